@@ -129,6 +129,9 @@ pub struct StepSummary {
     pub throughput: Estimate,
     pub bytes_in_per_sec: f64,
     pub steadiness: Steadiness,
+    /// In a closed loop, how much throughput rose from the beginning of that window to its end, in relation to its mean; below
+    /// zero if it fell. `None` where that is within 2 % or may be chance.
+    pub drift: Option<f64>,
     pub end: plimsoll_record::StepEnd,
     /// When the target was lost in this step, in seconds since the run began: the end of the last frame
     /// with an answer, or the step's begin if there was none.

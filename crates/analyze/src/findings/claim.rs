@@ -47,6 +47,8 @@ pub enum Claim {
     TakingTurns { cores: f64, per_sec: f64 },
     /// One request is worked on at a time, and those that wait were all read.
     OneRequestAtATime(AtOnceLaw),
+    /// Each request has one of `workers` processes to itself, and fewer are worked on at a time.
+    ProcessEach { workers: usize, law: AtOnceLaw },
     /// A fixed number of workers or connections: `size` in each of its owners, several where load is shared out, none where
     /// no tier is known. `delayed_ack` are the fewest and the most, where a delayed acknowledgement leaves that open.
     Pool { owners: Vec<PlaceCount>, size: Estimate, law: AtOnceLaw, delayed_ack: Option<(f64, f64)> },
@@ -62,6 +64,8 @@ pub enum Claim {
     AcceptQueue { per_sec: f64, at: At },
     /// A server accepts as many connections as it serves at once.
     Accepted { connections: f64, threads: f64 },
+    /// As many connections of one request each are open at once as requests are served; `by` opens them.
+    OpenedAnew { by: Place, connections: f64, law: AtOnceLaw },
     /// The connections of this part of the requests are closed without an answer, from a load on; others are served.
     Closed { part: f64, per_sec: f64, at: At, from: At },
     /// This part of the answers refuse by policy; `per_sec` are served.
@@ -161,10 +165,12 @@ pub struct Used {
 #[derive(Debug, Clone, PartialEq)]
 pub struct BusiestProcess {
     pub name: String,
-    /// Cores that all processes of this name used.
+    /// Cores that all processes of this name used, with their children that ended.
     pub cores: f64,
     /// The share of all that was used on the host.
     pub part: f64,
+    /// Those children used most of it.
+    pub is_of_children: bool,
 }
 
 /// Requests worked on at once by Little's law (1961): X·S₀.

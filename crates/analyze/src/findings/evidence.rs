@@ -121,6 +121,8 @@ pub enum Observation {
     AtOnce,
     /// The share of the waiting requests that a tier has not read.
     Unread(Place),
+    /// Processes of a tier, against requests under way.
+    ProcessesOf(Place),
     /// The share of the waiting requests that are at the door of these tiers.
     AtTheDoor(Vec<PlaceCount>),
     /// Connections out of these tiers at the highest step, against requests served at once.

@@ -1,7 +1,9 @@
 //! Where the warm-up of a step ends, and whether its throughput settled.
 
 use plimsoll_record::FrameHead;
-use plimsoll_stats::{MIN_MSER_BATCHES, MSER_BATCH, Truncation, batch_means, mann_kendall, mean, mser5};
+use plimsoll_stats::{
+    MIN_MSER_BATCHES, MSER_BATCH, Trend, Truncation, batch_means, mann_kendall, mean, mser5,
+};
 
 use super::series::{Point, half_width, series};
 use crate::Steadiness;
@@ -31,14 +33,17 @@ pub(crate) struct Settled {
     /// Half the width of the 95 % interval of throughput after the cut.
     pub(crate) half_width: Option<f64>,
     pub(crate) steadiness: Steadiness,
+    /// How much throughput rose from the beginning to the end, in relation to its mean; below zero if it fell. `None` where
+    /// that is within the tolerance or may be chance.
+    pub(crate) drift: Option<f64>,
 }
 
-/// True if throughput drifts by more than the tolerance over these intervals, beyond chance.
-fn drifts(points: &[Point]) -> bool {
+/// By how much throughput drifts over these intervals, if that is more than the tolerance, and beyond chance.
+fn drift(points: &[Point]) -> Option<f64> {
     let rates = batch_means::means(points, TREND_BATCHES);
-    let change = |slope: f64| (slope * (rates.len() as f64 - 1.0)).abs();
-    mann_kendall(&rates)
-        .is_some_and(|trend| trend.is_significant() && change(trend.slope) > TOLERANCE * mean(points))
+    let trend = mann_kendall(&rates).filter(Trend::is_significant)?;
+    let change = trend.slope * (rates.len() as f64 - 1.0) / mean(points);
+    (change.abs() > TOLERANCE).then_some(change)
 }
 
 /// True if requests that are due or under way become more and more.
@@ -68,13 +73,14 @@ pub(crate) fn settle_closed(points: &[Point]) -> Settled {
     };
     let tail = &points[cut..];
     let half_width = half_width(tail);
-    let steadiness = match (changed || drifts(tail), narrow(tail, half_width)) {
+    let drift = drift(tail);
+    let steadiness = match (changed || drift.is_some(), narrow(tail, half_width)) {
         (false, true) => Steadiness::Steady,
         _ if points.len() < MSER_BATCH * MIN_MSER_BATCHES => Steadiness::TooShort,
         (true, _) => Steadiness::Moving,
         (false, false) => Steadiness::Wide,
     };
-    Settled { cut, half_width, steadiness }
+    Settled { cut, half_width, steadiness, drift }
 }
 
 /// True if what lies before the cut is a warm-up: slower than the rest, and so in its first quarter already. A front
@@ -105,7 +111,7 @@ pub(crate) fn settle_open(points: &[Point], offered_per_sec: f64) -> Settled {
     } else {
         Steadiness::Wide
     };
-    Settled { cut: 0, half_width, steadiness }
+    Settled { cut: 0, half_width, steadiness, drift: None }
 }
 
 /// Whether a running closed-loop step may end, because its throughput is steady and known to ±2 %.

@@ -42,7 +42,7 @@ fn window<'a>(step: &Step, varies: bool, frames: &[&'a Frame]) -> Window<'a> {
     let settled = match step.rate_per_sec {
         None => settle_closed(&points),
         // All of it is kept, and nothing is said of an interval that supposes a level.
-        Some(_) if varies => Settled { cut: 0, half_width: None, steadiness: Steadiness::Ramp },
+        Some(_) if varies => Settled { cut: 0, half_width: None, steadiness: Steadiness::Ramp, drift: None },
         Some(rate) => settle_open(&points, rate),
     };
     let first = if settled.cut == 0 { 0 } else { points.get(settled.cut).map_or(0, |point| point.interval) };
@@ -151,6 +151,7 @@ pub(crate) fn summarize(
         throughput: throughput(&window),
         bytes_in_per_sec: per_second(measured.iter().copied(), |head| head.counts.bytes_in),
         steadiness: window.settled.steadiness,
+        drift: window.settled.drift,
         end: step.end,
         lost_at_sec: (step.end == StepEnd::TargetLost).then(|| lost_at_ns(step, &window) as f64 / 1e9),
         latency,

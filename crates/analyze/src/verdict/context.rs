@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use plimsoll_record::metric::process;
 use plimsoll_record::{Metric, Source, Subject};
 
 use super::bounds;
@@ -167,6 +168,13 @@ impl<'a> RuleContext<'a> {
         let ours = |subject: &Subject<'_>| name.is_none_or(|name| subject.name() == name);
         let tracks = self.obs.hosts.of(host, Source::Process).filter(|(subject, _)| ours(subject));
         tracks.filter_map(|(_, track)| cpu_of(track, span)).reduce(|a, b| a + b)
+    }
+
+    /// Cores used by their children that ended and that they waited for.
+    pub(crate) fn cores_of_children(&self, host: &str, name: &str, span: Span) -> f64 {
+        let ours = self.obs.hosts.of(host, Source::Process).filter(|(subject, _)| subject.name() == name);
+        let ms_per_sec = ours.filter_map(|(_, track)| track.per_sec(process::CHILDREN_CPU_MS, span));
+        ms_per_sec.sum::<f64>() / 1e3
     }
 
     /// Watched processes of a host by name, with the cores that all of one name used, the busiest first.

@@ -4,10 +4,10 @@
 //!
 //! | stage | asks | plateau | failing | one level | row of a table |
 //! | --- | --- | --- | --- | --- | --- |
-//! | used up | other processes, cpu, thread, quota, memory, link, disk cap | first | second | first | first |
+//! | used up | other processes, cpu, thread, quota, memory, link, disk cap, pools of a row | first | second | first | first |
 //! | turned away | refusals, connections, closed connections | second | first | second | – |
 //! | waiting | memory, disk, lock, thread, accepted connections, dependency, pool | third | – | – | – |
-//! | other rows | tiers alone, more load, held requests | – | – | – | second |
+//! | other rows | tiers alone, other figures, more load, held requests | – | – | – | second |
 //!
 //! Within the stage "used up" one candidate displaces another that shows the same thing less exactly ([`displaces`]); of
 //! the rest the best founded and then the fullest is the verdict, and those that limit at about the same throughput are
@@ -328,11 +328,15 @@ fn waited_for(ctx: &RuleContext<'_>, queue: &Queue, at_once: Concurrency) -> Opt
     Some(Decided { main, also })
 }
 
-/// What is left where nothing is observed to be waited for: a bound of connections, a dependency, or a pool.
+/// What is left where nothing is observed to be waited for: a bound of connections, what processes share, a dependency, or a
+/// pool.
 fn unexplained(ctx: &RuleContext<'_>, queue: &Queue, at_once: Concurrency) -> Decided {
     let pool = pool::candidate(ctx, queue, at_once);
-    if let Some(accepted) = connections::accepted(ctx, queue, at_once) {
-        return Decided { main: accepted, also: vec![pool] };
+    let bounded = connections::accepted(ctx, queue, at_once)
+        .or_else(|| connections::allowed(ctx, queue, at_once))
+        .or_else(|| lock::among_processes(ctx, queue, at_once).filter(|_| !pool.is_observed()));
+    if let Some(bounded) = bounded {
+        return Decided { main: bounded, also: vec![pool] };
     }
     match dependency::candidate(ctx, queue, at_once.count.value) {
         Some((slower, true)) => Decided { main: slower, also: Vec::new() },

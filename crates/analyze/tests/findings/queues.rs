@@ -105,6 +105,69 @@ fn a_pool_of_connections_to_a_database_is_in_the_api_that_holds_it() {
     assert!((size(&verdict) / 10.0 - 1.0).abs() < 0.05);
 }
 
+#[test]
+fn connections_of_one_request_each_are_no_pool_but_what_the_callee_allows() {
+    let database = ("db", "listener", "10.0.0.5:3306");
+    let watch = |unread: fn(usize) -> f64| {
+        proxied(10.0)
+            .listener("api", "10.0.0.3:9000", 8, move |step, _| unread(step))
+            .counter(("api", "tcp", ""), "active_opens", |_, x| x)
+            .gauge(JAVA, "10.0.0.5:3306", |step, _| connections(step).min(10.0))
+            .host("db", 1.0, 10e-6)
+            .process("db", "9 mariadbd", 10e-6)
+            .gauge(database, "pid", |_, _| 9.0)
+            .gauge(database, "unread", |_, _| 0.0)
+    };
+    let verdict = watch(|_| 0.0).verdict();
+    assert_eq!(found(&verdict), (Limit::Connections, "db", Confidence::Inferred));
+    assert!(verdict.also.iter().any(|also| also.limit == Limit::Pool), "{:?}", verdict.also);
+    // Where the others are not read, the service itself lets no more in.
+    let unread = watch(|step| waiting(step, 10.0)).verdict();
+    assert_eq!(found(&unread), (Limit::Pool, "api", Confidence::Measured));
+}
+
+#[test]
+fn requests_that_each_have_a_process_wait_for_what_the_processes_share() {
+    let watch = |threads: f64| {
+        let mut watch = Watch::pool(4.0, 0.02, 32).host("web", 1.0, 100e-6);
+        for pid in 20..55 {
+            let subject = format!("{pid} apache2");
+            watch = watch.process("web", &subject, 3e-6);
+            watch = watch.gauge(("web", "process", &subject), "threads", move |_, _| threads);
+        }
+        watch.listener("web", "0.0.0.0:8080", 20, |_, _| 0.0).verdict()
+    };
+    let verdict = watch(1.0);
+    assert_eq!(found(&verdict), (Limit::Lock, "web", Confidence::Inferred));
+    assert!(verdict.also.iter().any(|also| also.limit == Limit::Pool), "{:?}", verdict.also);
+    assert_eq!(watch(8.0).limit, Limit::Pool, "each of these may hold many requests");
+}
+
+#[test]
+fn a_server_without_a_thread_for_each_connection_has_a_bound_of_connections() {
+    let watch = |threads: u32, working: u32| {
+        let address = ("api", "listener", "0.0.0.0:8080");
+        let mut watch = Watch::pool(8.0, 0.05, 64)
+            .host("api", 1.0, 300e-6)
+            .process("api", "20 server", 300e-6)
+            .gauge(("api", "process", "20 server"), "threads", move |_, _| threads.into())
+            .listener("api", "0.0.0.0:8080", 20, |step, _| waiting(step, 8.0))
+            .gauge(address, "queue", |step, _| waiting(step, 8.0))
+            .gauge(address, "established", |step, _| connections(step));
+        for thread in 0..threads {
+            let share = if thread < working { 1.0 / f64::from(working) } else { 0.0 };
+            let subject = format!("20/{} worker", 30 + thread);
+            watch = watch.counter(("api", "thread", &subject), "voluntary_switches", move |_, x| share * x);
+        }
+        watch.verdict()
+    };
+    for (threads, working) in [(2, 2), (25, 2), (25, 25)] {
+        let verdict = watch(threads, working);
+        assert_eq!(found(&verdict), (Limit::Connections, "api", Confidence::Inferred), "{threads} {working}");
+    }
+    assert_eq!(found(&watch(25, 9)), (Limit::Pool, "api", Confidence::Measured), "a thread for each");
+}
+
 /// A Java API with a pool of twenty in front of a pooler that keeps six connections to its database.
 fn pools_in_series(of_api: impl Fn(usize) -> f64) -> Watch {
     let pooler = ("pooler", "peers", "9 pgbouncer");

@@ -125,8 +125,8 @@ impl SocketSnapshot {
         let at: HashSet<SocketAddr> = here.filter_map(|socket| self.listener_at(socket.local)).collect();
         let tcp =
             self.listening.iter().filter(|socket| at.contains(&socket.local)).map(|socket| socket.inode);
-        let unix =
-            self.unix.outbound().filter(|(inode, _)| ours(*inode)).map(|(_, listening)| listening.inode);
+        let unix = self.unix.outbound().filter(|(inode, _)| ours(*inode));
+        let unix = unix.filter_map(|(_, listening)| Some(listening?.inode));
         tcp.chain(unix).collect()
     }
 

@@ -1,6 +1,6 @@
 //! The unix sockets of a host: listeners, and the connections to them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use plimsoll_sys::UnixSocket;
@@ -38,6 +38,8 @@ pub(crate) struct UnixSockets {
     pub(crate) listening: Vec<Listening>,
     /// The sockets that connected, with the index of the listener.
     outbound: Vec<(u64, usize)>,
+    /// Those whose other end is in another network namespace, as where two containers share the folder of a socket.
+    abroad: Vec<u64>,
 }
 
 impl UnixSockets {
@@ -68,13 +70,23 @@ impl UnixSockets {
             listening[*index].unread += u64::from(socket.receive_queue > 0);
             outbound.extend(socket.peer.filter(|peer| *peer != 0).map(|peer| (peer.into(), *index)));
         }
-        Self { listening, outbound }
+        Self { listening, outbound, abroad: abroad(sockets) }
     }
 
-    /// The sockets that connected, each with the listener.
-    pub(crate) fn outbound(&self) -> impl Iterator<Item = (u64, &Listening)> {
-        self.outbound.iter().map(|(inode, index)| (*inode, &self.listening[*index]))
+    /// The sockets that connected, each with the listener; `None` if that is in another network namespace.
+    pub(crate) fn outbound(&self) -> impl Iterator<Item = (u64, Option<&Listening>)> {
+        let here = self.outbound.iter().map(|(inode, index)| (*inode, Some(&self.listening[*index])));
+        here.chain(self.abroad.iter().map(|inode| (*inode, None)))
     }
+}
+
+/// Sockets that connected to one that is not listed: the kernel lists those of one network namespace.
+fn abroad(sockets: &[UnixSocket]) -> Vec<u64> {
+    let ends: HashSet<u32> = sockets.iter().filter_map(|socket| socket.peer).collect();
+    let connected = |socket: &&UnixSocket| {
+        !socket.listening && socket.name.is_none() && socket.peer.is_some() && !ends.contains(&socket.inode)
+    };
+    sockets.iter().filter(connected).map(|socket| socket.inode.into()).collect()
 }
 
 /// The kernel's list of sockets; files do not say which belong together.
@@ -118,13 +130,18 @@ mod tests {
             socket(Some(bus), 20, Some(21), false),
             socket(None, 21, Some(20), false),
             socket(None, 30, Some(31), false),
+            socket(None, 31, Some(30), false),
+            socket(None, 40, Some(99), false),
+            socket(None, 41, None, false),
         ];
         let found = UnixSockets::new(&sockets);
         assert_eq!(found.listening.len(), 1, "the bus is housekeeping");
         let listens = &found.listening[0];
         assert_eq!((listens.queue, listens.queue_limit, listens.established), (3, 9, 2));
-        let outbound: Vec<(u64, &str)> =
-            found.outbound().map(|(inode, listening)| (inode, listening.name.as_str())).collect();
-        assert_eq!(outbound, [(11, app)], "a client that has gone is left out");
+        let outbound: Vec<(u64, Option<&str>)> = found
+            .outbound()
+            .map(|(inode, listening)| (inode, listening.map(|one| one.name.as_str())))
+            .collect();
+        assert_eq!(outbound, [(11, Some(app)), (40, None)], "a client that has gone is left out");
     }
 }

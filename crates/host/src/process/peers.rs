@@ -11,6 +11,9 @@ use crate::collector::{Collector, Missing, Read};
 /// Peers of one process that are reported: those with the most connections.
 const MAX_PEERS: usize = 64;
 
+/// What stands for the name of a unix socket in another network namespace: the kernel gives it only there.
+const ELSEWHERE: &str = "(another network namespace)";
+
 /// A collector of the established connections of each watched process that opened any, by the address of the other end.
 /// While connections are too many to be listed again already, nothing is reported.
 pub(crate) fn collector(tracker: SharedTracker) -> Collector {
@@ -42,7 +45,9 @@ fn connections(tracker: &ProcessTracker) -> Result<Option<BTreeMap<u32, Counts<'
     let mut peers: BTreeMap<u32, Counts<'_>> = BTreeMap::new();
     let tcp = sockets.outbound().map(|socket| (tracker.opener(socket), Address::Tcp(socket.remote)));
     let unix = sockets.unix.outbound();
-    let unix = unix.map(|(inode, listening)| (member(inode), Address::Unix(&listening.name)));
+    let unix = unix.map(|(inode, listening)| {
+        (member(inode), Address::Unix(listening.map_or(ELSEWHERE, |one| &one.name)))
+    });
     for (pid, peer) in tcp.chain(unix) {
         if let Some(pid) = pid {
             *peers.entry(pid).or_default().entry(peer).or_default() += 1;

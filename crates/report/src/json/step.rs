@@ -69,6 +69,9 @@ document! {
         /// `steady`, `wide`, `moving`, `too_short`, or `ramp` where the offered rate changes by plan.
         #[schemars(with = "String")]
         steadiness: Steadiness = step.steadiness,
+        /// How much throughput rose within a step of a closed loop, in relation to its mean; below zero if it fell. Null where
+        /// that is within 2 % or may be chance.
+        drift_ratio: Option<f64> = step.drift,
         /// Why the load ended: `steady`, `time_limit`, `request_limit`, `stopped`, `cut` or `target_lost`.
         #[schemars(with = "String")]
         end: StepEnd = step.end,

@@ -2,7 +2,7 @@
 
 use plimsoll_analyze::{Findings, Held, Knee, Limit, SloCheck, Steadiness, StepSummary};
 use plimsoll_plan::{Load, Slo};
-use plimsoll_units::{duration_text, escape_control, grouped, percent_text};
+use plimsoll_units::{duration_text, escape_control, grouped, percent_text, share_text};
 
 use super::paragraph::wrapped;
 use crate::amount::{
@@ -127,7 +127,24 @@ fn generator_limit(findings: &Findings) -> String {
 }
 
 /// What to think of a figure whose step did not settle.
-pub(super) fn settled(step: &StepSummary, lower_bound: bool) -> &'static str {
+pub(super) fn settled(step: &StepSummary, lower_bound: bool) -> String {
+    let drift = step.drift.filter(|_| step.steadiness == Steadiness::Moving);
+    match drift {
+        Some(rose) if rose < 0.0 => format!(
+            " Throughput fell by {} within that step, as it does where something fills up, or where a burst is over: the \
+             figure is the mean of all of it.",
+            share_text(-rose)
+        ),
+        Some(rose) => format!(
+            " Throughput rose by {} within that step, as it does where a target is still warming up: the figure is the mean \
+             of all of it.",
+            share_text(rose)
+        ),
+        None => known(step, lower_bound).to_owned(),
+    }
+}
+
+fn known(step: &StepSummary, lower_bound: bool) -> &'static str {
     match step.steadiness {
         Steadiness::Steady => "",
         // A lower bound is printed without an interval.

@@ -62,7 +62,7 @@ fn headline(run: &Run, findings: &Findings, step: &StepSummary) -> String {
         escape_control(&findings.plan.target.url),
         load_of(step),
         claim::target_lost(findings),
-        if findings.answered_late() { "" } else { claim::settled(step, findings.lower_bound) },
+        if findings.answered_late() { String::new() } else { claim::settled(step, findings.lower_bound) },
     );
     wrapped("", "", &text)
 }

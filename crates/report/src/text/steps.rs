@@ -5,7 +5,7 @@ use plimsoll_analyze::{
 };
 use plimsoll_plan::Plan;
 use plimsoll_record::StepEnd;
-use plimsoll_units::{bytes_text, count_text, escape_control, grouped, significant};
+use plimsoll_units::{bytes_text, count_text, escape_control, grouped, share_text, significant};
 
 use super::failures::in_brief;
 use super::paragraph::{notes, wrapped};
@@ -50,7 +50,7 @@ pub(super) fn steps(findings: &Findings) -> String {
 fn remarks(plan: &Plan, step: &StepSummary) -> Vec<String> {
     let mut notes = Vec::new();
     notes.extend(end_note(step.end).map(str::to_owned));
-    notes.extend(steadiness_note(step.steadiness).map(str::to_owned));
+    notes.extend(steadiness_note(step));
     if step.warmup_sec >= WARMUP_NOTED_SEC {
         notes.push(format!("warm-up {}", seconds(step.warmup_sec)));
     }
@@ -77,14 +77,17 @@ fn end_note(end: StepEnd) -> Option<&'static str> {
     }
 }
 
-fn steadiness_note(steadiness: Steadiness) -> Option<&'static str> {
-    match steadiness {
-        Steadiness::Steady => None,
-        Steadiness::Wide => Some("not steady"),
-        Steadiness::Moving => Some("changed"),
-        Steadiness::TooShort => Some("short"),
-        Steadiness::Ramp => Some("ramp"),
-    }
+fn steadiness_note(step: &StepSummary) -> Option<String> {
+    let note = match (step.steadiness, step.drift) {
+        (Steadiness::Steady, _) => return None,
+        (Steadiness::Moving, Some(rose)) if rose < 0.0 => return Some(format!("fell {}", share_text(-rose))),
+        (Steadiness::Moving, Some(rose)) => return Some(format!("rose {}", share_text(rose))),
+        (Steadiness::Wide, _) => "not steady",
+        (Steadiness::Moving, None) => "changed",
+        (Steadiness::TooShort, _) => "short",
+        (Steadiness::Ramp, _) => "ramp",
+    };
+    Some(note.to_owned())
 }
 
 fn footnotes(steps: &[&StepSummary]) -> String {
@@ -99,7 +102,10 @@ fn footnotes(steps: &[&StepSummary]) -> String {
             "≥: a lower bound. The load generator was the limit; the last note says why.",
         ),
         (is(Steadiness::Wide), "not steady: the 95 % interval is wider than ±2 %."),
-        (is(Steadiness::Moving), "changed: throughput changed within the step; all of it was measured."),
+        (
+            is(Steadiness::Moving),
+            "fell, rose, changed: throughput did within the step, beyond chance; all of it was measured.",
+        ),
         (is(Steadiness::TooShort), "short: too few intervals to find the warm-up."),
         (any(&drained_long), "drain: time until the last response, after the load of the step."),
         (any(&has_unknown), NOT_KNOWN_NOTE),

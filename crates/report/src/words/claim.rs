@@ -76,6 +76,9 @@ fn claim_text(verdict: &Verdict, claim: &Claim) -> ClaimText {
         }
         Claim::TakingTurns { cores, per_sec } => Clause(resources::taking_turns(verdict, *cores, *per_sec)),
         Claim::OneRequestAtATime(law) => Clause(resources::one_request_at_a_time(verdict, law)),
+        Claim::ProcessEach { workers, law } => {
+            Clause(resources::lock_between_processes(verdict, *workers, law))
+        }
         Claim::Pool { owners, size, law, delayed_ack } => {
             Clause(resources::pool(owners, *size, law, *delayed_ack))
         }
@@ -90,6 +93,9 @@ fn claim_text(verdict: &Verdict, claim: &Claim) -> ClaimText {
         Claim::AcceptQueue { per_sec, at } => Clause(connections::accept_queue(verdict, *per_sec, at)),
         Claim::Accepted { connections, threads } => {
             Clause(connections::accepted(verdict, *connections, *threads))
+        }
+        Claim::OpenedAnew { by, connections, law } => {
+            Clause(connections::opened_anew(verdict, by, *connections, law))
         }
         Claim::Closed { part, per_sec, at, from } => {
             Clause(connections::closed(verdict, *part, *per_sec, (at, from)))

@@ -76,6 +76,7 @@ pub(crate) fn observed(observed: &Observation) -> String {
         Observation::CoresNeeded(place) => cores_needed(place),
         Observation::AtOnce => AT_ONCE.to_owned(),
         Observation::Unread(place) => format!("waiting requests that {place} has not read"),
+        Observation::ProcessesOf(place) => format!("processes of {place}, against requests under way"),
         Observation::AtTheDoor(owners) => format!("waiting requests at the door of {}", places(owners)),
         Observation::ConnectionsOut(owners) => connections_out(owners),
         Observation::ConnectionsTo { tier, to } => connections_to(tier, to),

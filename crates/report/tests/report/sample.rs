@@ -189,6 +189,7 @@ pub(super) fn step(index: u32, connections: u32, per_sec: f64) -> StepSummary {
         throughput: Estimate { value: per_sec, interval: Some((per_sec * 0.988, per_sec * 1.012)) },
         bytes_in_per_sec: per_sec * 150.0,
         steadiness: Steadiness::Steady,
+        drift: None,
         end: StepEnd::Steady,
         lost_at_sec: None,
         latency: times,
@@ -347,7 +348,7 @@ pub(super) fn dead() -> Sample {
 pub(super) fn unsettled() -> Sample {
     let mut steps = vec![step(0, 200, 9000.0), step(1, 500, 15_000.0), step(2, 1000, 19_500.0)];
     steps[1].steadiness = Steadiness::Wide;
-    steps[2].steadiness = Steadiness::Moving;
+    (steps[2].steadiness, steps[2].drift) = (Steadiness::Moving, Some(-0.38));
     steps[2].throughput.interval = None;
     fail(&mut steps[2], FailureKind::TimedOut, 800);
     fail(&mut steps[2], FailureKind::ClosedBeforeResponse, 75);

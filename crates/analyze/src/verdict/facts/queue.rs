@@ -4,7 +4,11 @@
 //! the load. It holds them if they wait at its own door, not read or not accepted. The place of the queue is the deepest
 //! tier that requests reach and do not leave.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use plimsoll_plan::Level;
+use plimsoll_record::metric::tcp;
+use plimsoll_record::{Source, Subject};
 
 use crate::hosts::topology::flow::Tier;
 use crate::hosts::utilisation::TIE;
@@ -16,7 +20,7 @@ use crate::verdict::context::RuleContext;
 const MAX_UNREAD: f64 = 0.5;
 
 /// Where requests wait.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Queue {
     /// The tiers, several where load is shared out among them; empty where none is known.
     pub(crate) tiers: Vec<usize>,
@@ -29,7 +33,13 @@ pub(crate) struct Queue {
     pub(crate) inside: Option<f64>,
     /// Connections out of these tiers at the highest step, where it was seen; those to other tiers and outside.
     pub(crate) out: Option<f64>,
+    /// True if these tiers open connections about as often as requests come: then as many are open as requests are at work
+    /// beyond, whatever bounds that.
+    pub(crate) opens_anew: bool,
 }
+
+/// Connections opened for each request from which on they are opened anew: for half of the requests.
+const ANEW: f64 = 0.5;
 
 /// The steps between which the load grew at the plateau: the deciding one or the lowest near it, and the highest.
 fn ends(ctx: &RuleContext<'_>) -> (usize, usize) {
@@ -58,7 +68,7 @@ pub(crate) fn find(ctx: &RuleContext<'_>, served_at_once: f64) -> Queue {
     let (low, high) = ends(ctx);
     let waiting = must_wait(ctx, high, served_at_once);
     let mut here = ctx.obs.flow.front();
-    let mut best = Queue { tiers: here.clone(), outside: None, at_the_door: None, inside: None, out: None };
+    let mut best = Queue::default();
     // A request passes no tier twice, so that as many rounds as there are tiers are enough.
     for _ in 0..=ctx.obs.flow.tiers.len() {
         let held = at_the_door(ctx, &here, high);
@@ -66,7 +76,8 @@ pub(crate) fn find(ctx: &RuleContext<'_>, served_at_once: f64) -> Queue {
         let inside = held.map(|held| under_way(ctx, high) - held);
         let next = passed_to(ctx, &here, low, high);
         let out = flowing_out(ctx, &here, high);
-        best = Queue { tiers: here.clone(), outside: None, at_the_door: door, inside, out };
+        let opens_anew = opens_anew(ctx, &here, high);
+        best = Queue { tiers: here.clone(), outside: None, at_the_door: door, inside, out, opens_anew };
         let held_here = door.is_some_and(|part| part >= bounds::AT_THE_DOOR);
         let deeper = next.tiers.iter().any(|tier| {
             let held = at_the_door(ctx, &[*tier], high);
@@ -133,6 +144,18 @@ fn flowing_out(ctx: &RuleContext<'_>, tiers: &[usize], step: usize) -> Option<f6
     Some(tiers.iter().flat_map(|tier| &tier.out).filter_map(|flow| flow.connections[step]).sum())
 }
 
+/// The hosts of tiers open as many connections as that at the least.
+fn opens_anew(ctx: &RuleContext<'_>, tiers: &[usize], step: usize) -> bool {
+    let hosts: BTreeSet<&str> =
+        tiers.iter().map(|tier| ctx.obs.flow.tiers[*tier].node.host.as_str()).collect();
+    let opened = |host: &&str| {
+        let tcp = ctx.obs.hosts.track(host, Source::Tcp, Subject::Host)?;
+        tcp.per_sec(tcp::ACTIVE_OPENS, ctx.obs.spans[step])
+    };
+    let per_sec: f64 = hosts.iter().filter_map(opened).sum();
+    per_sec >= ANEW * ctx.steps()[step].throughput.value
+}
+
 /// Where requests go on to.
 struct Next {
     tiers: Vec<usize>,
@@ -143,7 +166,7 @@ struct Next {
 
 /// Connections out of these tiers by where they lead, at one step.
 fn shares(ctx: &RuleContext<'_>, tiers: &[usize], step: usize) -> Vec<(usize, f64)> {
-    let mut all: std::collections::BTreeMap<usize, f64> = std::collections::BTreeMap::new();
+    let mut all: BTreeMap<usize, f64> = BTreeMap::new();
     for flow in tiers.iter().flat_map(|tier| &ctx.obs.flow.tiers[*tier].out) {
         if let Some(connections) = flow.connections[step] {
             *all.entry(flow.to).or_default() += connections;

@@ -1,11 +1,12 @@
 //! The threads that do the work: those at their end, those alike, those that wait for each other.
 
-use plimsoll_record::metric::waiting;
+use plimsoll_record::metric::{process, thread, waiting};
 use plimsoll_record::{Source, Subject};
 
 use super::concurrency::Concurrency;
 use super::cpu::{self, ThreadTime};
 use crate::hosts::resource::{Resource, ResourceKind};
+use crate::hosts::topology::flow::Tier;
 use crate::hosts::track::Track;
 use crate::hosts::usage::compute::cpu_of;
 use crate::hosts::utilisation::{BUSY, TIE};
@@ -204,4 +205,21 @@ mod tests {
             assert!(!is_collector(name), "{name}");
         }
     }
+}
+
+/// Threads of all processes of a tier, by the last sample; `None` where none were observed.
+pub(crate) fn threads_of(ctx: &RuleContext<'_>, tier: &Tier) -> Option<f64> {
+    let ours = |subject: &Subject<'_>| subject.pid().is_some_and(|pid| tier.node.pids.contains(&pid));
+    let tracks = ctx.obs.hosts.of(&tier.node.host, Source::Process).filter(|(subject, _)| ours(subject));
+    tracks.filter_map(|(_, track)| track.last(process::THREADS)).reduce(|a, b| a + b)
+}
+
+/// Threads of a tier that give their CPU up so often; `None` where that was counted of none.
+pub(crate) fn working(ctx: &RuleContext<'_>, tier: &Tier, per_sec: f64) -> Option<f64> {
+    let hosts = ctx.obs.hosts;
+    let ours = |subject: &Subject<'_>| subject.pid().is_some_and(|pid| tier.node.pids.contains(&pid));
+    let threads = hosts.of(&tier.node.host, Source::Thread).filter(|(subject, _)| ours(subject));
+    let rates = threads.filter_map(|(_, track)| track.per_sec(thread::VOLUNTARY_SWITCHES, ctx.span()));
+    let is_working = rates.map(|rate| f64::from(u8::from(rate >= per_sec)));
+    is_working.reduce(|a, b| a + b)
 }

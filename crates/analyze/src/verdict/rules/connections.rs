@@ -5,12 +5,12 @@
 //! component counts connections that it turned away or has as many open as it allows, or one in a hundred new connections
 //! found an accept queue full and that was felt. What is as full at any load stops nothing.
 
-use plimsoll_record::metric::{mariadb, memcached, nginx, process, redis, tcp};
+use plimsoll_record::metric::{mariadb, memcached, nginx, redis, tcp};
 use plimsoll_record::{Source, Subject};
 
 use crate::findings::{Advice, At, Claim, Evidence, Limit, Observation, Place, StepSummary};
 use crate::hosts::resource::{Resource, ResourceKind};
-use crate::hosts::topology::flow::Tier;
+use crate::hosts::topology::flow::{Outflow, Tier};
 use crate::hosts::track::{Span, Track};
 use crate::hosts::utilisation::{BUSY, TIE};
 use crate::verdict::bounds;
@@ -19,12 +19,16 @@ use crate::verdict::context::RuleContext;
 use crate::verdict::facts::concurrency::Concurrency;
 use crate::verdict::facts::queue::Queue;
 use crate::verdict::facts::served::failed_to_connect;
+use crate::verdict::facts::threads::{threads_of, working};
 
 /// A process that has all but this many of its descriptors open has none to give: some are kept back.
 const DESCRIPTORS_LEFT: f64 = 2.0;
 
 /// Connections turned away a second from which on a component turns away: one in two seconds.
 const TURNED_AWAY_PER_SEC: f64 = 0.5;
+
+/// Threads that have a part in requests next to a server's workers: one that accepts and one that waits for events.
+const HELPERS: f64 = 2.0;
 
 /// Components that count the connections that they turn away.
 const TURN_AWAY: [Source; 4] = [Source::Memcached, Source::Mariadb, Source::Redis, Source::Nginx];
@@ -147,8 +151,8 @@ fn accept_queue(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
     Some(Candidate { basis: Basis::Inferred, ..found })
 }
 
-/// A server with fewer threads than it has requests under way, which has accepted as many connections as it serves at once
-/// and lets the others wait: what it has a bound of is connections, not workers.
+/// A server that has accepted as many connections as it serves at once and lets the others wait, and has not a thread for
+/// each: what it has a bound of is connections, not workers.
 pub(crate) fn accepted(ctx: &RuleContext<'_>, queue: &Queue, at_once: Concurrency) -> Option<Candidate> {
     let [tier] = queue.tiers.as_slice() else { return None };
     let tier = ctx.obs.flow.tiers.get(*tier)?;
@@ -156,8 +160,8 @@ pub(crate) fn accepted(ctx: &RuleContext<'_>, queue: &Queue, at_once: Concurrenc
     let held_up: Vec<(bool, f64)> =
         (0..ctx.steps().len()).filter_map(|step| not_accepted(ctx, tier, (step, count))).collect();
     let at_its_bound = held_up.len() >= 2 && held_up.iter().all(|(bound, _)| *bound);
-    let threads = threads(ctx, tier)?;
-    if !at_its_bound || threads >= (1.0 - bounds::SAME_SIZE) * count {
+    let threads = threads_of(ctx, tier)?;
+    if !at_its_bound || has_worker_each(ctx, tier, (threads, count)) {
         return None;
     }
     let place = tier.place();
@@ -170,6 +174,41 @@ pub(crate) fn accepted(ctx: &RuleContext<'_>, queue: &Queue, at_once: Concurrenc
     })
 }
 
+/// A server has a thread for each request served at once, as far as is known: as many threads give their CPU up for requests.
+fn has_worker_each(ctx: &RuleContext<'_>, tier: &Tier, (threads, count): (f64, f64)) -> bool {
+    let one_each = (1.0 - bounds::SAME_SIZE) * count..=(1.0 + bounds::SAME_SIZE) * count + HELPERS;
+    let workers = working(ctx, tier, bounds::PER_REQUEST * ctx.throughput() / count);
+    threads >= *one_each.start() && workers.is_none_or(|workers| one_each.contains(&workers))
+}
+
+/// As many connections are open to a tier as requests are served at once, each for one request, while the others wait in the
+/// tier that opens them. So nothing keeps a pool of them, and it is the callee that may allow no more.
+pub(crate) fn allowed(ctx: &RuleContext<'_>, queue: &Queue, at_once: Concurrency) -> Option<Candidate> {
+    let [from] = queue.tiers.as_slice() else { return None };
+    let from = ctx.obs.flow.tiers.get(*from)?;
+    let (out, count) = (queue.out?, at_once.count.value);
+    let as_many = (out / count - 1.0).abs() <= bounds::SAME_SIZE;
+    let all_read = queue.at_the_door.is_some_and(|part| part < bounds::AT_THE_DOOR);
+    let last = |flow: &&Outflow| flow.connections.last().copied().flatten().unwrap_or(0.0);
+    let callee = from.out.iter().max_by(|a, b| last(a).total_cmp(&last(b)))?;
+    if !(queue.opens_anew && as_many && all_read) {
+        return None;
+    }
+    let callee = ctx.obs.flow.tiers.get(callee.to)?;
+    let place = match &callee.outside {
+        Some(name) => Place::Unwatched(name.clone()),
+        None => callee.place(),
+    };
+    let claim = Claim::OpenedAnew { by: from.place(), connections: out, law: at_once.law() };
+    let observed = Observation::ConnectionsTo { tier: from.place(), to: place.clone() };
+    Some(Candidate {
+        size: at_once.count.into(),
+        evidence: vec![ctx.row(observed, out, Some(count))],
+        advice: vec![Advice::AcceptMore(count)],
+        ..Candidate::new(Limit::Connections, place, claim)
+    })
+}
+
 /// Connections that a tier has not accepted at a step of the plateau, and whether those it has are as many as it serves.
 fn not_accepted(ctx: &RuleContext<'_>, tier: &Tier, (step, count): (usize, f64)) -> Option<(bool, f64)> {
     let waiting = tier.queue[step].filter(|waiting| *waiting >= 1.0)?;
@@ -178,11 +217,4 @@ fn not_accepted(ctx: &RuleContext<'_>, tier: &Tier, (step, count): (usize, f64))
     let as_many = ((tier.established[step]? - waiting) / count - 1.0).abs() <= bounds::SAME_SIZE;
     let is_bound = waiting >= (1.0 - bounds::SAME_SIZE) * unread && as_many;
     is_level.then_some((is_bound, waiting))
-}
-
-/// Threads of all processes of a tier, by the last sample; `None` where none were observed.
-fn threads(ctx: &RuleContext<'_>, tier: &Tier) -> Option<f64> {
-    let ours = |subject: &Subject<'_>| subject.pid().is_some_and(|pid| tier.node.pids.contains(&pid));
-    let tracks = ctx.obs.hosts.of(&tier.node.host, Source::Process).filter(|(subject, _)| ours(subject));
-    tracks.filter_map(|(_, track)| track.last(process::THREADS)).reduce(|a, b| a + b)
 }

@@ -85,11 +85,21 @@ fn is_used_by_requests(ctx: &RuleContext<'_>, cpu: &Resource) -> bool {
     ctx.is_used_by_requests(cpu) && (holds || by_ours())
 }
 
-/// The watched process that used most of it.
+/// The watched process that used most of it, with its children: a server may start one for each request.
 fn busiest(ctx: &RuleContext<'_>, cpu: &Resource) -> Option<BusiestProcess> {
-    let (name, cores) = ctx.processes(&cpu.host).into_iter().next().filter(|(_, cores)| *cores > 0.0)?;
-    let all = ctx.share(cpu).unwrap_or_default() * cpu.capacity.unwrap_or_default();
-    Some(BusiestProcess { name: name.to_owned(), cores, part: cores / all.max(f64::MIN_POSITIVE) })
+    let with_children = |(name, own)| {
+        let children = ctx.cores_of_children(&cpu.host, name, ctx.span());
+        (name, own + children, children)
+    };
+    let all = ctx.processes(&cpu.host).into_iter().map(with_children);
+    let (name, cores, children) = all.max_by(|a, b| a.1.total_cmp(&b.1)).filter(|busiest| busiest.1 > 0.0)?;
+    let used = ctx.share(cpu).unwrap_or_default() * cpu.capacity.unwrap_or_default();
+    Some(BusiestProcess {
+        name: name.to_owned(),
+        cores,
+        part: cores / used.max(f64::MIN_POSITIVE),
+        is_of_children: children > 0.5 * cores,
+    })
 }
 
 /// More cores help only what can use them: a thread that has a whole one needs a second next to it.

@@ -1,7 +1,7 @@
 //! `lock`: requests take turns at one thing. The threads of a process use one core between them and none has it to
 //! itself; or a thread is at its end, another of its name was in another step, and threads wait for each other; or one
-//! request is worked on at a time (X·S₀ ≤ 1.5, Little 1961) and those that wait were all read. A runtime that runs one
-//! thread at a time looks like the first.
+//! request is worked on at a time (X·S₀ ≤ 1.5, Little 1961) and those that wait were all read; or each request has a process
+//! of one thread, and fewer are worked on at a time. A runtime that runs one thread at a time looks like the first.
 
 use plimsoll_record::{Source, Subject};
 
@@ -17,7 +17,7 @@ use crate::verdict::facts::concurrency::Concurrency;
 use crate::verdict::facts::cpu::is_busy;
 use crate::verdict::facts::queue::Queue;
 use crate::verdict::facts::threads::{
-    Computing, HotThread, MAX_TURNS, alike, is_by_turns, used_by_alike, waiting_for_others,
+    Computing, HotThread, MAX_TURNS, alike, is_by_turns, threads_of, used_by_alike, waiting_for_others,
 };
 
 /// The cores that a process of many threads uses when one of them runs at a time.
@@ -127,4 +127,29 @@ pub(crate) fn by_turns(ctx: &RuleContext<'_>, queue: &Queue, at_once: Concurrenc
     let mut found = lock(ctx, tier.place(), Claim::OneRequestAtATime(law), evidence);
     found.advice.push(Advice::HeldBack(ctx.throughput()));
     Some(found)
+}
+
+/// Requests that each have a process of one thread, and of which fewer are worked on at a time than there are. No pool within
+/// a process can hold them back: they wait for something that the processes share.
+pub(crate) fn among_processes(
+    ctx: &RuleContext<'_>,
+    queue: &Queue,
+    at_once: Concurrency,
+) -> Option<Candidate> {
+    let [tier] = queue.tiers.as_slice() else { return None };
+    let tier = ctx.obs.flow.tiers.get(*tier)?;
+    let (workers, under_way) = (tier.node.pids.len() as f64, queue.inside?);
+    let threads = threads_of(ctx, tier)?;
+    let each_has_one =
+        workers >= (1.0 - bounds::SAME_SIZE) * under_way && threads < (1.0 + bounds::SAME_SIZE) * workers;
+    let all_read = queue.at_the_door.is_some_and(|part| part < bounds::AT_THE_DOOR);
+    if !each_has_one || !all_read || under_way <= (1.0 + bounds::SAME_SIZE) * at_once.count.value {
+        return None;
+    }
+    let evidence = vec![
+        ctx.row(Observation::AtOnce, at_once.count.value, None),
+        ctx.row(Observation::ProcessesOf(tier.place()), workers, Some(under_way)),
+    ];
+    let claim = Claim::ProcessEach { workers: tier.node.pids.len(), law: at_once.law() };
+    Some(lock(ctx, tier.place(), claim, evidence))
 }

@@ -62,7 +62,7 @@ fn counted(places: Vec<Place>) -> Vec<PlaceCount> {
     same.map(|same| PlaceCount { count: same.len(), place: same[0].clone() }).collect()
 }
 
-/// The queue is at the door of the pool, and all but as many requests as it has workers are there; or connections out of it
+/// The queue is at the door of the pool, and all but as many requests as it has workers are there; or connections that it keeps
 /// are as many as it has. Where more requests are past the door than are served at once, they wait for something behind it,
 /// even over something other than TCP.
 fn is_seen(queue: &Queue, count: f64) -> bool {
@@ -71,7 +71,7 @@ fn is_seen(queue: &Queue, count: f64) -> bool {
         && queue.inside.is_some_and(as_many);
     let counted = queue.out.is_some_and(as_many);
     let nothing_beyond = queue.out == Some(0.0);
-    !queue.tiers.is_empty() && ((at_door && nothing_beyond) || counted)
+    !queue.tiers.is_empty() && (at_door && (nothing_beyond || counted) || counted && !queue.opens_anew)
 }
 
 /// Where requests wait if no host reports it: the only host, or the target itself.

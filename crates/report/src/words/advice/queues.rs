@@ -60,8 +60,8 @@ pub(super) fn accept_more(place: &Place, connections: f64) -> String {
         "raise the connections that {} may have from {} to {} (maxconn, max-connections) and repeat the load: \
          throughput should grow by half, or up to the next limit",
         placed(place),
-        count_text(connections.round()),
-        count_text((1.5 * connections).round())
+        whole(connections),
+        whole(1.5 * connections)
     )
 }
 

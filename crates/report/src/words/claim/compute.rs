@@ -26,8 +26,12 @@ pub(super) fn cpu(
 }
 
 fn busiest_text(busiest: &BusiestProcess) -> String {
-    let BusiestProcess { name, part, .. } = busiest;
+    let BusiestProcess { part, .. } = busiest;
     let cores = significant(busiest.cores);
+    let name = match busiest.is_of_children {
+        true => format!("short-lived processes of {}", busiest.name),
+        false => busiest.name.clone(),
+    };
     if *part > 0.5 {
         format!(", most of it by {name} ({cores} cores)")
     } else {

@@ -1,18 +1,19 @@
 //! Claims about connections and refusals, a clause each.
 
-use plimsoll_analyze::{At, Verdict};
+use plimsoll_analyze::{At, AtOnceLaw, Place, Verdict};
 use plimsoll_units::{count_text, share_text, significant};
 
+use super::resources::law_text;
 use crate::words::evidence::at;
-use crate::words::phrase::{part_name, placed};
+use crate::words::phrase::{part_name, placed, whole};
 
 pub(super) fn descriptors(verdict: &Verdict, open: f64, limit: f64, step: &At) -> String {
     format!(
         "the descriptors of {} on {} are the limit: {} of the {} it may have were open at {}",
         part_name(verdict),
         verdict.host(),
-        count_text(open),
-        count_text(limit),
+        whole(open),
+        whole(limit),
         at(step)
     )
 }
@@ -32,8 +33,8 @@ pub(super) fn full(verdict: &Verdict, open: f64, most: f64) -> String {
         "the connections that {} on {} allows are the limit: {} of {} were open",
         part_name(verdict),
         verdict.host(),
-        count_text(open),
-        count_text(most)
+        whole(open),
+        whole(most)
     )
 }
 
@@ -50,8 +51,19 @@ pub(super) fn accepted(verdict: &Verdict, connections: f64, threads: f64) -> Str
     format!(
         "the connections that {} accepts are the limit: it serves {} at a time with {} threads, and accepts no more",
         placed(&verdict.place),
-        count_text(connections.round()),
-        count_text(threads)
+        whole(connections),
+        whole(threads)
+    )
+}
+
+pub(super) fn opened_anew(verdict: &Verdict, by: &Place, connections: f64, law: &AtOnceLaw) -> String {
+    format!(
+        "the connections that {} allows are the limit: {} opens one for each request and has {} open at once, while {} and \
+         the others wait there",
+        placed(&verdict.place),
+        placed(by),
+        significant(connections),
+        law_text(law)
     )
 }
 

@@ -40,8 +40,18 @@ pub(super) fn one_request_at_a_time(verdict: &Verdict, law: &AtOnceLaw) -> Strin
     )
 }
 
+pub(super) fn lock_between_processes(verdict: &Verdict, workers: usize, law: &AtOnceLaw) -> String {
+    format!(
+        "a lock between the {} processes of {} is the limit: {}, and each of those that wait has a process of its own, so that \
+         they wait for something that the processes share",
+        workers,
+        placed(&verdict.place),
+        law_text(law)
+    )
+}
+
 /// `1,000 requests/s of 8.00 ms each are 8.00 at once`.
-fn law_text(law: &AtOnceLaw) -> String {
+pub(super) fn law_text(law: &AtOnceLaw) -> String {
     format!(
         "{} requests/s of {} each are {} at once",
         count_text(law.per_sec),
