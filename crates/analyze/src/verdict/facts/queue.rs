@@ -78,7 +78,9 @@ pub(crate) fn find(ctx: &RuleContext<'_>, served_at_once: f64) -> Queue {
         let out = flowing_out(ctx, &here, high);
         let opens_anew = opens_anew(ctx, &here, high);
         best = Queue { tiers: here.clone(), outside: None, at_the_door: door, inside, out, opens_anew };
-        let held_here = door.is_some_and(|part| part >= bounds::AT_THE_DOOR);
+        // A busy tier reads late, while most requests that wait do so beyond it.
+        let most_beyond = held.zip(inside).is_some_and(|(held, inside)| inside - served_at_once > held);
+        let held_here = door.is_some_and(|part| part >= bounds::AT_THE_DOOR) && !(next.passes && most_beyond);
         let deeper = next.tiers.iter().any(|tier| {
             let held = at_the_door(ctx, &[*tier], high);
             held.is_some_and(|held| held >= bounds::AT_THE_DOOR * waiting.max(1.0) / next.tiers.len() as f64)
