@@ -192,21 +192,6 @@ fn sharing(ctx: &RuleContext<'_>, host: &str, name: &str) -> usize {
     threads.max(processes.filter(|(_, track)| takes_part(track)).count())
 }
 
-#[cfg(test)]
-mod tests {
-    use super::is_collector;
-
-    #[test]
-    fn collectors_are_known_by_their_names_and_workers_are_not_taken_for_them() {
-        for name in ["GC Thread#0", "G1 Conc#0", "VM Thread", "ZWorker#1", ".NET Server GC"] {
-            assert!(is_collector(name), "{name}");
-        }
-        for name in ["http-nio-8080-e", "nginx", "C2 CompilerThre", "main", "G1000"] {
-            assert!(!is_collector(name), "{name}");
-        }
-    }
-}
-
 /// Threads of all processes of a tier, by the last sample; `None` where none were observed.
 pub(crate) fn threads_of(ctx: &RuleContext<'_>, tier: &Tier) -> Option<f64> {
     let ours = |subject: &Subject<'_>| subject.pid().is_some_and(|pid| tier.node.pids.contains(&pid));
@@ -222,4 +207,19 @@ pub(crate) fn working(ctx: &RuleContext<'_>, tier: &Tier, per_sec: f64) -> Optio
     let rates = threads.filter_map(|(_, track)| track.per_sec(thread::VOLUNTARY_SWITCHES, ctx.span()));
     let is_working = rates.map(|rate| f64::from(u8::from(rate >= per_sec)));
     is_working.reduce(|a, b| a + b)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_collector;
+
+    #[test]
+    fn collectors_are_known_by_their_names_and_workers_are_not_taken_for_them() {
+        for name in ["GC Thread#0", "G1 Conc#0", "VM Thread", "ZWorker#1", ".NET Server GC"] {
+            assert!(is_collector(name), "{name}");
+        }
+        for name in ["http-nio-8080-e", "nginx", "C2 CompilerThre", "main", "G1000"] {
+            assert!(!is_collector(name), "{name}");
+        }
+    }
 }
