@@ -335,8 +335,11 @@ fn unexplained(ctx: &RuleContext<'_>, queue: &Queue, at_once: Concurrency) -> De
     let bounded = connections::accepted(ctx, queue, at_once)
         .or_else(|| connections::allowed(ctx, queue, at_once))
         .or_else(|| lock::among_processes(ctx, queue, at_once).filter(|_| !pool.is_observed()));
-    if let Some(bounded) = bounded {
-        return Decided { main: bounded, also: vec![pool] };
+    match bounded {
+        // Where it is not seen whether requests wait at the door, a pool behind that is as likely.
+        Some(bounded) if queue.at_the_door.is_none() => return Decided { main: pool, also: vec![bounded] },
+        Some(bounded) => return Decided { main: bounded, also: vec![pool] },
+        None => {}
     }
     match dependency::candidate(ctx, queue, at_once.count.value) {
         Some((slower, true)) => Decided { main: slower, also: Vec::new() },

@@ -162,7 +162,7 @@ fn requests_that_each_have_a_process_wait_for_what_the_processes_share() {
 
 #[test]
 fn a_server_without_a_thread_for_each_connection_has_a_bound_of_connections() {
-    let watch = |threads: u32, working: u32| {
+    let watch = |threads: u32, running: u32| {
         let address = ("api", "listener", "0.0.0.0:8080");
         let mut watch = Watch::pool(8.0, 0.05, 64)
             .host("api", 1.0, 300e-6)
@@ -171,16 +171,15 @@ fn a_server_without_a_thread_for_each_connection_has_a_bound_of_connections() {
             .listener("api", "0.0.0.0:8080", 20, |step, _| waiting(step, 8.0))
             .gauge(address, "queue", |step, _| waiting(step, 8.0))
             .gauge(address, "established", |step, _| connections(step));
-        for thread in 0..threads {
-            let share = if thread < working { 1.0 / f64::from(working) } else { 0.0 };
+        for thread in 0..running {
             let subject = format!("20/{} worker", 30 + thread);
-            watch = watch.counter(("api", "thread", &subject), "voluntary_switches", move |_, x| share * x);
+            watch = watch.counter(("api", "thread", &subject), "cpu_us", |_, x| 20.0 * x);
         }
         watch.verdict()
     };
-    for (threads, working) in [(2, 2), (25, 2), (25, 25)] {
-        let verdict = watch(threads, working);
-        assert_eq!(found(&verdict), (Limit::Connections, "api", Confidence::Inferred), "{threads} {working}");
+    for (threads, running) in [(2, 0), (25, 4)] {
+        let verdict = watch(threads, running);
+        assert_eq!(found(&verdict), (Limit::Connections, "api", Confidence::Inferred), "{threads} {running}");
     }
     assert_eq!(found(&watch(25, 9)), (Limit::Pool, "api", Confidence::Measured), "a thread for each");
 }

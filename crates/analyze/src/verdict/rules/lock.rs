@@ -1,6 +1,6 @@
 //! `lock`: requests take turns at one thing. The threads of a process use one core between them and none has it to
 //! itself; or a thread is at its end, another of its name was in another step, and threads wait for each other; or one
-//! request is worked on at a time (X·S₀ ≤ 1.5, Little 1961) and those that wait were all read; or each request has a process
+//! request is worked on at a time (X·S₀ < 2, Little 1961) and others were read too; or each request has a process
 //! of one thread, and fewer are worked on at a time. A runtime that runs one thread at a time looks like the first.
 
 use plimsoll_record::{Source, Subject};
@@ -110,13 +110,15 @@ fn has_changed_hands(ctx: &RuleContext<'_>, busiest: &Resource) -> bool {
     alike(ctx, busiest).any(|other| ctx.obs.spans.iter().any(|span| did_more(other, *span)))
 }
 
-/// Requests that were all read, and of which one is worked on at a time: what they take turns at is within the process.
-/// Requests that were not read wait for a worker instead.
+/// Requests of which one is worked on at a time, while others have been read too: what they take turns at is within the process.
+/// Requests that were not read wait for a worker instead. A pool of two would serve two at least.
 pub(crate) fn by_turns(ctx: &RuleContext<'_>, queue: &Queue, at_once: Concurrency) -> Option<Candidate> {
     let [tier] = queue.tiers.as_slice() else { return None };
     let tier = ctx.obs.flow.tiers.get(*tier)?;
-    let unread = queue.at_the_door.filter(|part| *part < bounds::AT_THE_DOOR)?;
-    if at_once.count.value > MAX_TURNS {
+    let (unread, inside) = (queue.at_the_door?, queue.inside?);
+    let others_inside = unread < bounds::AT_THE_DOOR || inside >= 2.0 * at_once.count.value.max(1.0);
+    let most = at_once.count.interval.map_or(at_once.count.value, |(_, most)| most);
+    if most >= 2.0 || !others_inside {
         return None;
     }
     let law = at_once.law();
