@@ -344,11 +344,13 @@ fn unexplained(ctx: &RuleContext<'_>, queue: &Queue, at_once: Concurrency) -> De
     match dependency::candidate(ctx, queue, at_once.count.value) {
         Some((slower, true)) => Decided { main: slower, also: Vec::new() },
         Some((depends, false)) => Decided { main: pool, also: vec![depends] },
-        None if may_take_turns(at_once) && !pool.is_observed() => {
+        None if pool.is_observed() => Decided { main: pool, also: Vec::new() },
+        None => {
             let turns = Candidate::named(Limit::Lock, pool.place.clone());
-            Decided { main: pool, also: vec![turns] }
+            let turns = may_take_turns(at_once).then_some(turns);
+            let shared = dependency::over_few_connections(ctx, queue, at_once.count.value);
+            Decided { main: pool, also: turns.into_iter().chain(shared).collect() }
         }
-        None => Decided { main: pool, also: Vec::new() },
     }
 }
 

@@ -138,9 +138,29 @@ fn connections_of_one_request_each_are_no_pool_but_what_the_callee_allows() {
     let verdict = watch(|_| 0.0).verdict();
     assert_eq!(found(&verdict), (Limit::Connections, "db", Confidence::Inferred));
     assert!(verdict.also.iter().any(|also| also.limit == Limit::Pool), "{:?}", verdict.also);
+    // Some may wait for a worker, as long as more have one than are served.
+    let some = watch(|step| waiting(step, 40.0)).verdict();
+    assert_eq!(found(&some), (Limit::Connections, "db", Confidence::Inferred));
     // Where the others are not read, the service itself lets no more in.
     let unread = watch(|step| waiting(step, 10.0)).verdict();
     assert_eq!(found(&unread), (Limit::Pool, "api", Confidence::Measured));
+}
+
+#[test]
+fn requests_may_wait_behind_a_connection_that_they_share() {
+    let watch = |out: f64| {
+        let watch = proxied(6.0)
+            .listener("api", "10.0.0.3:9000", 8, |_, _| 0.0)
+            .gauge(JAVA, "10.0.0.5:4222", move |_, _| out)
+            .host("broker", 1.0, 10e-6)
+            .process("broker", "9 nats-server", 10e-6)
+            .listener("broker", "10.0.0.5:4222", 9, |_, _| 0.0);
+        watch.verdict()
+    };
+    let shared = watch(1.0);
+    assert_eq!(found(&shared), (Limit::Pool, "api", Confidence::Inferred));
+    assert!(shared.also.iter().any(|also| also.limit == Limit::Dependency), "{:?}", shared.also);
+    assert_eq!(watch(6.0).also, [], "one for each that is served");
 }
 
 #[test]

@@ -74,7 +74,7 @@ impl<'a> Sockets<'a> {
             hosts.of(host, Source::Waiting).for_each(|(subject, _)| seen.name(host, subject));
             hosts
                 .of(host, Source::Process)
-                .for_each(|(subject, track)| seen.process_of(host, subject, track));
+                .for_each(|(subject, track)| seen.note_process(host, subject, track));
             hosts.of(host, Source::Listener).for_each(|(subject, track)| seen.listener(host, subject, track));
             hosts.of(host, Source::Peers).for_each(|(subject, track)| seen.peers_of(host, subject, track));
         }
@@ -89,7 +89,7 @@ impl<'a> Sockets<'a> {
         }
     }
 
-    fn process_of(&mut self, host: &'a str, subject: Subject<'a>, track: &'a Track<'a>) {
+    fn note_process(&mut self, host: &'a str, subject: Subject<'a>, track: &'a Track<'a>) {
         self.name(host, subject);
         if let (Some(pid), Some(parent)) = (subject.pid(), track.last_number(process::PARENT)) {
             self.parents.insert((host, pid), parent as u32);

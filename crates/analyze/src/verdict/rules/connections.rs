@@ -179,10 +179,9 @@ pub(crate) fn allowed(ctx: &RuleContext<'_>, queue: &Queue, at_once: Concurrency
     let from = ctx.obs.flow.tiers.get(*from)?;
     let (out, count) = (queue.out?, at_once.count.value);
     let as_many = (out / count - 1.0).abs() <= bounds::SAME_SIZE;
-    let may_be_read = queue.at_the_door.is_none_or(|part| part < bounds::AT_THE_DOOR);
     let last = |flow: &&Outflow| flow.connections.last().copied().flatten().unwrap_or(0.0);
     let callee = from.out.iter().max_by(|a, b| last(a).total_cmp(&last(b)))?;
-    if !(queue.opens_anew && as_many && may_be_read) {
+    if !(queue.opens_anew && as_many) || queue.waits_inside(count) == Some(false) {
         return None;
     }
     let callee = ctx.obs.flow.tiers.get(callee.to)?;

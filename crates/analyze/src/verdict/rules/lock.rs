@@ -115,10 +115,9 @@ fn has_changed_hands(ctx: &RuleContext<'_>, busiest: &Resource) -> bool {
 pub(crate) fn by_turns(ctx: &RuleContext<'_>, queue: &Queue, at_once: Concurrency) -> Option<Candidate> {
     let [tier] = queue.tiers.as_slice() else { return None };
     let tier = ctx.obs.flow.tiers.get(*tier)?;
-    let (unread, inside) = (queue.at_the_door?, queue.inside?);
-    let others_inside = unread < bounds::AT_THE_DOOR || inside >= 2.0 * at_once.count.value.max(1.0);
+    let unread = queue.at_the_door?;
     let most = at_once.count.interval.map_or(at_once.count.value, |(_, most)| most);
-    if most >= 2.0 || !others_inside {
+    if most >= 2.0 || queue.waits_inside(at_once.count.value) != Some(true) {
         return None;
     }
     let law = at_once.law();
@@ -144,12 +143,13 @@ pub(crate) fn among_processes(
     let threads = threads_of(ctx, tier)?;
     let each_has_one =
         workers >= (1.0 - bounds::SAME_SIZE) * under_way && threads < (1.0 + bounds::SAME_SIZE) * workers;
-    let all_read = queue.at_the_door.is_some_and(|part| part < bounds::AT_THE_DOOR);
-    if !each_has_one || !all_read || under_way <= (1.0 + bounds::SAME_SIZE) * at_once.count.value {
+    let count = at_once.count.value;
+    let some_wait = queue.waits_inside(count) == Some(true) && under_way > (1.0 + bounds::SAME_SIZE) * count;
+    if !each_has_one || !some_wait {
         return None;
     }
     let evidence = vec![
-        ctx.row(Observation::AtOnce, at_once.count.value, None),
+        ctx.row(Observation::AtOnce, count, None),
         ctx.row(Observation::ProcessesOf(tier.place()), workers, Some(under_way)),
     ];
     let claim = Claim::ProcessEach { workers: tier.node.pids.len(), law: at_once.law() };
