@@ -22,6 +22,9 @@ const NAME: u16 = 0;
 const PEER: u16 = 2;
 const PENDING: u16 = 3;
 const QUEUE: u16 = 4;
+const SHUTDOWN: u16 = 6;
+/// Neither side sends any more: the other end is closed, or both directions were shut down.
+const SHUT_BOTH: u8 = 3;
 
 /// One unix socket, listening or connected, of a type that keeps bytes in order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -35,6 +38,8 @@ pub struct UnixSocket {
     pub inode: u32,
     /// The inode of the other end; zero if that has none, as it is not accepted yet or closed.
     pub peer: Option<u32>,
+    /// Nothing comes from the other end any more, and nothing can be sent to it.
+    pub shut: bool,
     /// Of a listener, the inodes of the sockets that connected to it and are not accepted yet.
     pub pending: Vec<u32>,
     /// Bytes not yet read; of a listener, connections not yet accepted.
@@ -89,6 +94,7 @@ fn socket(answer: &[u8]) -> Option<UnixSocket> {
         match u16::from_ne_bytes([rest[2], rest[3]]) {
             NAME => socket.name = name(value),
             PEER if value.len() >= 4 => socket.peer = Some(number(value, 0)),
+            SHUTDOWN => socket.shut = value.first() == Some(&SHUT_BOTH),
             PENDING => socket.pending = (0..value.len() / 4).map(|index| number(value, 4 * index)).collect(),
             QUEUE if value.len() >= 8 => {
                 (socket.receive_queue, socket.queue_limit) = (number(value, 0), number(value, 4));
@@ -136,6 +142,11 @@ mod tests {
         assert!(listens.listening && listens.queue_limit > 1, "{listens:?}");
         assert_eq!((listens.name.as_deref(), listens.receive_queue), (path.to_str(), 1));
         assert_eq!(listens.pending, [inode(&waiting)]);
+        assert!(!found(inode(&waiting)).shut);
+        drop(accepted);
+        let sockets = UnixTable::open(None).unwrap().sockets().unwrap();
+        let left = sockets.iter().find(|socket| socket.inode == inode(&client)).unwrap();
+        assert!(left.shut && left.peer == Some(0), "{left:?}");
         let server = found(inode(&accepted));
         assert_eq!((server.listening, server.name.as_deref()), (false, path.to_str()));
         assert_eq!(server.peer, Some(inode(&client)));

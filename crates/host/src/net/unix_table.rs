@@ -89,7 +89,8 @@ fn abroad(sockets: &[UnixSocket]) -> Vec<u64> {
     let ends = sockets.iter().flat_map(|socket| socket.peer.iter().chain(&socket.pending));
     let ends: HashSet<u32> = ends.copied().collect();
     let connected = |socket: &&UnixSocket| {
-        !socket.listening && socket.name.is_none() && socket.peer.is_some() && !ends.contains(&socket.inode)
+        let is_client = !socket.listening && socket.name.is_none() && socket.peer.is_some();
+        is_client && !socket.shut && !ends.contains(&socket.inode)
     };
     sockets.iter().filter(connected).map(|socket| socket.inode.into()).collect()
 }
@@ -121,7 +122,16 @@ mod tests {
     fn socket(name: Option<&str>, inode: u32, peer: Option<u32>, listening: bool) -> UnixSocket {
         let name = name.map(ToOwned::to_owned);
         let pending = if listening { vec![inode + 100] } else { Vec::new() };
-        UnixSocket { listening, name, inode, peer, pending, receive_queue: 3, queue_limit: 9 }
+        UnixSocket {
+            listening,
+            name,
+            inode,
+            peer,
+            pending,
+            shut: inode == 102,
+            receive_queue: 3,
+            queue_limit: 9,
+        }
     }
 
     #[test]
