@@ -143,15 +143,15 @@ mod tests {
         assert_eq!((listens.name.as_deref(), listens.receive_queue), (path.to_str(), 1));
         assert_eq!(listens.pending, [inode(&waiting)]);
         assert!(!found(inode(&waiting)).shut);
-        drop(accepted);
-        let sockets = UnixTable::open(None).unwrap().sockets().unwrap();
-        let left = sockets.iter().find(|socket| socket.inode == inode(&client)).unwrap();
-        assert!(left.shut && left.peer == Some(0), "{left:?}");
         let server = found(inode(&accepted));
         assert_eq!((server.listening, server.name.as_deref()), (false, path.to_str()));
         assert_eq!(server.peer, Some(inode(&client)));
         let ours = found(inode(&client));
         assert_eq!((ours.name.as_deref(), ours.peer), (None, Some(inode(&accepted))));
+        drop(accepted);
+        let sockets = UnixTable::open(None).unwrap().sockets().unwrap();
+        let left = sockets.iter().find(|socket| socket.inode == inode(&client)).unwrap();
+        assert!(left.shut && left.peer == Some(0), "{left:?}");
     }
 
     #[test]
