@@ -11,6 +11,8 @@ mod watch;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser, Subcommand};
+use plimsoll_plan::Target;
+use plimsoll_units::nearest;
 
 use crate::command::ablate::AblateArgs;
 use crate::command::calibrate::CalibrateArgs;
@@ -112,11 +114,16 @@ impl Args {
         let Translated { line, remarks } = foreign::translate(&root, line)?;
         let args = match Self::try_parse_from(&line) {
             Ok(args) => args,
-            Err(error) => match misplaced(&error, &line) {
-                Some(misplaced) => return Err(misplaced.into()),
+            Err(error) => match misplaced(&error, &line).or_else(|| mistyped(&error, &line)) {
+                Some(meant) => return Err(meant.into()),
                 None => error.exit(),
             },
         };
+        if let Some(url) = &args.answer.url
+            && Target::is_word(url)
+        {
+            return Err(no_command(url).into());
+        }
         let remarks = if args.quiet() { Vec::new() } else { remarks };
         Ok((args, remarks))
     }
@@ -148,7 +155,7 @@ fn misplaced(error: &clap::Error, line: &[String]) -> Option<UsageError> {
     let words = match (command, typed.as_str()) {
         (_, "-V" | "--version") => VERSION,
         ("run", "--budget") => BUDGET,
-        ("sweep", "-R" | "--rate" | "--arrivals" | "--max-connections") => RATE,
+        ("sweep", "-R" | "--rate" | "--arrivals") => RATE,
         ("sweep", "-d" | "--duration") => STEP,
         ("sweep", "-c" | "--connections" | "--requests-count" | "--pipeline") => ONE_LOAD,
         ("sweep", "--ladder" | "--step") => return None,
@@ -156,6 +163,32 @@ fn misplaced(error: &clap::Error, line: &[String]) -> Option<UsageError> {
         _ => return None,
     };
     Some(UsageError(format!("{typed} {words}")))
+}
+
+/// The same for a word in the place of a command, which the parser takes for a URL.
+fn mistyped(error: &clap::Error, line: &[String]) -> Option<UsageError> {
+    let is_refused = matches!(
+        error.kind(),
+        ErrorKind::UnknownArgument | ErrorKind::ArgumentConflict | ErrorKind::InvalidSubcommand
+    );
+    line.get(1).filter(|word| is_refused && Target::is_word(word) && !is_command(word)).map(|word| no_command(word))
+}
+
+fn is_command(word: &str) -> bool {
+    Args::command().get_subcommands().any(|command| command.get_name() == word)
+}
+
+/// A single word that is neither a command nor a URL.
+fn no_command(word: &str) -> UsageError {
+    let root = Args::command();
+    let names = root.get_subcommands().map(clap::Command::get_name).chain(["wrk"]);
+    let meant = match nearest(word, names) {
+        Some(name) => format!("did you mean `plimsoll {name}`?"),
+        None => "`plimsoll --help` lists the commands.".to_owned(),
+    };
+    UsageError(format!(
+        "`{word}` is neither a command nor a URL: {meant} For a host of that name write http://{word}/"
+    ))
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use std::io;
 use std::net::IpAddr;
 
 use plimsoll_engine::EngineError;
+use plimsoll_plan::AddressError;
 use plimsoll_record::FailureKind;
 use plimsoll_sys::Destination;
 use plimsoll_tls::TlsFailure;
@@ -18,6 +19,9 @@ pub enum PrepareError {
         "dns: `{host}` does not resolve ({source}); check the name, use an address, or give one with --resolve"
     )]
     Resolve { host: String, source: io::Error },
+    /// The host, or what stands for it, is none that load can go to.
+    #[error(transparent)]
+    Address(#[from] AddressError),
     #[error("connections cannot come from {address}: it is not an address of this machine; {remedy}")]
     Source { address: IpAddr, remedy: &'static str },
     #[error(
