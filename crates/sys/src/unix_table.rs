@@ -16,10 +16,11 @@ const ATTRIBUTE_BYTES: usize = 4;
 /// The bits of the states ESTABLISHED, number 1 in the kernel's `tcp_states.h`, and LISTEN, number 10.
 const STATES: u32 = 1 << 1 | LISTENING;
 const LISTENING: u32 = 1 << 10;
-/// The attributes to list, `UDIAG_SHOW_NAME`, `_PEER` and `_RQLEN`, and their numbers, `UNIX_DIAG_NAME` and so on.
-const SHOWN: u32 = 0x01 | 0x04 | 0x10;
+/// The attributes to list, `UDIAG_SHOW_NAME`, `_PEER`, `_ICONS` and `_RQLEN`, and their numbers, `UNIX_DIAG_NAME` and so on.
+const SHOWN: u32 = 0x01 | 0x04 | 0x08 | 0x10;
 const NAME: u16 = 0;
 const PEER: u16 = 2;
+const PENDING: u16 = 3;
 const QUEUE: u16 = 4;
 
 /// One unix socket, listening or connected, of a type that keeps bytes in order.
@@ -30,10 +31,12 @@ pub struct UnixSocket {
     /// Its path, or `@` and its abstract name; an accepted socket has the listener's. `None` if it is unnamed, as most
     /// connecting sockets are.
     pub name: Option<String>,
-    /// Its inode, as in `/proc/PID/fd`; zero while no process has accepted it.
+    /// Its inode, as in `/proc/PID/fd`. The accepting end is not listed before a process has accepted it.
     pub inode: u32,
-    /// The inode of the other end.
+    /// The inode of the other end; zero if that has none, as it is not accepted yet or closed.
     pub peer: Option<u32>,
+    /// Of a listener, the inodes of the sockets that connected to it and are not accepted yet.
+    pub pending: Vec<u32>,
     /// Bytes not yet read; of a listener, connections not yet accepted.
     pub receive_queue: u32,
     /// Of a listener, how many connections may wait to be accepted.
@@ -86,6 +89,7 @@ fn socket(answer: &[u8]) -> Option<UnixSocket> {
         match u16::from_ne_bytes([rest[2], rest[3]]) {
             NAME => socket.name = name(value),
             PEER if value.len() >= 4 => socket.peer = Some(number(value, 0)),
+            PENDING => socket.pending = (0..value.len() / 4).map(|index| number(value, 4 * index)).collect(),
             QUEUE if value.len() >= 8 => {
                 (socket.receive_queue, socket.queue_limit) = (number(value, 0), number(value, 4));
             }
@@ -131,12 +135,12 @@ mod tests {
         let listens = found(inode(&listener));
         assert!(listens.listening && listens.queue_limit > 1, "{listens:?}");
         assert_eq!((listens.name.as_deref(), listens.receive_queue), (path.to_str(), 1));
+        assert_eq!(listens.pending, [inode(&waiting)]);
         let server = found(inode(&accepted));
         assert_eq!((server.listening, server.name.as_deref()), (false, path.to_str()));
         assert_eq!(server.peer, Some(inode(&client)));
         let ours = found(inode(&client));
         assert_eq!((ours.name.as_deref(), ours.peer), (None, Some(inode(&accepted))));
-        drop(waiting);
     }
 
     #[test]

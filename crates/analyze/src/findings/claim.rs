@@ -45,7 +45,7 @@ pub enum Claim {
     OneAtATime { threads: usize, cores: f64, per_sec: f64 },
     /// The threads of a process take turns, any of them, and use so many cores together.
     TakingTurns { cores: f64, per_sec: f64 },
-    /// One request is worked on at a time, and those that wait were all read.
+    /// One request is worked on at a time, and others have been read too.
     OneRequestAtATime(AtOnceLaw),
     /// Each request has one of `workers` processes to itself, and fewer are worked on at a time.
     ProcessEach { workers: usize, law: AtOnceLaw },
@@ -62,7 +62,7 @@ pub enum Claim {
     ConnectionsFull { open: f64, most: f64 },
     /// So many new connections per second found an accept queue full.
     AcceptQueue { per_sec: f64, at: At },
-    /// A server accepts as many connections as it serves at once.
+    /// A server accepts as many connections as it serves at once, with so many threads that run.
     Accepted { connections: f64, threads: f64 },
     /// As many connections of one request each are open at once as requests are served; `by` opens them.
     OpenedAnew { by: Place, connections: f64, law: AtOnceLaw },

@@ -335,17 +335,22 @@ fn unexplained(ctx: &RuleContext<'_>, queue: &Queue, at_once: Concurrency) -> De
     let bounded = connections::accepted(ctx, queue, at_once)
         .or_else(|| connections::allowed(ctx, queue, at_once))
         .or_else(|| lock::among_processes(ctx, queue, at_once).filter(|_| !pool.is_observed()));
-    if let Some(bounded) = bounded {
-        return Decided { main: bounded, also: vec![pool] };
+    match bounded {
+        // Where it is not seen whether requests wait at the door, a pool behind that is as likely.
+        Some(bounded) if queue.at_the_door.is_none() => return Decided { main: pool, also: vec![bounded] },
+        Some(bounded) => return Decided { main: bounded, also: vec![pool] },
+        None => {}
     }
     match dependency::candidate(ctx, queue, at_once.count.value) {
         Some((slower, true)) => Decided { main: slower, also: Vec::new() },
         Some((depends, false)) => Decided { main: pool, also: vec![depends] },
-        None if may_take_turns(at_once) && !pool.is_observed() => {
+        None if pool.is_observed() => Decided { main: pool, also: Vec::new() },
+        None => {
             let turns = Candidate::named(Limit::Lock, pool.place.clone());
-            Decided { main: pool, also: vec![turns] }
+            let turns = may_take_turns(at_once).then_some(turns);
+            let shared = dependency::over_few_connections(ctx, queue, at_once.count.value);
+            Decided { main: pool, also: turns.into_iter().chain(shared).collect() }
         }
-        None => Decided { main: pool, also: Vec::new() },
     }
 }
 

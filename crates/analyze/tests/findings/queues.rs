@@ -138,9 +138,29 @@ fn connections_of_one_request_each_are_no_pool_but_what_the_callee_allows() {
     let verdict = watch(|_| 0.0).verdict();
     assert_eq!(found(&verdict), (Limit::Connections, "db", Confidence::Inferred));
     assert!(verdict.also.iter().any(|also| also.limit == Limit::Pool), "{:?}", verdict.also);
+    // Some may wait for a worker, as long as more have one than are served.
+    let some = watch(|step| waiting(step, 40.0)).verdict();
+    assert_eq!(found(&some), (Limit::Connections, "db", Confidence::Inferred));
     // Where the others are not read, the service itself lets no more in.
     let unread = watch(|step| waiting(step, 10.0)).verdict();
     assert_eq!(found(&unread), (Limit::Pool, "api", Confidence::Measured));
+}
+
+#[test]
+fn requests_may_wait_behind_a_connection_that_they_share() {
+    let watch = |out: f64| {
+        let watch = proxied(6.0)
+            .listener("api", "10.0.0.3:9000", 8, |_, _| 0.0)
+            .gauge(JAVA, "10.0.0.5:4222", move |_, _| out)
+            .host("broker", 1.0, 10e-6)
+            .process("broker", "9 nats-server", 10e-6)
+            .listener("broker", "10.0.0.5:4222", 9, |_, _| 0.0);
+        watch.verdict()
+    };
+    let shared = watch(1.0);
+    assert_eq!(found(&shared), (Limit::Pool, "api", Confidence::Inferred));
+    assert!(shared.also.iter().any(|also| also.limit == Limit::Dependency), "{:?}", shared.also);
+    assert_eq!(watch(6.0).also, [], "one for each that is served");
 }
 
 #[test]
@@ -162,7 +182,7 @@ fn requests_that_each_have_a_process_wait_for_what_the_processes_share() {
 
 #[test]
 fn a_server_without_a_thread_for_each_connection_has_a_bound_of_connections() {
-    let watch = |threads: u32, working: u32| {
+    let watch = |threads: u32, running: u32| {
         let address = ("api", "listener", "0.0.0.0:8080");
         let mut watch = Watch::pool(8.0, 0.05, 64)
             .host("api", 1.0, 300e-6)
@@ -171,16 +191,15 @@ fn a_server_without_a_thread_for_each_connection_has_a_bound_of_connections() {
             .listener("api", "0.0.0.0:8080", 20, |step, _| waiting(step, 8.0))
             .gauge(address, "queue", |step, _| waiting(step, 8.0))
             .gauge(address, "established", |step, _| connections(step));
-        for thread in 0..threads {
-            let share = if thread < working { 1.0 / f64::from(working) } else { 0.0 };
+        for thread in 0..running {
             let subject = format!("20/{} worker", 30 + thread);
-            watch = watch.counter(("api", "thread", &subject), "voluntary_switches", move |_, x| share * x);
+            watch = watch.counter(("api", "thread", &subject), "cpu_us", |_, x| 20.0 * x);
         }
         watch.verdict()
     };
-    for (threads, working) in [(2, 2), (25, 2), (25, 25)] {
-        let verdict = watch(threads, working);
-        assert_eq!(found(&verdict), (Limit::Connections, "api", Confidence::Inferred), "{threads} {working}");
+    for (threads, running) in [(2, 0), (25, 4)] {
+        let verdict = watch(threads, running);
+        assert_eq!(found(&verdict), (Limit::Connections, "api", Confidence::Inferred), "{threads} {running}");
     }
     assert_eq!(found(&watch(25, 9)), (Limit::Pool, "api", Confidence::Measured), "a thread for each");
 }

@@ -70,6 +70,10 @@ impl UnixSockets {
             listening[*index].unread += u64::from(socket.receive_queue > 0);
             outbound.extend(socket.peer.filter(|peer| *peer != 0).map(|peer| (peer.into(), *index)));
         }
+        for socket in sockets.iter().filter(|socket| socket.listening) {
+            let Some(index) = socket.name.as_ref().and_then(|name| at.get(name)) else { continue };
+            outbound.extend(socket.pending.iter().map(|inode| (u64::from(*inode), *index)));
+        }
         Self { listening, outbound, abroad: abroad(sockets) }
     }
 
@@ -82,7 +86,8 @@ impl UnixSockets {
 
 /// Sockets that connected to one that is not listed: the kernel lists those of one network namespace.
 fn abroad(sockets: &[UnixSocket]) -> Vec<u64> {
-    let ends: HashSet<u32> = sockets.iter().filter_map(|socket| socket.peer).collect();
+    let ends = sockets.iter().flat_map(|socket| socket.peer.iter().chain(&socket.pending));
+    let ends: HashSet<u32> = ends.copied().collect();
     let connected = |socket: &&UnixSocket| {
         !socket.listening && socket.name.is_none() && socket.peer.is_some() && !ends.contains(&socket.inode)
     };
@@ -115,7 +120,8 @@ mod tests {
 
     fn socket(name: Option<&str>, inode: u32, peer: Option<u32>, listening: bool) -> UnixSocket {
         let name = name.map(ToOwned::to_owned);
-        UnixSocket { listening, name, inode, peer, receive_queue: 3, queue_limit: 9 }
+        let pending = if listening { vec![inode + 100] } else { Vec::new() };
+        UnixSocket { listening, name, inode, peer, pending, receive_queue: 3, queue_limit: 9 }
     }
 
     #[test]
@@ -133,6 +139,8 @@ mod tests {
             socket(None, 31, Some(30), false),
             socket(None, 40, Some(99), false),
             socket(None, 41, None, false),
+            socket(None, 101, Some(0), false),
+            socket(None, 102, Some(0), false),
         ];
         let found = UnixSockets::new(&sockets);
         assert_eq!(found.listening.len(), 1, "the bus is housekeeping");
@@ -142,6 +150,10 @@ mod tests {
             .outbound()
             .map(|(inode, listening)| (inode, listening.map(|one| one.name.as_str())))
             .collect();
-        assert_eq!(outbound, [(11, Some(app)), (40, None)], "a client that has gone is left out");
+        assert_eq!(
+            outbound,
+            [(11, Some(app)), (101, Some(app)), (40, None)],
+            "a client that has gone is left out"
+        );
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
-use plimsoll_record::metric::listener;
+use plimsoll_record::metric::{listener, process};
 use plimsoll_record::{Address, Source, Subject};
 
 use super::Endpoint;
@@ -61,6 +61,7 @@ struct Peer<'a> {
 pub(super) struct Sockets<'a> {
     listening: BTreeMap<(&'a str, Address<'a>), Listening<'a>>,
     names: BTreeMap<Key<'a>, &'a str>,
+    parents: BTreeMap<Key<'a>, u32>,
     peers: BTreeMap<Key<'a>, BTreeMap<Address<'a>, Peer<'a>>>,
     /// For each process that listens, itself and those of its name that do not.
     families: BTreeMap<Key<'a>, BTreeSet<u32>>,
@@ -71,7 +72,9 @@ impl<'a> Sockets<'a> {
         let mut seen = Self::default();
         for host in hosts.names() {
             hosts.of(host, Source::Waiting).for_each(|(subject, _)| seen.name(host, subject));
-            hosts.of(host, Source::Process).for_each(|(subject, _)| seen.name(host, subject));
+            hosts
+                .of(host, Source::Process)
+                .for_each(|(subject, track)| seen.note_process(host, subject, track));
             hosts.of(host, Source::Listener).for_each(|(subject, track)| seen.listener(host, subject, track));
             hosts.of(host, Source::Peers).for_each(|(subject, track)| seen.peers_of(host, subject, track));
         }
@@ -83,6 +86,13 @@ impl<'a> Sockets<'a> {
         let pid = track.last(listener::PID).map(|pid| pid as u32);
         if let Subject::Address(address) = subject {
             self.listening.insert((host, address), Listening { pid, track });
+        }
+    }
+
+    fn note_process(&mut self, host: &'a str, subject: Subject<'a>, track: &'a Track<'a>) {
+        self.name(host, subject);
+        if let (Some(pid), Some(parent)) = (subject.pid(), track.last_number(process::PARENT)) {
+            self.parents.insert((host, pid), parent as u32);
         }
     }
 
@@ -106,7 +116,7 @@ impl<'a> Sockets<'a> {
     }
 
     /// Of a server of several processes one is reported to listen. The others belong to the process of their name that
-    /// listens and came before them, for children come after their parent; or else to any of their name.
+    /// listens and came before them, for children come after their parent; or else to any of their name, or to their parent.
     fn gather_families(&mut self) {
         let listening: BTreeSet<Key<'a>> = self
             .listening
@@ -117,7 +127,12 @@ impl<'a> Sockets<'a> {
         for ((host, pid), name) in self.names.iter().filter(|(key, _)| !listening.contains(key)) {
             let alike = |key: &&Key<'a>| key.0 == *host && self.names.get(*key) == Some(name);
             let before = listening.iter().filter(alike).rfind(|key| key.1 < *pid);
-            if let Some(leader) = before.or_else(|| listening.iter().find(alike)) {
+            let parent = || {
+                listening
+                    .iter()
+                    .find(|key| key.0 == *host && self.parents.get(&(*host, *pid)) == Some(&key.1))
+            };
+            if let Some(leader) = before.or_else(|| listening.iter().find(alike)).or_else(parent) {
                 self.families.entry(*leader).or_default().insert(*pid);
             }
         }

@@ -64,13 +64,14 @@ impl Concurrency {
             Some((per_sec, per_sec * sec, waits))
         };
         let kinds: Vec<(f64, f64, bool)> = (0..step.requests.len()).filter_map(at_once).collect();
-        let all: f64 = kinds.iter().map(|(_, at_once, _)| at_once).sum();
         let waiting = kinds.iter().filter(|(.., waits)| *waits);
         let (per_sec, held) = waiting.fold((0.0, 0.0), |sum, kind| (sum.0 + kind.0, sum.1 + kind.1));
-        if kinds.len() < 2 || held <= 0.0 || kinds.iter().all(|(.., waits)| *waits) {
+        if kinds.len() < 2 || held <= 0.0 || self.count.value <= 0.0 || kinds.iter().all(|(.., waits)| *waits)
+        {
             return self;
         }
-        let count = self.count.times(held / all);
+        // How many there are of each kind is chance: X·S₀ of all would count others than came.
+        let count = self.count.times(held / self.count.value);
         Self { count, per_sec, unqueued_sec: count.value / per_sec, ..self }
     }
 }

@@ -38,6 +38,18 @@ pub(crate) struct Queue {
     pub(crate) opens_anew: bool,
 }
 
+/// Twice as many requests past a door as are served at once: as many wait inside as are served.
+const INSIDE: f64 = 2.0;
+
+impl Queue {
+    /// True if requests wait past the door of these tiers, of which so many are served at once: nearly all are past it, or
+    /// many more than are served. `None` where the door was not seen.
+    pub(crate) fn waits_inside(&self, served_at_once: f64) -> Option<bool> {
+        let (at_the_door, inside) = (self.at_the_door?, self.inside?);
+        Some(at_the_door < bounds::AT_THE_DOOR || inside >= INSIDE * served_at_once.max(1.0))
+    }
+}
+
 /// Connections opened for each request from which on they are opened anew: for half of the requests.
 const ANEW: f64 = 0.5;
 

@@ -1,6 +1,6 @@
 //! The threads that do the work: those at their end, those alike, those that wait for each other.
 
-use plimsoll_record::metric::{process, thread, waiting};
+use plimsoll_record::metric::{process, waiting};
 use plimsoll_record::{Source, Subject};
 
 use super::concurrency::Concurrency;
@@ -194,19 +194,25 @@ fn sharing(ctx: &RuleContext<'_>, host: &str, name: &str) -> usize {
 
 /// Threads of all processes of a tier, by the last sample; `None` where none were observed.
 pub(crate) fn threads_of(ctx: &RuleContext<'_>, tier: &Tier) -> Option<f64> {
-    let ours = |subject: &Subject<'_>| subject.pid().is_some_and(|pid| tier.node.pids.contains(&pid));
-    let tracks = ctx.obs.hosts.of(&tier.node.host, Source::Process).filter(|(subject, _)| ours(subject));
-    tracks.filter_map(|(_, track)| track.last(process::THREADS)).reduce(|a, b| a + b)
+    let processes = of_tier(ctx, tier, Source::Process);
+    processes.filter_map(|(_, track)| track.last(process::THREADS)).reduce(|a, b| a + b)
 }
 
-/// Threads of a tier that give their CPU up so often; `None` where that was counted of none.
-pub(crate) fn working(ctx: &RuleContext<'_>, tier: &Tier, per_sec: f64) -> Option<f64> {
-    let hosts = ctx.obs.hosts;
+/// The threads of a tier that ran in the whole run, each counted however short it lived; `None` where none were observed.
+pub(crate) fn ever_ran(ctx: &RuleContext<'_>, tier: &Tier) -> Option<f64> {
+    let threads: Vec<Option<u32>> =
+        of_tier(ctx, tier, Source::Thread).map(|(subject, _)| subject.pid()).collect();
+    let alone = of_tier(ctx, tier, Source::Process).filter(|(subject, _)| !threads.contains(&subject.pid()));
+    (!threads.is_empty()).then(|| (threads.len() + alone.count()) as f64)
+}
+
+fn of_tier<'a>(
+    ctx: &RuleContext<'a>,
+    tier: &'a Tier,
+    source: Source,
+) -> impl Iterator<Item = (Subject<'a>, &'a Track<'a>)> {
     let ours = |subject: &Subject<'_>| subject.pid().is_some_and(|pid| tier.node.pids.contains(&pid));
-    let threads = hosts.of(&tier.node.host, Source::Thread).filter(|(subject, _)| ours(subject));
-    let rates = threads.filter_map(|(_, track)| track.per_sec(thread::VOLUNTARY_SWITCHES, ctx.span()));
-    let is_working = rates.map(|rate| f64::from(u8::from(rate >= per_sec)));
-    is_working.reduce(|a, b| a + b)
+    ctx.obs.hosts.of(&tier.node.host, source).filter(move |(subject, _)| ours(subject))
 }
 
 #[cfg(test)]

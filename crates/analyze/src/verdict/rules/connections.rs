@@ -19,16 +19,13 @@ use crate::verdict::context::RuleContext;
 use crate::verdict::facts::concurrency::Concurrency;
 use crate::verdict::facts::queue::Queue;
 use crate::verdict::facts::served::failed_to_connect;
-use crate::verdict::facts::threads::{threads_of, working};
+use crate::verdict::facts::threads::{ever_ran, threads_of};
 
 /// A process that has all but this many of its descriptors open has none to give: some are kept back.
 const DESCRIPTORS_LEFT: f64 = 2.0;
 
 /// Connections turned away a second from which on a component turns away: one in two seconds.
 const TURNED_AWAY_PER_SEC: f64 = 0.5;
-
-/// Threads that have a part in requests next to a server's workers: one that accepts and one that waits for events.
-const HELPERS: f64 = 2.0;
 
 /// Components that count the connections that they turn away.
 const TURN_AWAY: [Source; 4] = [Source::Memcached, Source::Mariadb, Source::Redis, Source::Nginx];
@@ -160,8 +157,9 @@ pub(crate) fn accepted(ctx: &RuleContext<'_>, queue: &Queue, at_once: Concurrenc
     let held_up: Vec<(bool, f64)> =
         (0..ctx.steps().len()).filter_map(|step| not_accepted(ctx, tier, (step, count))).collect();
     let at_its_bound = held_up.len() >= 2 && held_up.iter().all(|(bound, _)| *bound);
-    let threads = threads_of(ctx, tier)?;
-    if !at_its_bound || has_worker_each(ctx, tier, (threads, count)) {
+    // Idle threads do not run; a thread or a process for each connection may end with it.
+    let threads = ever_ran(ctx, tier).or_else(|| threads_of(ctx, tier))?;
+    if !at_its_bound || threads >= (1.0 - bounds::SAME_SIZE) * count {
         return None;
     }
     let place = tier.place();
@@ -174,24 +172,16 @@ pub(crate) fn accepted(ctx: &RuleContext<'_>, queue: &Queue, at_once: Concurrenc
     })
 }
 
-/// A server has a thread for each request served at once, as far as is known: as many threads give their CPU up for requests.
-fn has_worker_each(ctx: &RuleContext<'_>, tier: &Tier, (threads, count): (f64, f64)) -> bool {
-    let one_each = (1.0 - bounds::SAME_SIZE) * count..=(1.0 + bounds::SAME_SIZE) * count + HELPERS;
-    let workers = working(ctx, tier, bounds::PER_REQUEST * ctx.throughput() / count);
-    threads >= *one_each.start() && workers.is_none_or(|workers| one_each.contains(&workers))
-}
-
-/// As many connections are open to a tier as requests are served at once, each for one request, while the others wait in the
-/// tier that opens them. So nothing keeps a pool of them, and it is the callee that may allow no more.
+/// As many connections are open to a tier as requests are served at once, each for one request. Where the others wait in the tier
+/// that opens them, nothing keeps a pool of them, and it is the callee that may allow no more.
 pub(crate) fn allowed(ctx: &RuleContext<'_>, queue: &Queue, at_once: Concurrency) -> Option<Candidate> {
     let [from] = queue.tiers.as_slice() else { return None };
     let from = ctx.obs.flow.tiers.get(*from)?;
     let (out, count) = (queue.out?, at_once.count.value);
     let as_many = (out / count - 1.0).abs() <= bounds::SAME_SIZE;
-    let all_read = queue.at_the_door.is_some_and(|part| part < bounds::AT_THE_DOOR);
     let last = |flow: &&Outflow| flow.connections.last().copied().flatten().unwrap_or(0.0);
     let callee = from.out.iter().max_by(|a, b| last(a).total_cmp(&last(b)))?;
-    if !(queue.opens_anew && as_many && all_read) {
+    if !(queue.opens_anew && as_many) || queue.waits_inside(count) == Some(false) {
         return None;
     }
     let callee = ctx.obs.flow.tiers.get(callee.to)?;

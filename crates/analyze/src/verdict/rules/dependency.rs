@@ -27,3 +27,14 @@ pub(crate) fn candidate(ctx: &RuleContext<'_>, queue: &Queue, at_once: f64) -> O
     };
     Some((found, at_once < (1.0 - bounds::SAME_SIZE) * out))
 }
+
+/// Requests wait inside a tier that keeps fewer connections than it serves requests at once: they may share these, and what
+/// answers there, or behind it, may be what they wait for.
+pub(crate) fn over_few_connections(ctx: &RuleContext<'_>, queue: &Queue, at_once: f64) -> Option<Candidate> {
+    let [tier] = queue.tiers.as_slice() else { return None };
+    let few = 0.5..(1.0 - bounds::SAME_SIZE) * at_once;
+    let is_shared =
+        queue.out.is_some_and(|out| few.contains(&out)) && queue.waits_inside(at_once) == Some(true);
+    let callee = ctx.obs.flow.tiers.get(*tier)?.out.first().filter(|_| is_shared)?;
+    Some(Candidate::named(Limit::Dependency, ctx.obs.flow.tiers.get(callee.to)?.place()))
+}

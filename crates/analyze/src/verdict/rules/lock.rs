@@ -1,6 +1,6 @@
 //! `lock`: requests take turns at one thing. The threads of a process use one core between them and none has it to
 //! itself; or a thread is at its end, another of its name was in another step, and threads wait for each other; or one
-//! request is worked on at a time (X·S₀ ≤ 1.5, Little 1961) and those that wait were all read; or each request has a process
+//! request is worked on at a time (X·S₀ < 2, Little 1961) and others were read too; or each request has a process
 //! of one thread, and fewer are worked on at a time. A runtime that runs one thread at a time looks like the first.
 
 use plimsoll_record::{Source, Subject};
@@ -110,13 +110,14 @@ fn has_changed_hands(ctx: &RuleContext<'_>, busiest: &Resource) -> bool {
     alike(ctx, busiest).any(|other| ctx.obs.spans.iter().any(|span| did_more(other, *span)))
 }
 
-/// Requests that were all read, and of which one is worked on at a time: what they take turns at is within the process.
-/// Requests that were not read wait for a worker instead.
+/// Requests of which one is worked on at a time, while others have been read too: what they take turns at is within the process.
+/// Requests that were not read wait for a worker instead. A pool of two would serve two at least.
 pub(crate) fn by_turns(ctx: &RuleContext<'_>, queue: &Queue, at_once: Concurrency) -> Option<Candidate> {
     let [tier] = queue.tiers.as_slice() else { return None };
     let tier = ctx.obs.flow.tiers.get(*tier)?;
-    let unread = queue.at_the_door.filter(|part| *part < bounds::AT_THE_DOOR)?;
-    if at_once.count.value > MAX_TURNS {
+    let unread = queue.at_the_door?;
+    let most = at_once.count.interval.map_or(at_once.count.value, |(_, most)| most);
+    if most >= 2.0 || queue.waits_inside(at_once.count.value) != Some(true) {
         return None;
     }
     let law = at_once.law();
@@ -142,12 +143,13 @@ pub(crate) fn among_processes(
     let threads = threads_of(ctx, tier)?;
     let each_has_one =
         workers >= (1.0 - bounds::SAME_SIZE) * under_way && threads < (1.0 + bounds::SAME_SIZE) * workers;
-    let all_read = queue.at_the_door.is_some_and(|part| part < bounds::AT_THE_DOOR);
-    if !each_has_one || !all_read || under_way <= (1.0 + bounds::SAME_SIZE) * at_once.count.value {
+    let count = at_once.count.value;
+    let some_wait = queue.waits_inside(count) == Some(true) && under_way > (1.0 + bounds::SAME_SIZE) * count;
+    if !each_has_one || !some_wait {
         return None;
     }
     let evidence = vec![
-        ctx.row(Observation::AtOnce, at_once.count.value, None),
+        ctx.row(Observation::AtOnce, count, None),
         ctx.row(Observation::ProcessesOf(tier.place()), workers, Some(under_way)),
     ];
     let claim = Claim::ProcessEach { workers: tier.node.pids.len(), law: at_once.law() };

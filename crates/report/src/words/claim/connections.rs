@@ -49,7 +49,7 @@ pub(super) fn accept_queue(verdict: &Verdict, per_sec: f64, step: &At) -> String
 
 pub(super) fn accepted(verdict: &Verdict, connections: f64, threads: f64) -> String {
     format!(
-        "the connections that {} accepts are the limit: it serves {} at a time with {} threads, and accepts no more",
+        "the connections that {} accepts are the limit: it serves {} at a time with {} threads that run, and accepts no more",
         placed(&verdict.place),
         whole(connections),
         whole(threads)

@@ -34,7 +34,7 @@ pub(super) fn taking_turns(verdict: &Verdict, cores: f64, per_sec: f64) -> Strin
 
 pub(super) fn one_request_at_a_time(verdict: &Verdict, law: &AtOnceLaw) -> String {
     format!(
-        "a lock in {} is the limit: {}, and those that wait were all read",
+        "a lock in {} is the limit: {}, so one at a time, while others were read too",
         placed(&verdict.place),
         law_text(law)
     )
