@@ -111,11 +111,21 @@ fn target_text(manifest: &Manifest) -> String {
     match &preflight.first {
         None => format!("{target} · connected in {}", duration_text(preflight.connect_ns as f64)),
         Some(first) => format!(
-            "{target} · first answer {} with {} in {}",
+            "{target} · first answer {} with {} in {}{}",
             first.status,
             bytes_text(first.body_bytes as f64),
-            duration_text(first.service_ns as f64)
+            duration_text(first.service_ns as f64),
+            status_text(first.status)
         ),
+    }
+}
+
+/// What a first answer means that is none of success.
+fn status_text(status: u16) -> &'static str {
+    match status {
+        301..=303 | 307 | 308 => ": a redirect, which is not followed: load the URL that it leads to",
+        400.. => ": an error: check the path, the method and the headers",
+        _ => "",
     }
 }
 

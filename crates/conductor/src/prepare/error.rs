@@ -44,6 +44,8 @@ pub enum PrepareError {
     Tls { kind: &'static str, peer: Destination, failure: TlsFailure, hint: &'static str },
     #[error("tls_handshake: {peer} did not complete the TLS handshake: {reason}{hint}")]
     Handshake { peer: Destination, reason: &'static str, hint: &'static str },
+    #[error("{peer} speaks TLS; write {url}")]
+    SpeaksTls { peer: Destination, url: String },
     #[error(
         "h2_protocol: {peer} does not speak HTTP/2: {reason}; leave out --http2 and --streams, or enable HTTP/2 \
          on this port of the server"
