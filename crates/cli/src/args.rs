@@ -171,7 +171,9 @@ fn mistyped(error: &clap::Error, line: &[String]) -> Option<UsageError> {
         error.kind(),
         ErrorKind::UnknownArgument | ErrorKind::ArgumentConflict | ErrorKind::InvalidSubcommand
     );
-    line.get(1).filter(|word| is_refused && Target::is_word(word) && !is_command(word)).map(|word| no_command(word))
+    line.get(1)
+        .filter(|word| is_refused && Target::is_word(word) && !is_command(word))
+        .map(|word| no_command(word))
 }
 
 fn is_command(word: &str) -> bool {

@@ -6,7 +6,9 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum AddressError {
     /// 0.0.0.0/8 but for 0.0.0.0 itself: what a mistyped number turns into.
-    #[error("{0} is in 0.0.0.0/8, where no server is; for a port of this machine write http://127.0.0.1:PORT")]
+    #[error(
+        "{0} is in 0.0.0.0/8, where no server is; for a port of this machine write http://127.0.0.1:PORT"
+    )]
     ThisNetwork(Ipv4Addr),
     #[error("{0} is the broadcast address of a network; load goes to single hosts: give the address of one")]
     Broadcast(Ipv4Addr),
@@ -70,7 +72,15 @@ mod tests {
 
     #[test]
     fn load_goes_to_single_hosts_only() {
-        for wrong in ["0.0.31.144", "0.1.2.3", "224.0.0.1", "255.255.255.255", "240.0.0.1", "ff02::1", "::ffff:0.0.0.7"] {
+        for wrong in [
+            "0.0.31.144",
+            "0.1.2.3",
+            "224.0.0.1",
+            "255.255.255.255",
+            "240.0.0.1",
+            "ff02::1",
+            "::ffff:0.0.0.7",
+        ] {
             assert!(check_address(address(wrong)).is_err(), "{wrong}");
         }
         for right in ["127.0.0.1", "0.0.0.0", "::", "::1", "10.0.0.255", "93.184.216.34", "fe80::1"] {
@@ -87,10 +97,21 @@ mod tests {
 
     #[test]
     fn private_networks_and_this_machine_are_not_public() {
-        for own in ["127.0.0.9", "10.1.2.3", "172.31.0.1", "192.168.1.1", "169.254.1.1", "100.64.0.1", "198.18.0.2", "::1", "fd00::1"] {
+        for own in [
+            "127.0.0.9",
+            "10.1.2.3",
+            "172.31.0.1",
+            "192.168.1.1",
+            "169.254.1.1",
+            "100.64.0.1",
+            "198.18.0.2",
+            "::1",
+            "fd00::1",
+        ] {
             assert!(!is_public(address(own)), "{own}");
         }
-        for public in ["93.184.216.34", "8.8.8.8", "172.32.0.1", "100.128.0.1", "198.20.0.1", "2606:2800::1"] {
+        for public in ["93.184.216.34", "8.8.8.8", "172.32.0.1", "100.128.0.1", "198.20.0.1", "2606:2800::1"]
+        {
             assert!(is_public(address(public)), "{public}");
         }
     }

@@ -183,12 +183,8 @@ impl SweepArgs {
         }
         let load = LoadSpec::Ladder { steps: self.ladder.clone(), step_limit: Some(self.step), budget: None };
         let (spec, csv) = spec(self.url.as_deref(), &self.request, load)?;
-        let spec = PlanSpec {
-            slo: self.slo.slo(),
-            warm: self.warm,
-            connections_max: self.max_connections,
-            ..spec
-        };
+        let spec =
+            PlanSpec { slo: self.slo.slo(), warm: self.warm, connections_max: self.max_connections, ..spec };
         Asked::new(spec, csv, &self.keep, &self.watch, None)
     }
 }

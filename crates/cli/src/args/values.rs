@@ -1,12 +1,45 @@
 //! Values as they are typed.
 
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use plimsoll_plan::{PlanError, checked_name};
+use plimsoll_store::StoreError;
 use plimsoll_units::parse_duration;
 
 /// The folder in which runs are kept by default.
 pub(crate) const RUNS_FOLDER: &str = "plimsoll-runs";
+
+/// What names the newest run file.
+const LAST: &str = "last";
+
+/// Why `last` names no file.
+#[derive(Debug, thiserror::Error)]
+enum NoRun {
+    #[error(
+        "there is no run file in {RUNS_FOLDER} yet; `plimsoll URL` makes one, and a file elsewhere has a path"
+    )]
+    None,
+    #[error(transparent)]
+    Folder(#[from] StoreError),
+}
+
+/// The path of a run file, or `last` for the newest one of the usual folder.
+pub(crate) fn run_file() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(|path| match path.as_os_str() == LAST {
+        true => newest(Path::new(RUNS_FOLDER)),
+        false => Ok(path),
+    })
+}
+
+fn newest(folder: &Path) -> Result<PathBuf, NoRun> {
+    let rows = match plimsoll_store::list(folder) {
+        Err(StoreError::Missing { .. }) => Vec::new(),
+        listed => listed?,
+    };
+    rows.into_iter().find(|row| row.summary.is_ok()).map(|row| row.path).ok_or(NoRun::None)
+}
 
 /// A name that files can carry.
 pub(crate) fn name(text: &str) -> Result<String, PlanError> {

@@ -36,7 +36,8 @@ fn table(bench: &Bench) -> Option<String> {
     for line in LINES.lines() {
         let called = call(bench, line)?;
         assert!(called.code != 0 && called.out.is_empty(), "{line}: {}\n{}", called.code, called.out);
-        let answer = called.err.trim().trim_start_matches("plimsoll: ").replace('|', "\\|").replace('\n', "<br>");
+        let answer =
+            called.err.trim().trim_start_matches("plimsoll: ").replace('|', "\\|").replace('\n', "<br>");
         writeln!(table, "| `{line}` | {} | {answer} |", called.code).unwrap();
     }
     Some(table)

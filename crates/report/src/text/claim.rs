@@ -89,7 +89,9 @@ fn nothing_held(findings: &Findings, url: &str) -> String {
         return format!("{url}: {}", only_late(findings));
     }
     if let Some(status) = only_status(findings).filter(|status| *status >= 400) {
-        return format!("{url} answers every request with status {status}: check its path, method and headers.");
+        return format!(
+            "{url} answers every request with status {status}: check its path, method and headers."
+        );
     }
     let completed: u64 = findings.steps.iter().map(|step| step.counts.completed).sum();
     let answered = if completed == 0 { "none was answered" } else { "none was answered with success" };
@@ -98,7 +100,8 @@ fn nothing_held(findings: &Findings, url: &str) -> String {
 
 /// The status of every answer, where all have the same.
 fn only_status(findings: &Findings) -> Option<u16> {
-    let mut statuses = findings.steps.iter().flat_map(|step| step.counts.status.iter().map(|(status, _)| status));
+    let mut statuses =
+        findings.steps.iter().flat_map(|step| step.counts.status.iter().map(|(status, _)| status));
     let first = statuses.next()?;
     statuses.all(|status| status == first).then_some(first)
 }
@@ -108,7 +111,9 @@ fn is_redirect(status: u16) -> bool {
 }
 
 fn redirected(status: u16) -> String {
-    format!("Every answer is a redirect (status {status}), which is not followed: load the URL that it leads to. ")
+    format!(
+        "Every answer is a redirect (status {status}), which is not followed: load the URL that it leads to. "
+    )
 }
 
 /// Every answer came in the drain: not a target that holds nothing, but steps too short to see it.
