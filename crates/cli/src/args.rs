@@ -191,7 +191,8 @@ fn in_our_voice(error: &clap::Error, line: &[String]) -> UsageError {
         };
         said = format!("{said}{joint}{}", part.trim_start_matches("tip: "));
     }
-    let command = line.get(1).filter(|word| is_command(word)).map(|word| format!(" {word}")).unwrap_or_default();
+    let command =
+        line.get(1).filter(|word| is_command(word)).map(|word| format!(" {word}")).unwrap_or_default();
     UsageError(format!("{said}; see `plimsoll{command} --help`"))
 }
 

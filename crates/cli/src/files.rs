@@ -49,6 +49,20 @@ pub(crate) fn refuse_existing(folder: &Path, names: &[String]) -> anyhow::Result
     }
 }
 
+/// Fails if no file can be written to this folder, which is made if it is not there.
+pub(crate) fn check_writable(folder: &Path) -> anyhow::Result<()> {
+    let trial = folder.join(format!(".{}.trial", std::process::id()));
+    let tried = fs::create_dir_all(folder)
+        .and_then(|()| fs::write(&trial, b""))
+        .and_then(|()| fs::remove_file(&trial));
+    tried.with_context(|| {
+        format!(
+            "could not write to the folder {}; name another with -o DIR, or write no files with --no-files",
+            folder.display()
+        )
+    })
+}
+
 /// What came of writing files.
 #[derive(Debug, Default)]
 pub(crate) struct Written {
