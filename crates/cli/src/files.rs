@@ -49,13 +49,11 @@ pub(crate) fn refuse_existing(folder: &Path, names: &[String]) -> anyhow::Result
     }
 }
 
-/// Fails if no file can be written to this folder, which is made if it is not there.
+/// Fails if no file can be written to this folder, or to what it will be made in.
 pub(crate) fn check_writable(folder: &Path) -> anyhow::Result<()> {
-    let trial = folder.join(format!(".{}.trial", std::process::id()));
-    let tried = fs::create_dir_all(folder)
-        .and_then(|()| fs::write(&trial, b""))
-        .and_then(|()| fs::remove_file(&trial));
-    tried.with_context(|| {
+    let there = folder.ancestors().find(|path| path.exists()).unwrap_or(Path::new("."));
+    let trial = there.join(format!(".{}.trial", std::process::id()));
+    fs::write(&trial, b"").and_then(|()| fs::remove_file(&trial)).with_context(|| {
         format!(
             "could not write to the folder {}; name another with -o DIR, or write no files with --no-files",
             folder.display()
