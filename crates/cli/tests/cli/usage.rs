@@ -76,7 +76,7 @@ fn conditions_that_are_not_known_to_hold_do_not_end_with_0() {
     // 20 requests say nothing of p99 within a minute, and everything of one within a nanosecond.
     bench.expect(4, &[&few[..], &["--p99", "1m"]].concat());
     bench.expect(3, &[&few[..], &["--p99", "1ns"]].concat());
-    let failing = target.url("/status?code=503");
+    let failing = target.url("/status/503");
     let called = bench.expect(1, &["run", &failing, "-n", "20", "-c", "1", "--no-files"]);
     assert!(called.out.contains("answers every request with status 503"), "{}", called.out);
     bench.expect(3, &["run", &failing, "-n", "20", "-c", "1", "--no-files", "--success", "99%"]);
@@ -86,7 +86,7 @@ fn conditions_that_are_not_known_to_hold_do_not_end_with_0() {
 fn what_the_first_answer_means_is_said_before_the_load_and_first_of_all() {
     let bench = Bench::new();
     let target = crate::bench::Target::start(&bench);
-    let moved = bench.call(&[&target.url("/status?code=302"), "--budget", "2s", "--no-files"]);
+    let moved = bench.call(&[&target.url("/status/302"), "--budget", "2s", "--no-files"]);
     assert!(moved.err.contains("first answer 302") && moved.err.contains("a redirect"), "{}", moved.err);
     assert!(moved.out.starts_with("Every answer is a redirect (status 302)"), "{}", moved.out);
     let secure = plimsoll_testkit::Nginx::start().unwrap();
