@@ -114,7 +114,7 @@ impl Args {
         let matches = whole_command().try_get_matches_from(&line);
         let args = match matches.and_then(|matches| Self::from_arg_matches(&matches)) {
             Ok(args) => args,
-            Err(error) => match misplaced(&error, &line).or_else(|| mistyped(&error, &line)) {
+            Err(error) => match explained(&error, &line) {
                 Some(meant) => return Err(meant.into()),
                 None if is_mistake(&error) => return Err(in_our_voice(&error, &line).into()),
                 None => error.exit(),
@@ -145,6 +145,11 @@ const ONE_LOAD: &str = "is about one load: write plimsoll run URL; a sweep's con
 const BUDGET: &str = "is about the whole answer: write plimsoll URL --budget TIME; one load lasts -d TIME";
 const VERSION: &str = "has no meaning here: write plimsoll --version";
 
+/// What is wrong with a line that the parser refuses, where more can be said than it does.
+fn explained(error: &clap::Error, line: &[String]) -> Option<UsageError> {
+    misplaced(error, line).or_else(|| two_urls(error, line)).or_else(|| mistyped(error, line))
+}
+
 /// What is wrong with a line that the parser refuses, if it is an option of another command.
 fn misplaced(error: &clap::Error, line: &[String]) -> Option<UsageError> {
     let (ErrorKind::UnknownArgument, Some(ContextValue::String(typed))) =
@@ -170,6 +175,14 @@ fn misplaced(error: &clap::Error, line: &[String]) -> Option<UsageError> {
 fn whole_command() -> clap::Command {
     let wrk = clap::Command::new("wrk").about("wrk's and wrk2's own command line, Lua scripts and text");
     Args::command().subcommand(wrk)
+}
+
+/// Two URLs, of which the parser takes the second for a command.
+fn two_urls(error: &clap::Error, line: &[String]) -> Option<UsageError> {
+    let urls: Vec<&String> = line.iter().skip(1).filter(|word| word.contains("://")).collect();
+    let [first, second] = urls[..] else { return None };
+    let said = || UsageError(format!("one call loads one URL, and there are two, {first} and {second}"));
+    (error.kind() == ErrorKind::ArgumentConflict).then(said)
 }
 
 /// True unless help or the version is asked for, or nothing at all.

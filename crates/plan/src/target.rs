@@ -11,6 +11,8 @@ use crate::address::{AddressError, check_address};
 /// The ports where a URL names none.
 const PORT_HTTP: u16 = 80;
 const PORT_HTTPS: u16 = 443;
+/// Stands in messages where it is not known which port is meant.
+const EXAMPLE_PORT: u16 = 8080;
 
 /// One request, and the server it goes to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,8 +40,8 @@ pub enum TargetError {
     #[error("`{0}` is a single word and no URL; for a host of that name write http://{0}/")]
     Word(String),
     /// The system would take a number for an address: 8080 for 0.0.31.144.
-    #[error("`{0}` is a number and no host; a port? write http://127.0.0.1:{0}")]
-    Number(String),
+    #[error("`{number}` is a number and no host; a port? write http://127.0.0.1:{port}")]
+    Number { number: String, port: u16 },
     /// The system would fill in what is missing: 127.1 is 127.0.0.1.
     #[error("`{0}` is no complete address; write all four numbers, as in http://127.0.0.1:8080")]
     Partial(String),
@@ -67,13 +69,21 @@ fn is_number(text: &str) -> bool {
     }
 }
 
+/// The port that a number may have been meant for.
+fn port_of(number: &str) -> Option<u16> {
+    let hex = number.get(..2).filter(|sign| sign.eq_ignore_ascii_case("0x")).map(|_| &number[2..]);
+    let port = hex.map_or_else(|| number.parse(), |hex| u16::from_str_radix(hex, 16));
+    port.ok().filter(|port| *port > 0)
+}
+
 /// Refuses addresses that no load goes to, and numbers that the system would make one of.
 fn check_host(host: &str) -> Result<(), TargetError> {
     if let Ok(address) = host.parse::<IpAddr>() {
         return Ok(check_address(address)?);
     }
     if is_number(host) {
-        return Err(TargetError::Number(host.to_owned()));
+        let port = port_of(host).unwrap_or(EXAMPLE_PORT);
+        return Err(TargetError::Number { number: host.to_owned(), port });
     }
     let is_partial = host.split('.').all(is_number) && host.parse::<Ipv4Addr>().is_err();
     if is_partial { Err(TargetError::Partial(host.to_owned())) } else { Ok(()) }
@@ -191,6 +201,7 @@ mod tests {
     fn what_is_no_host_gets_no_load() {
         let refused = |url: &str| Target::parse(url).unwrap_err().to_string();
         assert_eq!(refused("8080"), "`8080` is a number and no host; a port? write http://127.0.0.1:8080");
+        assert!(refused("0x50").contains("http://127.0.0.1:80"));
         for number in ["8080/", "http://8080/", "https://2130706433", "http://0x7f000001/"] {
             assert!(refused(number).contains("is a number and no host"), "{number}: {}", refused(number));
         }

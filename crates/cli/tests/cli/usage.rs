@@ -77,8 +77,9 @@ fn conditions_that_are_not_known_to_hold_do_not_end_with_0() {
     bench.expect(4, &[&few[..], &["--p99", "1m"]].concat());
     bench.expect(3, &[&few[..], &["--p99", "1ns"]].concat());
     let failing = target.url("/status/503");
-    let called = bench.expect(1, &["run", &failing, "-n", "20", "-c", "1", "--no-files"]);
-    assert!(called.out.contains("answers every request with status 503"), "{}", called.out);
+    bench.expect(1, &["run", &failing, "-n", "20", "-c", "1", "--no-files"]);
+    let answer = bench.expect(3, &[&failing, "--budget", "2s", "--no-files"]);
+    assert!(answer.out.contains("answers every request with status 503"), "{}", answer.out);
     bench.expect(3, &["run", &failing, "-n", "20", "-c", "1", "--no-files", "--success", "99%"]);
 }
 
