@@ -200,6 +200,11 @@ pub struct SloCheck {
 }
 
 impl SloCheck {
+    /// True if all parts are known to hold.
+    pub fn held(&self) -> bool {
+        [self.p99, self.success, self.throughput].iter().all(|part| *part == Held::Yes)
+    }
+
     /// True if some part is known not to hold.
     pub fn broken(&self) -> bool {
         [self.p99, self.success, self.throughput].contains(&Held::No)

@@ -10,7 +10,9 @@ pub(crate) mod values;
 mod watch;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use plimsoll_plan::Target;
+use plimsoll_units::nearest;
 
 use crate::command::ablate::AblateArgs;
 use crate::command::calibrate::CalibrateArgs;
@@ -104,19 +106,25 @@ impl Args {
     /// Reads a line, which may hold options of ab and hey. Options without effect become remarks.
     ///
     /// # Errors
-    /// When an option of ab or hey has no equal here, or an option belongs to another command. Any other wrong line ends the
-    /// process.
+    /// When the line is wrong. Help and version are printed, and end the process.
     pub(crate) fn read(line: Vec<String>) -> anyhow::Result<(Self, Vec<String>)> {
-        let mut root = Self::command();
+        let mut root = whole_command();
         root.build();
         let Translated { line, remarks } = foreign::translate(&root, line)?;
-        let args = match Self::try_parse_from(&line) {
+        let matches = whole_command().try_get_matches_from(&line);
+        let args = match matches.and_then(|matches| Self::from_arg_matches(&matches)) {
             Ok(args) => args,
-            Err(error) => match misplaced(&error, &line) {
-                Some(misplaced) => return Err(misplaced.into()),
+            Err(error) => match explained(&error, &line) {
+                Some(meant) => return Err(meant.into()),
+                None if is_mistake(&error) => return Err(in_our_voice(&error, &line).into()),
                 None => error.exit(),
             },
         };
+        if let Some(url) = &args.answer.url
+            && Target::is_word(url)
+        {
+            return Err(no_command(url).into());
+        }
         let remarks = if args.quiet() { Vec::new() } else { remarks };
         Ok((args, remarks))
     }
@@ -137,6 +145,11 @@ const ONE_LOAD: &str = "is about one load: write plimsoll run URL; a sweep's con
 const BUDGET: &str = "is about the whole answer: write plimsoll URL --budget TIME; one load lasts -d TIME";
 const VERSION: &str = "has no meaning here: write plimsoll --version";
 
+/// What is wrong with a line that the parser refuses, where more can be said than it does.
+fn explained(error: &clap::Error, line: &[String]) -> Option<UsageError> {
+    misplaced(error, line).or_else(|| two_urls(error, line)).or_else(|| mistyped(error, line))
+}
+
 /// What is wrong with a line that the parser refuses, if it is an option of another command.
 fn misplaced(error: &clap::Error, line: &[String]) -> Option<UsageError> {
     let (ErrorKind::UnknownArgument, Some(ContextValue::String(typed))) =
@@ -148,7 +161,7 @@ fn misplaced(error: &clap::Error, line: &[String]) -> Option<UsageError> {
     let words = match (command, typed.as_str()) {
         (_, "-V" | "--version") => VERSION,
         ("run", "--budget") => BUDGET,
-        ("sweep", "-R" | "--rate" | "--arrivals" | "--max-connections") => RATE,
+        ("sweep", "-R" | "--rate" | "--arrivals") => RATE,
         ("sweep", "-d" | "--duration") => STEP,
         ("sweep", "-c" | "--connections" | "--requests-count" | "--pipeline") => ONE_LOAD,
         ("sweep", "--ladder" | "--step") => return None,
@@ -156,6 +169,72 @@ fn misplaced(error: &clap::Error, line: &[String]) -> Option<UsageError> {
         _ => return None,
     };
     Some(UsageError(format!("{typed} {words}")))
+}
+
+/// The command line with `wrk`, whose line is read elsewhere by rules of its own.
+fn whole_command() -> clap::Command {
+    let wrk = clap::Command::new("wrk").about("wrk's and wrk2's own command line, Lua scripts and text");
+    Args::command().subcommand(wrk)
+}
+
+/// Two URLs, of which the parser takes the second for a command.
+fn two_urls(error: &clap::Error, line: &[String]) -> Option<UsageError> {
+    let urls: Vec<&String> = line.iter().skip(1).filter(|word| word.contains("://")).collect();
+    let [first, second] = urls[..] else { return None };
+    let said = || UsageError(format!("one call loads one URL, and there are two, {first} and {second}"));
+    (error.kind() == ErrorKind::ArgumentConflict).then(said)
+}
+
+/// True unless help or the version is asked for, or nothing at all.
+fn is_mistake(error: &clap::Error) -> bool {
+    error.use_stderr() && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+}
+
+/// What the parser says, in a sentence, with where to read more.
+fn in_our_voice(error: &clap::Error, line: &[String]) -> UsageError {
+    let text = error.render().to_string();
+    let text = text.split("\n\nUsage:").next().unwrap_or_default();
+    let text = text.split("\n\nFor more information").next().unwrap_or_default();
+    let mut said = String::new();
+    for part in text.trim_start_matches("error:").lines().map(str::trim).filter(|part| !part.is_empty()) {
+        let joint = match said.chars().last() {
+            None => "",
+            Some(':') => " ",
+            Some(_) => "; ",
+        };
+        said = format!("{said}{joint}{}", part.trim_start_matches("tip: "));
+    }
+    let command =
+        line.get(1).filter(|word| is_command(word)).map(|word| format!(" {word}")).unwrap_or_default();
+    UsageError(format!("{said}; see `plimsoll{command} --help`"))
+}
+
+/// The same for a word in the place of a command, which the parser takes for a URL.
+fn mistyped(error: &clap::Error, line: &[String]) -> Option<UsageError> {
+    let is_refused = matches!(
+        error.kind(),
+        ErrorKind::UnknownArgument | ErrorKind::ArgumentConflict | ErrorKind::InvalidSubcommand
+    );
+    line.get(1)
+        .filter(|word| is_refused && Target::is_word(word) && !is_command(word))
+        .map(|word| no_command(word))
+}
+
+fn is_command(word: &str) -> bool {
+    whole_command().get_subcommands().any(|command| command.get_name() == word)
+}
+
+/// A single word that is neither a command nor a URL.
+fn no_command(word: &str) -> UsageError {
+    let root = whole_command();
+    let names = root.get_subcommands().map(clap::Command::get_name);
+    let meant = match nearest(word, names) {
+        Some(name) => format!("did you mean `plimsoll {name}`?"),
+        None => "`plimsoll --help` lists the commands.".to_owned(),
+    };
+    UsageError(format!(
+        "`{word}` is neither a command nor a URL: {meant} For a host of that name write http://{word}/"
+    ))
 }
 
 #[cfg(test)]

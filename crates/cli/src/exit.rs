@@ -25,7 +25,8 @@ pub(crate) enum Exit {
     Usage = 2,
     /// An SLO or a margin was not met.
     Broken = 3,
-    /// Measured, but not accepted as evidence: under `--strict`, or for a margin that lower bounds leave open.
+    /// Measured, and not known to hold: a condition, a margin that lower bounds leave open, or any result under `--strict` that
+    /// is no evidence.
     Refused = 4,
     /// The user ended the run; its results are kept.
     Interrupted = 130,
@@ -83,8 +84,8 @@ impl From<RunStatus> for Exit {
         match status {
             RunStatus::Met => Self::Success,
             RunStatus::Interrupted => Self::Interrupted,
-            RunStatus::Incomplete => Self::CouldNotRun,
-            RunStatus::NotEvidence => Self::Refused,
+            RunStatus::Incomplete | RunStatus::AllFailed => Self::CouldNotRun,
+            RunStatus::NotEvidence | RunStatus::Open => Self::Refused,
             RunStatus::Broken => Self::Broken,
         }
     }

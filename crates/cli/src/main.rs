@@ -22,8 +22,12 @@ fn main() -> ExitCode {
         return code;
     }
     let exit = read_and_run().unwrap_or_else(|error| {
+        let exit = exit::Exit::of_error(&error);
         terminal::report_error(error.as_ref());
-        exit::Exit::of_error(&error)
+        if env::args_os().any(|word| word == "--json") {
+            terminal::print_error(error.as_ref(), exit);
+        }
+        exit
     });
     exit.into()
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use indicatif::ProgressBar;
 use plimsoll_conductor::{Moment, NotTried, Observer, Progress, StepPlan};
-use plimsoll_record::{EventKind, Manifest};
+use plimsoll_record::{Address, EventKind, Manifest};
 use plimsoll_report::words;
 use plimsoll_units::{bytes_text, count_text, duration_text, escape_control, grouped};
 
@@ -98,17 +98,34 @@ fn level_text(step: &StepPlan) -> String {
 /// The target and its addresses, shown before the load begins.
 fn target_text(manifest: &Manifest) -> String {
     let preflight = &manifest.preflight;
-    let locality = if preflight.local { "this machine" } else { "remote" };
+    let is_public = preflight.addresses.iter().any(|address| {
+        matches!(Address::parse(address), Some(Address::Tcp(address)) if plimsoll_plan::is_public(address.ip()))
+    });
+    let locality = match preflight.local {
+        true => "this machine",
+        false if is_public => "outside this machine and private networks",
+        false => "remote",
+    };
     let addresses = preflight.addresses.join(", ");
     let target = format!("target {addresses} ({locality}){}", protocol_text(manifest));
     match &preflight.first {
         None => format!("{target} · connected in {}", duration_text(preflight.connect_ns as f64)),
         Some(first) => format!(
-            "{target} · first answer {} with {} in {}",
+            "{target} · first answer {} with {} in {}{}",
             first.status,
             bytes_text(first.body_bytes as f64),
-            duration_text(first.service_ns as f64)
+            duration_text(first.service_ns as f64),
+            status_text(first.status)
         ),
+    }
+}
+
+/// What a first answer means that is none of success.
+fn status_text(status: u16) -> &'static str {
+    match status {
+        301..=303 | 307 | 308 => ": a redirect, which is not followed: load the URL that it leads to",
+        400.. => ": an error: check the path, the method and the headers",
+        _ => "",
     }
 }
 

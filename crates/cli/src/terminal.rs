@@ -7,6 +7,9 @@ use plimsoll_conductor::{ConductError, PrepareError};
 use plimsoll_experiment::ExperimentError;
 use plimsoll_report::words;
 use plimsoll_units::best_effort;
+use serde_json::json;
+
+use crate::exit::Exit;
 
 /// Writes a result to standard output. A reader that has gone away (`| head`) is not an error.
 pub(crate) fn result(text: &str) -> anyhow::Result<()> {
@@ -36,6 +39,12 @@ pub(crate) fn remark(text: &str) {
 /// Writes an error to standard error: what failed, then each cause.
 pub(crate) fn report_error(error: &(dyn Error + 'static)) {
     remark(&format!("plimsoll: {}", with_causes(error)));
+}
+
+/// Writes an error to standard output, for who reads documents there.
+pub(crate) fn print_error(error: &(dyn Error + 'static), exit: Exit) {
+    let document = json!({ "error": { "exit_code": exit as u8, "message": with_causes(error) } });
+    best_effort(result(&format!("{document:#}\n")), "the same was written to standard error");
 }
 
 /// An error with each cause that its own text does not hold.

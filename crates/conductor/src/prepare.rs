@@ -27,6 +27,7 @@ mod limits;
 mod names;
 mod preflight;
 mod security;
+mod tls_port;
 
 /// Addresses that are tried at the same time.
 const MAX_CONNECTING: usize = 64;

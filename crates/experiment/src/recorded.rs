@@ -43,10 +43,15 @@ pub enum RunStatus {
     NotEvidence,
     /// Measured, and a condition of the plan was not met.
     Broken,
+    /// Every request failed.
+    AllFailed,
+    /// Measured, and whether a condition of the plan was met is not known.
+    Open,
 }
 
 impl RunStatus {
-    /// The status of a run. What ended the run early counts before its result; [`Self::NotEvidence`] comes only if `strict`.
+    /// The status of a run. What ended the run early counts before its result, and what is known not to hold before what is
+    /// not known; [`Self::NotEvidence`] comes only if `strict`.
     pub fn new(run: &Run, findings: &Findings, strict: bool) -> Self {
         let happened = |kind| run.events.iter().any(|event| event.kind == kind);
         if happened(EventKind::Interrupted) {
@@ -57,6 +62,10 @@ impl RunStatus {
             Self::NotEvidence
         } else if findings.slo.is_some_and(|slo| slo.broken()) {
             Self::Broken
+        } else if findings.steps.iter().all(|step| step.counts.ok == 0) {
+            Self::AllFailed
+        } else if findings.slo.is_some_and(|slo| !slo.held()) {
+            Self::Open
         } else {
             Self::Met
         }

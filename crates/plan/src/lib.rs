@@ -4,6 +4,7 @@
 //! defaults. Nothing after that sees a flag. A [`Plan`] says everything a run needs, and its JSON is
 //! stored with the run, so a recorded run knows what it was.
 
+mod address;
 mod arrivals;
 mod error;
 mod file;
@@ -20,6 +21,7 @@ mod target;
 mod transport;
 mod typed;
 
+pub use address::{AddressError, check_address, destination, is_public};
 pub use arrivals::{ArrivalProcess, Arrivals, Shard};
 pub use error::{HostError, PlanError, PlanHostError};
 pub use file::{

@@ -267,7 +267,8 @@ fn freeze_load(load: LoadSpec, connections_max: Option<u32>, depth: u16) -> Resu
                 budget.map(|value| (value / STEPS_IN_BUDGET).max(Duration::from_millis(MIN_STEP_LIMIT_MS)));
             let step_limit = step_limit.or(part).unwrap_or(DEFAULT_STEP_LIMIT);
             let step_limit = time("the step limit", step_limit, MIN_STEP_LIMIT_MS)?;
-            let doubling = LadderSteps::Doubling { connections_max: DEFAULT_MAX_DOUBLING };
+            let doubling =
+                LadderSteps::Doubling { connections_max: connections_max.unwrap_or(DEFAULT_MAX_DOUBLING) };
             let steps = steps.map_or(Ok(doubling), |steps| freeze_steps(&steps))?;
             Ok(Load::Ladder { steps, depth, step_limit, budget })
         }

@@ -1,12 +1,18 @@
 //! What is requested, and of whom.
 
+use std::net::{IpAddr, Ipv4Addr};
+
 use http::Uri;
 use plimsoll_http::{EncodeError, InvalidByte, Request, USER_AGENT, Version};
 use serde::{Deserialize, Serialize};
 
+use crate::address::{AddressError, check_address};
+
 /// The ports where a URL names none.
 const PORT_HTTP: u16 = 80;
 const PORT_HTTPS: u16 = 443;
+/// Stands in messages where it is not known which port is meant.
+const EXAMPLE_PORT: u16 = 8080;
 
 /// One request, and the server it goes to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,6 +37,16 @@ pub enum TargetError {
     Url { url: String, reason: String },
     #[error("`{0}` URLs are not supported; use http:// or https://")]
     Scheme(String),
+    #[error("`{0}` is a single word and no URL; for a host of that name write http://{0}/")]
+    Word(String),
+    /// The system would take a number for an address: 8080 for 0.0.31.144.
+    #[error("`{number}` is a number and no host; a port? write http://127.0.0.1:{port}")]
+    Number { number: String, port: u16 },
+    /// The system would fill in what is missing: 127.1 is 127.0.0.1.
+    #[error("`{0}` is no complete address; write all four numbers, as in http://127.0.0.1:8080")]
+    Partial(String),
+    #[error(transparent)]
+    Address(#[from] AddressError),
     /// A header is not `Name: value`.
     #[error("header `{0}` has no colon; write it like -H 'Accept: text/html'")]
     Header(String),
@@ -44,12 +60,45 @@ pub(crate) fn parse_header(text: &str) -> Result<(String, String), TargetError> 
     Ok((name.trim().to_owned(), value.trim().to_owned()))
 }
 
+/// True for a number as addresses are written, `8080` or `0x1f90`.
+fn is_number(text: &str) -> bool {
+    let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
+    match digits {
+        Some(hex) => hex.chars().all(|c| c.is_ascii_hexdigit()),
+        None => !text.is_empty() && text.chars().all(|c| c.is_ascii_digit()),
+    }
+}
+
+/// The port that a number may have been meant for.
+fn port_of(number: &str) -> Option<u16> {
+    let hex = number.get(..2).filter(|sign| sign.eq_ignore_ascii_case("0x")).map(|_| &number[2..]);
+    let port = hex.map_or_else(|| number.parse(), |hex| u16::from_str_radix(hex, 16));
+    port.ok().filter(|port| *port > 0)
+}
+
+/// Refuses addresses that no load goes to, and numbers that the system would make one of.
+fn check_host(host: &str) -> Result<(), TargetError> {
+    if let Ok(address) = host.parse::<IpAddr>() {
+        return Ok(check_address(address)?);
+    }
+    if is_number(host) {
+        let port = port_of(host).unwrap_or(EXAMPLE_PORT);
+        return Err(TargetError::Number { number: host.to_owned(), port });
+    }
+    let is_partial = host.split('.').all(is_number) && host.parse::<Ipv4Addr>().is_err();
+    if is_partial { Err(TargetError::Partial(host.to_owned())) } else { Ok(()) }
+}
+
 impl Target {
     /// A GET of `url`; without a scheme, `http://` is meant.
     ///
     /// # Errors
-    /// When the URL cannot be read, has no host, carries a user name, or is neither `http` nor `https`.
+    /// When the URL cannot be read, has no host, carries a user name, or is neither `http` nor `https`; and when its host
+    /// is none that load can go to.
     pub fn parse(url: &str) -> Result<Self, TargetError> {
+        if Self::is_word(url) {
+            return Err(TargetError::Word(url.to_owned()));
+        }
         let url = if url.contains("://") { url.to_owned() } else { format!("http://{url}") };
         let error = |reason: &str| TargetError::Url { url: url.clone(), reason: reason.to_owned() };
         let uri: Uri = url.parse().map_err(|reason: http::uri::InvalidUri| error(&reason.to_string()))?;
@@ -66,12 +115,19 @@ impl Target {
         if host.is_empty() || authority.port_u16() == Some(0) {
             return Err(error("it names no host or port"));
         }
+        check_host(&host)?;
         let after_host = authority.as_str().rsplit(']').next().unwrap_or_default();
         let port = if after_host.contains(':') { authority.port_u16() } else { Some(usual_port) };
         let port = port.ok_or_else(|| error("its port is not a number up to 65535"))?;
         let path = uri.path_and_query().map_or("/", |path| path.as_str());
         let path = if path.starts_with('?') { format!("/{path}") } else { path.to_owned() };
         Ok(Self { url, host, port, path, method: "GET".to_owned(), headers: Vec::new(), body: Vec::new() })
+    }
+
+    /// True for a text that is more likely a mistyped command than a host: one word, but `localhost`.
+    pub fn is_word(text: &str) -> bool {
+        let is_plain = text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
+        is_plain && !text.is_empty() && !is_number(text) && !text.eq_ignore_ascii_case("localhost")
     }
 
     /// True if connections are encrypted.
@@ -139,6 +195,26 @@ mod tests {
         let target = Target::parse("http://[::1]:81/").unwrap();
         assert_eq!((target.host.as_str(), target.port), ("::1", 81));
         assert_eq!(target.authority(), "[::1]:81");
+    }
+
+    #[test]
+    fn what_is_no_host_gets_no_load() {
+        let refused = |url: &str| Target::parse(url).unwrap_err().to_string();
+        assert_eq!(refused("8080"), "`8080` is a number and no host; a port? write http://127.0.0.1:8080");
+        assert!(refused("0x50").contains("http://127.0.0.1:80"));
+        for number in ["8080/", "http://8080/", "https://2130706433", "http://0x7f000001/"] {
+            assert!(refused(number).contains("is a number and no host"), "{number}: {}", refused(number));
+        }
+        assert!(refused("swep").contains("http://swep/"));
+        for partial in ["127.1:80", "http://10.1/", "http://0177.0.0.1/", "http://1.2.3.4.5/"] {
+            assert!(refused(partial).contains("no complete address"), "{partial}: {}", refused(partial));
+        }
+        for address in ["0.0.31.144", "http://224.0.0.1/", "255.255.255.255:80", "http://[ff02::1]/"] {
+            assert!(Target::parse(address).is_err(), "{address}");
+        }
+        for fine in ["localhost", "LOCALHOST", "http://web/", "web:80", "web/", "0.0.0.0:3000", "a.b"] {
+            assert!(Target::parse(fine).is_ok(), "{fine}");
+        }
     }
 
     #[test]

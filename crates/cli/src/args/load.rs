@@ -24,6 +24,9 @@ pub(crate) struct AnswerArgs {
     /// The longest time for the whole answer
     #[arg(long, value_name = "TIME", default_value = "90s", value_parser = parse_duration)]
     pub(crate) budget: Duration,
+    /// The most connections that are opened
+    #[arg(long, value_name = "N", default_value = "1024", value_parser = parse_count)]
+    pub(crate) max_connections: u64,
     /// Load the target before the first step until its throughput is steady, at most so long; that time is not of the
     /// budget, and nothing of it is counted
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
@@ -49,13 +52,16 @@ pub(crate) struct SweepArgs {
     #[arg(required_unless_present_any = ["requests", "file"])]
     pub(crate) url: Option<String>,
     /// Take URL, load and conditions from this plan file; flags about output still count
-    #[arg(short, long, value_name = "PLAN", conflicts_with_all = ["url", "RequestArgs", "ScenarioArgs", "NetworkArgs", "TransportArgs", "p99", "success", "qps", "ladder", "step", "warm"])]
+    #[arg(short, long, value_name = "PLAN", conflicts_with_all = ["url", "RequestArgs", "ScenarioArgs", "NetworkArgs", "TransportArgs", "p99", "success", "qps", "ladder", "max_connections", "step", "warm"])]
     pub(crate) file: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) request: RequestArgs,
     /// Numbers of connections; by default 1, 2, 4 … until throughput stops growing
     #[arg(long, value_name = "N,N,…", value_delimiter = ',', value_parser = parse_count)]
     pub(crate) ladder: Option<Vec<u64>>,
+    /// The most connections that are opened without --ladder [default: 16,384]
+    #[arg(long, value_name = "N", conflicts_with = "ladder", value_parser = parse_count)]
+    pub(crate) max_connections: Option<u64>,
     /// The longest time of one step; it ends sooner once throughput is known to ±2 %
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = parse_duration)]
     pub(crate) step: Duration,
@@ -159,8 +165,13 @@ impl AnswerArgs {
     pub(crate) fn plan(&self) -> anyhow::Result<Asked> {
         let load = LoadSpec::Ladder { steps: None, step_limit: None, budget: Some(self.budget) };
         let (spec, csv) = spec(self.url.as_deref(), &self.request, load)?;
-        let slo = self.slo.slo().or(Slo::REFERENCE);
-        Asked::new(PlanSpec { slo, warm: self.warm, ..spec }, csv, &self.keep, &self.watch, None)
+        let spec = PlanSpec {
+            slo: self.slo.slo().or(Slo::REFERENCE),
+            warm: self.warm,
+            connections_max: Some(self.max_connections),
+            ..spec
+        };
+        Asked::new(spec, csv, &self.keep, &self.watch, None)
     }
 }
 
@@ -172,7 +183,8 @@ impl SweepArgs {
         }
         let load = LoadSpec::Ladder { steps: self.ladder.clone(), step_limit: Some(self.step), budget: None };
         let (spec, csv) = spec(self.url.as_deref(), &self.request, load)?;
-        let spec = PlanSpec { slo: self.slo.slo(), warm: self.warm, ..spec };
+        let spec =
+            PlanSpec { slo: self.slo.slo(), warm: self.warm, connections_max: self.max_connections, ..spec };
         Asked::new(spec, csv, &self.keep, &self.watch, None)
     }
 }

@@ -44,7 +44,7 @@ pub(crate) struct RequestArgs {
 #[command(next_help_heading = "Conditions")]
 pub(crate) struct SloArgs {
     /// The 99th percentile of latency must not exceed this
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = values::duration_with_unit)]
     pub(crate) p99: Option<Duration>,
     /// At least this part of the requests must succeed, such as 99.95%
     #[arg(long, value_name = "RATIO", value_parser = values::ratio)]

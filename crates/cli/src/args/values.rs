@@ -1,13 +1,57 @@
 //! Values as they are typed.
 
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use plimsoll_plan::{PlanError, checked_name};
+use plimsoll_store::StoreError;
+use plimsoll_units::parse_duration;
 
 /// The folder in which runs are kept by default.
 pub(crate) const RUNS_FOLDER: &str = "plimsoll-runs";
 
+/// What names the newest run file.
+const LAST: &str = "last";
+
+/// Why `last` names no file.
+#[derive(Debug, thiserror::Error)]
+enum NoRun {
+    #[error(
+        "there is no run file in {RUNS_FOLDER} yet; `plimsoll URL` makes one, and a file elsewhere has a path"
+    )]
+    None,
+    #[error(transparent)]
+    Folder(#[from] StoreError),
+}
+
+/// The path of a run file, or `last` for the newest one of the usual folder.
+pub(crate) fn run_file() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(|path| match path.as_os_str() == LAST {
+        true => newest(Path::new(RUNS_FOLDER)),
+        false => Ok(path),
+    })
+}
+
+fn newest(folder: &Path) -> Result<PathBuf, NoRun> {
+    let rows = match plimsoll_store::list(folder) {
+        Err(StoreError::Missing { .. }) => Vec::new(),
+        listed => listed?,
+    };
+    rows.into_iter().find(|row| row.summary.is_ok()).map(|row| row.path).ok_or(NoRun::None)
+}
+
 /// A name that files can carry.
 pub(crate) fn name(text: &str) -> Result<String, PlanError> {
     checked_name(text.to_owned())
+}
+
+/// A time with its unit: a limit of 200 seconds that was meant to be one of 200 ms would hold always.
+pub(crate) fn duration_with_unit(text: &str) -> Result<Duration, String> {
+    if text.trim().parse::<f64>().is_ok() {
+        return Err(format!("`{text}` has no unit; write {text}ms or {text}s"));
+    }
+    parse_duration(text).map_err(|error| error.to_string())
 }
 
 /// A ratio: `0.9995`, or `99.95%`.
@@ -26,6 +70,13 @@ pub(crate) fn ratio(text: &str) -> Result<f64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_limit_has_a_unit() {
+        assert_eq!(duration_with_unit("200ms"), Ok(Duration::from_millis(200)));
+        assert_eq!(duration_with_unit("200"), Err("`200` has no unit; write 200ms or 200s".to_owned()));
+        assert!(duration_with_unit("many").is_err());
+    }
 
     #[test]
     fn a_ratio_is_a_number_up_to_one_or_per_cent() {

@@ -20,9 +20,11 @@ Examples:
   plimsoll diff api.dat http.dat                     figures and ratios, A against B
   plimsoll diff new.plimsoll old.plimsoll --margin 5%    exit code 3 if A is worse by more than 5 %")]
 pub(crate) struct DiffArgs {
-    /// What is judged: a run file or a .dat file
+    /// What is judged: a run file or a .dat file; `last` is the newest run file
+    #[arg(value_parser = values::run_file())]
     a: PathBuf,
     /// What it is judged by: a run file or a .dat file
+    #[arg(value_parser = values::run_file())]
     b: PathBuf,
     /// How much worse than B the best QPS or the success ratio of A may be
     #[arg(long, value_name = "RATIO", value_parser = values::ratio)]

@@ -6,6 +6,7 @@ use plimsoll_analyze::explain_table;
 use plimsoll_experiment::{Mapping, RecordedRun, read_run, read_table};
 use plimsoll_report::{json, text};
 
+use crate::args::values;
 use crate::exit::Exit;
 use crate::terminal::print;
 
@@ -55,8 +56,8 @@ cell or a header (µs, k, MB/s, %, cores) counts before that of the meaning's na
 
 The tier `generator` is the machine that makes the load. docs/verdict.md says what follows from which.")]
 pub(crate) struct ExplainArgs {
-    /// A run file
-    #[arg(required_unless_present = "csv", conflicts_with = "csv")]
+    /// A run file; `last` is the newest
+    #[arg(required_unless_present = "csv", conflicts_with = "csv", value_parser = values::run_file())]
     file: Option<PathBuf>,
     /// A table of measurements instead of a run: comma-separated, with a header
     #[arg(long, value_name = "FILE")]

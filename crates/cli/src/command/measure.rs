@@ -29,6 +29,9 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
 
 fn measure(asked: Asked, command: RunCommand, keep: &KeepArgs, strict: bool) -> anyhow::Result<Exit> {
     refuse_existing(&asked.plan, keep)?;
+    if !keep.no_files {
+        files::check_writable(&keep.out)?;
+    }
     warn_of_lengths(&asked.plan);
     let interrupted = signals::interrupted()?;
     let calibrations = calibrations::known();

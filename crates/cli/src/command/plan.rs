@@ -25,8 +25,8 @@ The columns of a table mean what `plimsoll explain --help` says; docs/plan.md sa
 
 What-ifs: TIER.cores=2x or =4 · TIER.link=2x or =2.5Gbit · TIER.packets=500k · TIER.pool=64 · TIER=drop")]
 pub(crate) struct PlanArgs {
-    /// Run files; several may be of different numbers of machines
-    #[arg(required_unless_present = "csv", conflicts_with = "csv")]
+    /// Run files; several may be of different numbers of machines, and `last` is the newest
+    #[arg(required_unless_present = "csv", conflicts_with = "csv", value_parser = values::run_file())]
     files: Vec<PathBuf>,
     /// Requests per second to plan for
     #[arg(long, value_name = "RATE", value_parser = positive_rate)]

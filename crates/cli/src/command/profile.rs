@@ -6,6 +6,7 @@ use anyhow::{Context, bail};
 use plimsoll_experiment::{file_stem, read_run};
 use plimsoll_report::{Order, ProfiledRun, figure, text};
 
+use crate::args::values;
 use crate::exit::Exit;
 use crate::files::{Output, Written};
 use crate::terminal::result;
@@ -18,10 +19,11 @@ Examples:
   plimsoll profile plimsoll-runs/api-20260101-120000.plimsoll --svg api.svg      the same as a flame graph
   plimsoll profile with.plimsoll --diff without.plimsoll         what the difference is made of, function by function")]
 pub(crate) struct ProfileArgs {
-    /// A run file
+    /// A run file; `last` is the newest
+    #[arg(value_parser = values::run_file())]
     file: PathBuf,
     /// Another run file: the difference in CPU time per request, of each function
-    #[arg(long, value_name = "FILE", conflicts_with = "svg")]
+    #[arg(long, value_name = "FILE", conflicts_with = "svg", value_parser = values::run_file())]
     diff: Option<PathBuf>,
     /// Write the flame graph into this file
     #[arg(long, value_name = "FILE")]

@@ -26,7 +26,8 @@ pub(crate) struct RunsArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ReportArgs {
-    /// A run file
+    /// A run file; `last` is the newest
+    #[arg(value_parser = values::run_file())]
     file: PathBuf,
     /// One JSON document instead of text
     #[arg(long)]
@@ -55,7 +56,8 @@ enum ExportFormat {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ExportArgs {
-    /// A run file
+    /// A run file; `last` is the newest
+    #[arg(value_parser = values::run_file())]
     file: PathBuf,
     /// The form
     #[arg(short, long, value_enum)]

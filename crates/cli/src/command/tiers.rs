@@ -18,8 +18,8 @@ Examples:
   plimsoll tiers -f shop.toml                     run the file and its variants, then the table and a figure of each tier
   plimsoll tiers plimsoll-runs/shop-*.plimsoll    the same of runs that were made already")]
 pub(crate) struct TiersArgs {
-    /// Run files, instead of making runs
-    #[arg(required_unless_present = "file", conflicts_with_all = ["file", "quick"])]
+    /// Run files, instead of making runs; `last` is the newest
+    #[arg(required_unless_present = "file", conflicts_with_all = ["file", "quick"], value_parser = values::run_file())]
     runs: Vec<PathBuf>,
     /// A plan file whose variants give a tier other numbers of machines, or its name below lab/
     #[arg(short, long, value_name = "PLAN")]

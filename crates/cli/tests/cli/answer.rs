@@ -9,8 +9,9 @@ fn a_pool_of_workers_shows_as_the_knee_and_the_plateau() {
     // Four at a time, 200 ms each: 20 requests a second, from 4 connections on. A machine that is busy with other things
     // adds milliseconds to each, which must stay far below the 5 % that the knee is found by.
     let url = target.url("/sleep?ms=200&workers=4");
+    // So few requests leave p99 open, and with it the condition on it.
     // What limits it is for tests that look at hosts: other tests may keep this machine busy.
-    let called = bench.expect(0, &[&url, "--budget", "45s", "--qps", "10", "--no-probe", "--json"]);
+    let called = bench.expect(4, &[&url, "--budget", "45s", "--qps", "10", "--no-probe", "--json"]);
     let run = called.json();
     let answer = &run["answer"];
     let plateau = answer["plateau_per_sec"].as_f64().unwrap();
@@ -33,7 +34,7 @@ fn an_slo_that_is_not_met_is_reported_and_ends_with_code_3() {
     let bench = Bench::new();
     let target = Target::start(&bench);
     let url = target.url("/sleep?ms=20&workers=1");
-    bench.expect(3, &[&url, "--budget", "20s"]);
+    bench.expect(3, &[&url, "--budget", "20s", "--qps", "1000"]);
 }
 
 #[test]

@@ -94,15 +94,15 @@ fn a_server_killed_under_load_ends_the_run_which_says_when_and_keeps_the_rest() 
 }
 
 #[test]
-fn a_folder_that_cannot_be_written_costs_the_file_and_not_the_answer() {
+fn a_folder_that_cannot_be_written_is_found_before_the_load() {
     let bench = Bench::new();
     let target = Target::start(&bench);
     let url = target.url("/healthz");
     std::fs::write(bench.path("occupied"), "a file where a folder should be").unwrap();
     let args = ["run", &url, "-c", "1", "-d", "200ms", "--out", "occupied", "--json"];
     let called = bench.expect(1, &args);
-    assert!(called.json()["steps"][0]["completed"].as_u64() > Some(0), "{}", called.out);
-    assert!(called.err.contains("occupied"), "{}", called.err);
+    assert!(called.err.contains("could not write to the folder occupied"), "{}", called.err);
+    assert_eq!(called.json()["error"]["exit_code"], 1, "{}", called.out);
 }
 
 #[test]

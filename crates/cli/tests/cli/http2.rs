@@ -75,9 +75,9 @@ fn the_whole_answers_first_request_goes_over_http2() {
     ];
     for line in [&plain[..], &secure[..]] {
         let line: Vec<&str> = line.iter().map(String::as_str).collect();
-        // A budget this short may break a condition; only that it was answered counts here.
+        // A budget this short may break a condition, or leave it open; only that it was answered counts here.
         let called = bench.call(&[&line[..], &["--budget", "1s", "--no-files", "--json"]].concat());
-        assert!([0, 3].contains(&called.code), "{}", called.err);
+        assert!([0, 3, 4].contains(&called.code), "{}", called.err);
         let first = &called.json()["preflight"]["first_answer"];
         assert_eq!((&first["status"], &first["body_bytes"]), (&json!(200), &json!(Nginx::FILE_BYTES)));
     }

@@ -22,6 +22,7 @@ mod https;
 mod lab;
 mod lab_run;
 mod loss;
+mod mistyped;
 mod network;
 mod plan;
 mod probe;

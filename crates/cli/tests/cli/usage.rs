@@ -67,6 +67,49 @@ fn a_wrong_line_ends_with_code_2_and_says_what_would_be_right() {
 }
 
 #[test]
+fn conditions_that_are_not_known_to_hold_do_not_end_with_0() {
+    let bench = Bench::new();
+    let target = crate::bench::Target::start(&bench);
+    let url = target.url("/healthz");
+    let few = ["run", &url, "-n", "20", "-c", "1", "--no-files"];
+    bench.expect(0, &few);
+    // 20 requests say nothing of p99 within a minute, and everything of one within a nanosecond.
+    bench.expect(4, &[&few[..], &["--p99", "1m"]].concat());
+    bench.expect(3, &[&few[..], &["--p99", "1ns"]].concat());
+    let failing = target.url("/status/503");
+    bench.expect(1, &["run", &failing, "-n", "20", "-c", "1", "--no-files"]);
+    let answer = bench.expect(3, &[&failing, "--budget", "2s", "--no-files"]);
+    assert!(answer.out.contains("answers every request with status 503"), "{}", answer.out);
+    bench.expect(3, &["run", &failing, "-n", "20", "-c", "1", "--no-files", "--success", "99%"]);
+}
+
+#[test]
+fn what_the_first_answer_means_is_said_before_the_load_and_first_of_all() {
+    let bench = Bench::new();
+    let target = crate::bench::Target::start(&bench);
+    let moved = bench.call(&[&target.url("/status/302"), "--budget", "2s", "--no-files"]);
+    assert!(moved.err.contains("first answer 302") && moved.err.contains("a redirect"), "{}", moved.err);
+    assert!(moved.out.starts_with("Every answer is a redirect (status 302)"), "{}", moved.out);
+    let secure = plimsoll_testkit::Nginx::start().unwrap();
+    let port = secure.tls_address();
+    let plain = bench.expect(1, &[&format!("http://{port}/"), "--budget", "2s", "--no-files"]);
+    assert!(plain.err.contains(&format!("speaks TLS; write https://{port}/")), "{}", plain.err);
+}
+
+#[test]
+fn the_newest_run_is_called_last() {
+    let bench = Bench::new();
+    let target = crate::bench::Target::start(&bench);
+    let none = bench.expect(2, &["report", "last"]);
+    assert!(none.err.contains("there is no run file in plimsoll-runs yet"), "{}", none.err);
+    for number in ["11", "12"] {
+        bench.expect(0, &["run", &target.url("/healthz"), "-c", "1", "-n", number]);
+    }
+    let last = bench.expect(0, &["export", "last", "--format", "json"]).json();
+    assert_eq!(last["steps"][0]["completed"], 12);
+}
+
+#[test]
 fn a_target_that_is_not_there_is_named_before_any_load() {
     let bench = Bench::new();
     let refused = plimsoll_testkit::refused_address();

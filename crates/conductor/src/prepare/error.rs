@@ -4,6 +4,7 @@ use std::io;
 use std::net::IpAddr;
 
 use plimsoll_engine::EngineError;
+use plimsoll_plan::AddressError;
 use plimsoll_record::FailureKind;
 use plimsoll_sys::Destination;
 use plimsoll_tls::TlsFailure;
@@ -18,6 +19,9 @@ pub enum PrepareError {
         "dns: `{host}` does not resolve ({source}); check the name, use an address, or give one with --resolve"
     )]
     Resolve { host: String, source: io::Error },
+    /// The host, or what stands for it, is none that load can go to.
+    #[error(transparent)]
+    Address(#[from] AddressError),
     #[error("connections cannot come from {address}: it is not an address of this machine; {remedy}")]
     Source { address: IpAddr, remedy: &'static str },
     #[error(
@@ -40,6 +44,8 @@ pub enum PrepareError {
     Tls { kind: &'static str, peer: Destination, failure: TlsFailure, hint: &'static str },
     #[error("tls_handshake: {peer} did not complete the TLS handshake: {reason}{hint}")]
     Handshake { peer: Destination, reason: &'static str, hint: &'static str },
+    #[error("{peer} speaks TLS; write {url}")]
+    SpeaksTls { peer: Destination, url: String },
     #[error(
         "h2_protocol: {peer} does not speak HTTP/2: {reason}; leave out --http2 and --streams, or enable HTTP/2 \
          on this port of the server"

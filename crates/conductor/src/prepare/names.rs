@@ -3,7 +3,7 @@
 use std::io;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 
-use plimsoll_plan::{IpRange, Plan};
+use plimsoll_plan::{IpRange, Plan, check_address, destination};
 use plimsoll_sys::Destination;
 
 use super::error::PrepareError;
@@ -27,8 +27,10 @@ pub(super) fn peers(plan: &Plan) -> Result<Vec<Destination>, PrepareError> {
     };
     let mut peers: Vec<Destination> = Vec::new();
     for address in reachable_from(&network.source_ips, addresses, host)? {
-        if !peers.contains(&Destination::Tcp(address)) {
-            peers.push(Destination::Tcp(address));
+        check_address(address.ip())?;
+        let peer = Destination::Tcp(SocketAddr::new(destination(address.ip()), address.port()));
+        if !peers.contains(&peer) {
+            peers.push(peer);
         }
     }
     Ok(peers)

@@ -19,6 +19,7 @@ use plimsoll_units::{Clock, Instant, RealClock};
 
 use super::error::PrepareError;
 use super::security::Security;
+use super::tls_port::speaks_tls;
 use crate::load::{Load, Policy, measure};
 
 /// The alert of a server that speaks none of the protocols offered (RFC 7301, section 3.2).
@@ -119,9 +120,20 @@ impl Preflight<'_> {
                 _ => "it closed the connection",
             }));
         }
+        if self.is_refused_in_plain(answer) && speaks_tls(self.peer, &self.plan.target.host) {
+            let url = self.plan.target.url.replacen("http://", "https://", 1);
+            return Err(PrepareError::SpeaksTls { peer: self.peer.clone(), url });
+        }
         let first =
             self.request.map(|_| answer.cloned().ok_or_else(|| self.unanswered(failed))).transpose()?;
         Ok(Examined { tls, first })
+    }
+
+    /// True if a request in plain HTTP/1.1 has no answer that makes sense: servers of TLS close the connection, send an alert,
+    /// or answer with status 400.
+    fn is_refused_in_plain(&self, answer: Option<&FirstAnswer>) -> bool {
+        let is_plain = self.security.is_none() && !self.plan.http2 && self.request.is_some();
+        is_plain && answer.is_none_or(|answer| answer.status == 400)
     }
 
     fn encryption(

@@ -119,6 +119,11 @@ impl<D: Driver, C: Clock> Worker<D, C> {
         if self.connections[slot].peer_closed_tls() {
             return self.peer_closed(slot, CloseKind::Orderly);
         }
+        // Replies and requests go out in one call of the system.
+        if self.connections[slot].is_writable() {
+            self.refill(slot);
+            return self.send(slot);
+        }
         // What is unsent takes the room of new requests. When all of it is sent here, no writable event asks for more.
         self.send(slot);
         self.refill(slot);

@@ -25,7 +25,8 @@ fn capacity(findings: &Findings) -> String {
     let held = match findings.slo {
         Some(slo) if slo.best_step.is_none() => no_step_within(&url, &slo, step, findings),
         slo => format!(
-            "{url} holds {} at {}{}{}.",
+            "{}{url} holds {} at {}{}{}.",
+            if_known(only_status(findings).filter(|status| is_redirect(*status)), redirected),
             served(step, findings),
             load_of(step),
             if_known(slo, |slo| within(&slo.slo)),
@@ -87,9 +88,32 @@ fn nothing_held(findings: &Findings, url: &str) -> String {
     if findings.answered_late() {
         return format!("{url}: {}", only_late(findings));
     }
+    if let Some(status) = only_status(findings).filter(|status| *status >= 400) {
+        return format!(
+            "{url} answers every request with status {status}: check its path, method and headers."
+        );
+    }
     let completed: u64 = findings.steps.iter().map(|step| step.counts.completed).sum();
     let answered = if completed == 0 { "none was answered" } else { "none was answered with success" };
     format!("{url} holds no load: of {} requests {answered}. The failures are named below.", grouped(ended))
+}
+
+/// The status of every answer, where all have the same.
+fn only_status(findings: &Findings) -> Option<u16> {
+    let mut statuses =
+        findings.steps.iter().flat_map(|step| step.counts.status.iter().map(|(status, _)| status));
+    let first = statuses.next()?;
+    statuses.all(|status| status == first).then_some(first)
+}
+
+fn is_redirect(status: u16) -> bool {
+    matches!(status, 301..=303 | 307 | 308)
+}
+
+fn redirected(status: u16) -> String {
+    format!(
+        "Every answer is a redirect (status {status}), which is not followed: load the URL that it leads to. "
+    )
 }
 
 /// Every answer came in the drain: not a target that holds nothing, but steps too short to see it.
