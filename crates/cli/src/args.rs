@@ -179,7 +179,11 @@ fn whole_command() -> clap::Command {
 
 /// Two URLs, of which the parser takes the second for a command.
 fn two_urls(error: &clap::Error, line: &[String]) -> Option<UsageError> {
-    let urls: Vec<&String> = line.iter().skip(1).filter(|word| word.contains("://")).collect();
+    if line.get(1).is_none_or(|word| is_command(word)) {
+        return None;
+    }
+    let is_url = |word: &&String| word.starts_with("http://") || word.starts_with("https://");
+    let urls: Vec<&String> = line.iter().skip(1).filter(is_url).collect();
     let [first, second] = urls[..] else { return None };
     let said = || UsageError(format!("one call loads one URL, and there are two, {first} and {second}"));
     (error.kind() == ErrorKind::ArgumentConflict).then(said)
@@ -196,7 +200,9 @@ fn in_our_voice(error: &clap::Error, line: &[String]) -> UsageError {
     let text = text.split("\n\nUsage:").next().unwrap_or_default();
     let text = text.split("\n\nFor more information").next().unwrap_or_default();
     let mut said = String::new();
-    for part in text.trim_start_matches("error:").lines().map(str::trim).filter(|part| !part.is_empty()) {
+    // To pass as a value what begins with a dash is never what was meant.
+    let is_said = |part: &&str| !part.is_empty() && !part.starts_with("tip: to pass");
+    for part in text.trim_start_matches("error:").lines().map(str::trim).filter(is_said) {
         let joint = match said.chars().last() {
             None => "",
             Some(':') => " ",

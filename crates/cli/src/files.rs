@@ -52,8 +52,9 @@ pub(crate) fn refuse_existing(folder: &Path, names: &[String]) -> anyhow::Result
 /// Fails if no file can be written to this folder, or to what it will be made in.
 pub(crate) fn check_writable(folder: &Path) -> anyhow::Result<()> {
     let there = folder.ancestors().find(|path| path.exists()).unwrap_or(Path::new("."));
-    let trial = there.join(format!(".{}.trial", std::process::id()));
-    fs::write(&trial, b"").and_then(|()| fs::remove_file(&trial)).with_context(|| {
+    let trial = there.join(format!(".plimsoll-{}-{}.trial", std::process::id(), unix_time().as_nanos()));
+    let made = fs::OpenOptions::new().write(true).create_new(true).open(&trial);
+    made.and_then(|_| fs::remove_file(&trial)).with_context(|| {
         format!(
             "could not write to the folder {}; name another with -o DIR, or write no files with --no-files",
             folder.display()

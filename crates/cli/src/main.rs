@@ -24,7 +24,7 @@ fn main() -> ExitCode {
     let exit = read_and_run().unwrap_or_else(|error| {
         let exit = exit::Exit::of_error(&error);
         terminal::report_error(error.as_ref());
-        if env::args_os().any(|word| word == "--json") {
+        if env::args_os().take_while(|word| word != "--").any(|word| word == "--json") {
             terminal::print_error(error.as_ref(), exit);
         }
         exit

@@ -7,6 +7,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::address::{AddressError, check_address};
+use crate::target::{TargetError, check_host};
 use crate::typed::{self, stored_as_typed};
 
 /// How the target is reached. By default: by the URL's host and port, over connections that are kept.
@@ -47,6 +49,9 @@ pub enum NetworkError {
     Resolve(String),
     #[error("a unix socket has no addresses: leave out --unix, or {0}")]
     Unix(&'static str),
+    /// What an option names is none that load can go to.
+    #[error("{option}: {reason}")]
+    Host { option: &'static str, reason: String },
 }
 
 impl Network {
@@ -55,8 +60,18 @@ impl Network {
         *self == Self::default()
     }
 
-    /// Checks that nothing is asked of a unix socket that only TCP has.
+    /// Checks that nothing is asked of a unix socket that only TCP has, and that load can go to what is named.
     pub(crate) fn check(&self) -> Result<(), NetworkError> {
+        if let Some(to) = &self.connect_to {
+            let of_option =
+                |error: TargetError| NetworkError::Host { option: "--connect-to", reason: error.to_string() };
+            check_host(&to.host).map_err(of_option)?;
+        }
+        for address in self.resolve.iter().flat_map(|entry| &entry.addresses) {
+            let of_option =
+                |error: AddressError| NetworkError::Host { option: "--resolve", reason: error.to_string() };
+            check_address(*address).map_err(of_option)?;
+        }
         let asked = [
             (!self.source_ips.is_empty(), "--source-ip"),
             (self.connect_to.is_some(), "--connect-to"),

@@ -167,7 +167,7 @@ pub struct Slo {
 }
 
 impl Slo {
-    /// What a run is judged by where nothing is asked for: p99 of 500 ms, 99.95 % success.
+    /// What `plimsoll URL` takes for conditions that are not given: p99 of 500 ms, 99.95 % success.
     pub const REFERENCE: Self =
         Self { p99_ms: Some(500.0), success_ratio: Some(0.9995), throughput_per_sec: None };
 

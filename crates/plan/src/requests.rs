@@ -244,6 +244,9 @@ fn origin(target: &Target) -> String {
 
 /// The command's target, whose URL may be a template behind the host.
 pub(crate) fn target(url: &str) -> Result<Target, PlanError> {
+    if Target::is_word(url) {
+        return Err(TargetError::Word(url.to_owned()).into());
+    }
     if !url.contains(OPENING) {
         return Ok(Target::parse(url)?);
     }

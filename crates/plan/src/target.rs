@@ -35,6 +35,9 @@ pub struct Target {
 pub enum TargetError {
     #[error("`{url}` is not a URL: {reason}; write it like http://127.0.0.1:8080/path")]
     Url { url: String, reason: String },
+    /// What is refused is not repeated: it may hold a password.
+    #[error("the URL carries a user name; leave it out, and send credentials with -H 'Authorization: …'")]
+    User,
     #[error("`{0}` URLs are not supported; use http:// or https://")]
     Scheme(String),
     #[error("`{0}` is a single word and no URL; for a host of that name write http://{0}/")]
@@ -77,7 +80,7 @@ fn port_of(number: &str) -> Option<u16> {
 }
 
 /// Refuses addresses that no load goes to, and numbers that the system would make one of.
-fn check_host(host: &str) -> Result<(), TargetError> {
+pub(crate) fn check_host(host: &str) -> Result<(), TargetError> {
     if let Ok(address) = host.parse::<IpAddr>() {
         return Ok(check_address(address)?);
     }
@@ -94,11 +97,8 @@ impl Target {
     ///
     /// # Errors
     /// When the URL cannot be read, has no host, carries a user name, or is neither `http` nor `https`; and when its host
-    /// is none that load can go to.
+    /// is none that load can go to. A single word is taken for a host's name.
     pub fn parse(url: &str) -> Result<Self, TargetError> {
-        if Self::is_word(url) {
-            return Err(TargetError::Word(url.to_owned()));
-        }
         let url = if url.contains("://") { url.to_owned() } else { format!("http://{url}") };
         let error = |reason: &str| TargetError::Url { url: url.clone(), reason: reason.to_owned() };
         let uri: Uri = url.parse().map_err(|reason: http::uri::InvalidUri| error(&reason.to_string()))?;
@@ -109,7 +109,7 @@ impl Target {
         };
         let authority = uri.authority().ok_or_else(|| error("it names no host"))?;
         if authority.as_str().contains('@') {
-            return Err(error("it carries a user name; send credentials with -H 'Authorization: …'"));
+            return Err(TargetError::User);
         }
         let host = authority.host().trim_start_matches('[').trim_end_matches(']').to_owned();
         if host.is_empty() || authority.port_u16() == Some(0) {
@@ -205,7 +205,7 @@ mod tests {
         for number in ["8080/", "http://8080/", "https://2130706433", "http://0x7f000001/"] {
             assert!(refused(number).contains("is a number and no host"), "{number}: {}", refused(number));
         }
-        assert!(refused("swep").contains("http://swep/"));
+        assert!(Target::is_word("swep") && !Target::is_word("localhost") && !Target::is_word("8080"));
         for partial in ["127.1:80", "http://10.1/", "http://0177.0.0.1/", "http://1.2.3.4.5/"] {
             assert!(refused(partial).contains("no complete address"), "{partial}: {}", refused(partial));
         }

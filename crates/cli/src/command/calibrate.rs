@@ -61,8 +61,15 @@ pub(crate) fn calibrate(args: &CalibrateArgs) -> anyhow::Result<Exit> {
         made => made?,
     };
     let document = || json::render(&json::CalibrationDocument::new(&made));
+    let remembered = calibrations::remember(&made);
     print(args.json, document, || text::calibration(&made))?;
-    let path = calibrations::remember(&made)?;
+    let path = match remembered {
+        Ok(path) => path,
+        Err(error) => {
+            report_error(error.as_ref());
+            return Ok(Exit::CouldNotRun);
+        }
+    };
     if !args.quiet {
         remark(&format!("wrote {}", path.display()));
     }

@@ -121,7 +121,8 @@ impl Preflight<'_> {
             }));
         }
         if self.is_refused_in_plain(answer) && speaks_tls(self.peer, &self.plan.target.host) {
-            let url = self.plan.target.url.replacen("http://", "https://", 1);
+            let url = &self.plan.target.url;
+            let url = format!("https://{}", url.split_once("://").map_or(url.as_str(), |(_, rest)| rest));
             return Err(PrepareError::SpeaksTls { peer: self.peer.clone(), url });
         }
         let first =

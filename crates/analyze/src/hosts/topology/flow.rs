@@ -46,6 +46,12 @@ impl Tier {
         self.outside.is_none()
     }
 
+    /// The connections out of it to the tier that most lead to at the last step.
+    pub(crate) fn main_outflow(&self) -> Option<&Outflow> {
+        let last = |flow: &&Outflow| flow.connections.last().copied().flatten().unwrap_or(0.0);
+        self.out.iter().max_by(|a, b| last(a).total_cmp(&last(b)))
+    }
+
     /// Where it is: its process, or all of its host where that is not known.
     pub(crate) fn place(&self) -> Place {
         Place::process(&self.node.host, self.process())

@@ -10,7 +10,7 @@ use plimsoll_record::{Source, Subject};
 
 use crate::findings::{Advice, At, Claim, Evidence, Limit, Observation, Place, StepSummary};
 use crate::hosts::resource::{Resource, ResourceKind};
-use crate::hosts::topology::flow::{Outflow, Tier};
+use crate::hosts::topology::flow::Tier;
 use crate::hosts::track::{Span, Track};
 use crate::hosts::utilisation::{BUSY, TIE};
 use crate::verdict::bounds;
@@ -179,8 +179,7 @@ pub(crate) fn allowed(ctx: &RuleContext<'_>, queue: &Queue, at_once: Concurrency
     let from = ctx.obs.flow.tiers.get(*from)?;
     let (out, count) = (queue.out?, at_once.count.value);
     let as_many = (out / count - 1.0).abs() <= bounds::SAME_SIZE;
-    let last = |flow: &&Outflow| flow.connections.last().copied().flatten().unwrap_or(0.0);
-    let callee = from.out.iter().max_by(|a, b| last(a).total_cmp(&last(b)))?;
+    let callee = from.main_outflow()?;
     if !(queue.opens_anew && as_many) || queue.waits_inside(count) == Some(false) {
         return None;
     }
