@@ -123,7 +123,9 @@ fn target_text(manifest: &Manifest) -> String {
 /// What a first answer means that is none of success.
 fn status_text(status: u16) -> &'static str {
     match status {
-        301..=303 | 307 | 308 => ": a redirect, which is not followed: load the URL that it leads to",
+        redirect if words::is_redirect(redirect) => {
+            ": a redirect, which is not followed: load the URL that it leads to"
+        }
         400.. => ": an error: check the path, the method and the headers",
         _ => "",
     }

@@ -19,7 +19,7 @@ pub use claim::paragraph;
 pub(crate) use conclusion::{conclusions, row_name};
 pub(crate) use evidence::{at, excluded, observed};
 pub(crate) use failure::failure_name;
-pub use failure::{failure_meaning, failure_remedy, failure_seen};
+pub use failure::{failure_meaning, failure_remedy, failure_seen, is_redirect};
 pub use generator::reason;
 pub(crate) use generator::{failure_advice, remedy, short_reason};
 pub use proof::{raise, untried};

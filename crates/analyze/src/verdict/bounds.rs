@@ -39,3 +39,8 @@ pub(crate) const FAILING: f64 = 0.01;
 /// which one more or less may lie between two reads: that must stay within what two limits are distinguished by. It also is
 /// two periods of a quota by default.
 pub(crate) const MIN_WINDOW_SEC: f64 = 0.010 / TIE;
+
+/// True for sizes that are the same within [`SAME_SIZE`].
+pub(crate) fn is_same_size(one: f64, other: f64) -> bool {
+    (one / other - 1.0).abs() <= SAME_SIZE
+}

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use plimsoll_record::metric::process;
 use plimsoll_record::{Metric, Source, Subject};
 
 use super::bounds;
@@ -11,7 +10,7 @@ use crate::findings::{At, Estimate, Evidence, Observation, Place, StepSummary, U
 use crate::hosts::resource::{Resource, ResourceKind, ResourceUse};
 use crate::hosts::track::Span;
 use crate::hosts::tracks::GENERATOR;
-use crate::hosts::usage::compute::cpu_of;
+use crate::hosts::usage::compute::{cpu_of, cpu_of_children};
 use crate::observations::Observations;
 
 /// What was observed, and the load that is judged.
@@ -170,11 +169,10 @@ impl<'a> RuleContext<'a> {
         tracks.filter_map(|(_, track)| cpu_of(track, span)).reduce(|a, b| a + b)
     }
 
-    /// Cores used by their children that ended and that they waited for.
+    /// Cores used by the children of all processes of a name.
     pub(crate) fn cores_of_children(&self, host: &str, name: &str, span: Span) -> f64 {
         let ours = self.obs.hosts.of(host, Source::Process).filter(|(subject, _)| subject.name() == name);
-        let ms_per_sec = ours.filter_map(|(_, track)| track.per_sec(process::CHILDREN_CPU_MS, span));
-        ms_per_sec.sum::<f64>() / 1e3
+        ours.filter_map(|(_, track)| cpu_of_children(track, span)).sum()
     }
 
     /// Watched processes of a host by name, with the cores that all of one name used, the busiest first.

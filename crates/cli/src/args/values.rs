@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use plimsoll_plan::{PlanError, checked_name};
-use plimsoll_store::StoreError;
+use plimsoll_store::{RunRow, StoreError};
 use plimsoll_units::parse_duration;
 
 /// The folder in which runs are kept by default.
@@ -33,11 +33,16 @@ pub(crate) fn run_file() -> impl TypedValueParser<Value = PathBuf> {
     })
 }
 
+/// The runs of a folder, the newest first; none where the first run has not made it yet.
+pub(crate) fn runs_of(folder: &Path) -> Result<Vec<RunRow>, StoreError> {
+    match plimsoll_store::list(folder) {
+        Err(StoreError::Missing { .. }) => Ok(Vec::new()),
+        listed => listed,
+    }
+}
+
 fn newest(folder: &Path) -> Result<PathBuf, NoRun> {
-    let rows = match plimsoll_store::list(folder) {
-        Err(StoreError::Missing { .. }) => Vec::new(),
-        listed => listed?,
-    };
+    let rows = runs_of(folder)?;
     rows.into_iter().find(|row| row.summary.is_ok()).map(|row| row.path).ok_or(NoRun::None)
 }
 

@@ -9,7 +9,7 @@ use plimsoll_experiment::{RecordedRun, file_stem, read_run};
 use plimsoll_plan::Load;
 use plimsoll_record::Run;
 use plimsoll_report::{csv, dat, json, text};
-use plimsoll_store::{RunRow, StoreError};
+use plimsoll_store::RunRow;
 use plimsoll_units::escape_control;
 
 use crate::args::values::{self, RUNS_FOLDER};
@@ -70,11 +70,7 @@ pub(super) fn print_run(run: &Run, findings: &Findings, as_json: bool) -> anyhow
 }
 
 pub(crate) fn runs(args: &RunsArgs) -> anyhow::Result<Exit> {
-    let rows = match plimsoll_store::list(&args.folder) {
-        // The folder is made by the first run.
-        Err(StoreError::Missing { .. }) => Vec::new(),
-        listed => listed?,
-    };
+    let rows = values::runs_of(&args.folder)?;
     if rows.is_empty() {
         remark(&format!("no run files in {}; `plimsoll run URL` makes one", args.folder.display()));
     }

@@ -34,6 +34,14 @@ impl Clock for &SimClock {
     }
 }
 
+fn writable(slot: usize) -> Event {
+    Event { slot, readable: false, writable: true, closing: false }
+}
+
+fn readable(slot: usize) -> Event {
+    Event { slot, readable: true, writable: false, closing: false }
+}
+
 /// A network without delay and a server that answers each request after the same time.
 struct Simulated<'a> {
     clock: &'a SimClock,
@@ -52,7 +60,7 @@ impl<'a> Simulated<'a> {
 
 impl Driver for Simulated<'_> {
     fn open(&mut self, slot: usize, _route: &Route) -> io::Result<()> {
-        self.ready.push_back(Event { slot, readable: false, writable: true, closing: false });
+        self.ready.push_back(writable(slot));
         Ok(())
     }
 
@@ -86,7 +94,7 @@ impl Driver for Simulated<'_> {
             && at <= self.clock.now()
         {
             self.due.pop();
-            self.ready.push_back(Event { slot, readable: true, writable: false, closing: false });
+            self.ready.push_back(readable(slot));
         }
         Ok(clock.now())
     }
@@ -179,13 +187,13 @@ impl<'a> Hasty<'a> {
     fn answer_next(&mut self, slot: usize) {
         self.response.extend([0, 0, 1, 1, 0x5, 0, 0, 0, 2 * self.answered + 1, 0x88]);
         self.answered += 1;
-        self.ready.push_back(Event { slot, readable: true, writable: false, closing: false });
+        self.ready.push_back(readable(slot));
     }
 }
 
 impl Driver for Hasty<'_> {
     fn open(&mut self, slot: usize, _route: &Route) -> io::Result<()> {
-        self.ready.push_back(Event { slot, readable: false, writable: true, closing: false });
+        self.ready.push_back(writable(slot));
         Ok(())
     }
 

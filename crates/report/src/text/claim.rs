@@ -26,7 +26,7 @@ fn capacity(findings: &Findings) -> String {
         Some(slo) if slo.best_step.is_none() => no_step_within(&url, &slo, step, findings),
         slo => format!(
             "{}{url} holds {} at {}{}{}.",
-            if_known(only_status(findings).filter(|status| is_redirect(*status)), redirected),
+            if_known(only_status(findings).filter(|status| words::is_redirect(*status)), redirected),
             served(step, findings),
             load_of(step),
             if_known(slo, |slo| within(&slo.slo)),
@@ -104,10 +104,6 @@ fn only_status(findings: &Findings) -> Option<u16> {
         findings.steps.iter().flat_map(|step| step.counts.status.iter().map(|(status, _)| status));
     let first = statuses.next()?;
     statuses.all(|status| status == first).then_some(first)
-}
-
-fn is_redirect(status: u16) -> bool {
-    matches!(status, 301..=303 | 307 | 308)
 }
 
 fn redirected(status: u16) -> String {

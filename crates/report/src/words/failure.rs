@@ -36,6 +36,11 @@ pub fn failure_meaning(kind: FailureKind) -> &'static str {
     }
 }
 
+/// True for a status that names another URL to load (RFC 9110, section 15.4).
+pub fn is_redirect(status: u16) -> bool {
+    matches!(status, 301..=303 | 307 | 308)
+}
+
 /// What to check or to do.
 pub fn failure_remedy(kind: FailureKind, unix_socket: bool) -> &'static str {
     over_unix_socket(kind).filter(|_| unix_socket).unwrap_or_else(|| usual_remedy(kind))

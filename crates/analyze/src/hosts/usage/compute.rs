@@ -155,6 +155,11 @@ pub(crate) fn cpu_of(track: &Track<'_>, span: Span) -> Option<f64> {
     track.per_sec(track.own(process::CPU_US)?, span).map(|us| us / 1e6)
 }
 
+/// Cores that the children of a process used that ended and that it waited for.
+pub(crate) fn cpu_of_children(track: &Track<'_>, span: Span) -> Option<f64> {
+    track.per_sec(process::CHILDREN_CPU_MS, span).map(|ms| ms / 1e3)
+}
+
 /// Threads that were ever busy, and processes of one thread whose threads were not sampled.
 fn threads(samples: &StepSamples<'_>, host: &str) -> Vec<Resource> {
     let sampled: BTreeSet<u32> =

@@ -13,7 +13,7 @@ use crate::hosts::demand::{Load, follows_load};
 use crate::hosts::topology::flow::{Figures, Flow, Tier};
 use crate::hosts::track::{Span, Track};
 use crate::hosts::tracks::{GENERATOR, Hosts};
-use crate::hosts::usage::compute::cpu_of;
+use crate::hosts::usage::compute::{cpu_of, cpu_of_children};
 use crate::hosts::usage::sleep::sleeps;
 
 /// What the commands of load generators are called, where one runs on the host itself: it follows the load without serving it.
@@ -90,8 +90,7 @@ impl<'a> HostProcesses<'a> {
     /// The same with the children that it waited for.
     fn with_children(self, track: &Track<'_>, moment: Moment) -> Option<f64> {
         let span = self.span(track, moment)?;
-        let children_ms = track.per_sec(process::CHILDREN_CPU_MS, span).unwrap_or(0.0);
-        Some(self.cores(track, moment)? + children_ms / 1e3)
+        Some(self.cores(track, moment)? + cpu_of_children(track, span).unwrap_or(0.0))
     }
 
     fn are_children_known(self) -> bool {

@@ -121,7 +121,7 @@ fn waits_beyond(
 ) -> bool {
     let out = |tiers: &[usize]| flowing_out(ctx, tiers, high);
     let is_more = out(tiers).is_some_and(|out| out > (1.0 + bounds::SAME_SIZE) * served_at_once);
-    let as_many = out(next).is_some_and(|out| (out / served_at_once - 1.0).abs() <= bounds::SAME_SIZE);
+    let as_many = out(next).is_some_and(|out| bounds::is_same_size(out, served_at_once));
     is_more && as_many && !is_kept_ready(ctx, tiers, high)
 }
 
@@ -158,7 +158,7 @@ fn flowing_out(ctx: &RuleContext<'_>, tiers: &[usize], step: usize) -> Option<f6
     Some(tiers.iter().flat_map(|tier| &tier.out).filter_map(|flow| flow.connections[step]).sum())
 }
 
-/// The hosts of tiers open as many connections as that at the least.
+/// True if the hosts of tiers open connections for half of the requests or more.
 fn opens_anew(ctx: &RuleContext<'_>, tiers: &[usize], step: usize) -> bool {
     let hosts: BTreeSet<&str> =
         tiers.iter().map(|tier| ctx.obs.flow.tiers[*tier].node.host.as_str()).collect();
@@ -214,7 +214,7 @@ fn left_by_warm_up(ctx: &RuleContext<'_>, out: f64) -> bool {
     let plan = run.plan;
     let Level::Closed { connections, depth } = plan.load.warming() else { return false };
     let held = f64::from(connections) * f64::from(depth);
-    plan.warm.is_some() && (out / held - 1.0).abs() <= bounds::SAME_SIZE
+    plan.warm.is_some() && bounds::is_same_size(out, held)
 }
 
 fn total_out(ctx: &RuleContext<'_>, tiers: &[usize], step: usize) -> f64 {

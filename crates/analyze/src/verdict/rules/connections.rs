@@ -178,7 +178,7 @@ pub(crate) fn allowed(ctx: &RuleContext<'_>, queue: &Queue, at_once: Concurrency
     let [from] = queue.tiers.as_slice() else { return None };
     let from = ctx.obs.flow.tiers.get(*from)?;
     let (out, count) = (queue.out?, at_once.count.value);
-    let as_many = (out / count - 1.0).abs() <= bounds::SAME_SIZE;
+    let as_many = bounds::is_same_size(out, count);
     let callee = from.main_outflow()?;
     if !(queue.opens_anew && as_many) || queue.waits_inside(count) == Some(false) {
         return None;
@@ -203,7 +203,7 @@ fn not_accepted(ctx: &RuleContext<'_>, tier: &Tier, (step, count): (usize, f64))
     let waiting = tier.queue[step].filter(|waiting| *waiting >= 1.0)?;
     let unread = tier.unread[step].unwrap_or(0.0);
     let is_level = ctx.steps()[step].throughput.value >= (1.0 - TIE) * ctx.throughput();
-    let as_many = ((tier.established[step]? - waiting) / count - 1.0).abs() <= bounds::SAME_SIZE;
+    let as_many = bounds::is_same_size(tier.established[step]? - waiting, count);
     let is_bound = waiting >= (1.0 - bounds::SAME_SIZE) * unread && as_many;
     is_level.then_some((is_bound, waiting))
 }

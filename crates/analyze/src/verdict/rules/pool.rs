@@ -66,7 +66,7 @@ fn counted(places: Vec<Place>) -> Vec<PlaceCount> {
 /// are as many as it has. Where more requests are past the door than are served at once, they wait for something behind it,
 /// even over something other than TCP.
 fn is_seen(queue: &Queue, count: f64) -> bool {
-    let as_many = |seen: f64| (seen / count - 1.0).abs() <= bounds::SAME_SIZE;
+    let as_many = |seen: f64| bounds::is_same_size(seen, count);
     let at_door = queue.at_the_door.is_some_and(|part| part >= bounds::AT_THE_DOOR)
         && queue.inside.is_some_and(as_many);
     let counted = queue.out.is_some_and(as_many);
