@@ -12,10 +12,10 @@ use crate::cost::{Pace, thread_cpu};
 /// The descriptors of all processes are searched for listeners at most this often, and in at most one part of the time in
 /// so many.
 const ALL_INTERVAL: Duration = Duration::from_secs(2);
-const ALL_PARTS: u32 = 500;
+const ALL_PARTS: u32 = 1000;
 /// The same for the descriptors of the watched processes, which are searched for new connections.
 const WATCHED_INTERVAL: Duration = Duration::from_millis(100);
-const WATCHED_PARTS: u32 = 1000;
+const WATCHED_PARTS: u32 = 2000;
 
 /// The owners of sockets, as far as they are known. They are looked up once for each socket: a process rarely hands one
 /// over.

@@ -25,9 +25,9 @@ use crate::round::Round;
 /// Processes come and go, and connections to dependencies appear under load: the processes are found again at this
 /// interval, in at most one part of the time in so many.
 const DISCOVERY_INTERVAL: Duration = Duration::from_secs(3);
-const DISCOVERY_PARTS: u32 = 700;
+const DISCOVERY_PARTS: u32 = 1500;
 /// Connections are listed with every sample, while that takes at most one part of the time in so many.
-const CONNECTIONS_PARTS: u32 = 700;
+const CONNECTIONS_PARTS: u32 = 1500;
 /// Tiers that are followed from one to the next at once.
 const MAX_TIERS: usize = 8;
 /// Processes that are watched at most.

@@ -20,7 +20,7 @@ use crate::process::table::Process;
 
 /// Threads are sampled at this interval, or a longer one where that would take more than one part of the time in so many.
 const SAMPLE_INTERVAL: Duration = Duration::from_millis(100);
-const SAMPLE_PARTS: u32 = 500;
+const SAMPLE_PARTS: u32 = 1000;
 /// Threads come and go; they are listed again at this interval.
 const LIST_INTERVAL: Duration = Duration::from_secs(1);
 /// Up to so many threads have a file kept open each; the load may need further descriptors.
