@@ -26,7 +26,7 @@ use super::rules::{
     closed, connections, cpu, dependency, disk, figures, link, lock, memory, other_processes, pool, quota,
     refused, rows, thread,
 };
-use crate::findings::{Advice, Confidence, Limit, Verdict};
+use crate::findings::{Advice, Confidence, Estimate, Limit, Verdict};
 use crate::hosts::demand::Law;
 use crate::hosts::resource::Resource;
 use crate::hosts::utilisation::{BUSY, FREE, FULL, TIE};
@@ -210,11 +210,16 @@ fn ties(ctx: &RuleContext<'_>, main: &Candidate, also: &[Candidate]) -> Vec<Cand
         let at =
             resource.demand.filter(|demand| demand.law == Law::Holds).and_then(|demand| demand.at_per_sec);
         share.is_some_and(|share| (FREE..BUSY).contains(&share))
-            && at.is_some_and(|at| at.value <= (1.0 + TIE) * met_at_per_sec)
+            && at.is_some_and(|at| earliest(at) <= (1.0 + TIE) * met_at_per_sec)
             && !is_named(resource)
     };
     let near = if main.is_observed() { ctx.spent().filter(is_tie).collect() } else { Vec::new() };
     once_each(near.into_iter().map(|resource| next_limit::nearly(ctx, resource)).collect())
+}
+
+/// The lowest throughput that a figure with an interval may stand for.
+fn earliest(at: Estimate) -> f64 {
+    at.interval.map_or(at.value, |(lower, _)| lower)
 }
 
 /// The threads at their end. A lock whose turns one of them takes stands in its place.
