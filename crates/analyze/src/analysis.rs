@@ -1,6 +1,6 @@
 //! From a run to its findings.
 
-use plimsoll_plan::{Load, Plan, UnreadablePlan};
+use plimsoll_plan::{LadderSteps, Load, Plan, UnreadablePlan};
 use plimsoll_record::{CorruptHistogram, Frame, Run, Step};
 use plimsoll_stats::usl;
 
@@ -12,7 +12,8 @@ use crate::load::{slo, summary};
 use crate::observations::{Case, Observations};
 use crate::parts::{self, Intervention};
 use crate::{
-    Findings, GeneratorHealth, Knee, Limit, Resource, StepSummary, Topology, UslFit, Verdict, proof, verdict,
+    Findings, GeneratorHealth, Knee, Limit, NotRun, Resource, StepSummary, Topology, UslFit, Verdict, proof,
+    verdict,
 };
 
 /// A run that cannot be analysed.
@@ -59,6 +60,7 @@ fn analyze_load(run: &Run) -> Result<Findings, AnalyzeError> {
     let (topology, resources, verdict) = judged(run, &case);
     let lower_bound =
         !generator.healthy() || verdict.limit == Limit::Generator || verdict.is_shared_with_generator();
+    let not_run = not_run(run, &plan);
     Ok(Findings {
         plan,
         steps,
@@ -70,8 +72,20 @@ fn analyze_load(run: &Run) -> Result<Findings, AnalyzeError> {
         resources,
         verdict,
         lower_bound,
+        not_run,
         profiled: Vec::new(),
     })
+}
+
+/// The steps of a ladder that are beyond the limits of the machine.
+fn not_run(run: &Run, plan: &Plan) -> Vec<NotRun> {
+    let (Load::Ladder { steps: LadderSteps::Fixed(steps), .. }, Some(allowed)) =
+        (&plan.load, run.manifest.machine.lowered_to)
+    else {
+        return Vec::new();
+    };
+    let beyond = steps.iter().filter(|connections| u64::from(**connections) > allowed.connections);
+    beyond.map(|connections| NotRun { connections: *connections, allowed }).collect()
 }
 
 /// What requests pass, what was used of the hosts, and what limits.

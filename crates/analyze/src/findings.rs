@@ -211,6 +211,14 @@ impl SloCheck {
     }
 }
 
+/// A step of a ladder that was not run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NotRun {
+    pub connections: u32,
+    /// What this machine allows instead.
+    pub allowed: plimsoll_record::LoweredTo,
+}
+
 /// Everything found in one run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Findings {
@@ -229,6 +237,8 @@ pub struct Findings {
     /// What was used of each resource of the hosts that were watched, the generator's included.
     pub resources: Vec<crate::Resource>,
     pub verdict: Verdict,
+    /// The steps that were asked for and not run, because this machine cannot open so many connections.
+    pub not_run: Vec<NotRun>,
     /// The steps that were held for CPU profiles; no other finding rests on them.
     pub profiled: Vec<StepSummary>,
     /// True if the figures are lower bounds because the generator was the limit: print "≥".

@@ -10,7 +10,7 @@ pub(crate) mod values;
 mod watch;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand};
 use plimsoll_plan::Target;
 use plimsoll_units::nearest;
 
@@ -38,21 +38,21 @@ Examples:
   plimsoll run  http://127.0.0.1:8080/api -c 100 -d 10s
   plimsoll run  http://127.0.0.1:8080/api -R 2k -d 30s --p99 200ms
   plimsoll run  http://127.0.0.1:8080 --requests shop.txt --csv users.csv --expect status=2xx
-  plimsoll sweep http://127.0.0.1:8080/api -n api --ladder 200,500,1k
+  plimsoll sweep http://127.0.0.1:8080/api --name api --ladder 200,500,1k
   plimsoll https://api.test/ --cacert ca.pem         over TLS, trusting that authority; add --http2 for HTTP/2
   plimsoll lab run two-apis.toml                     hosts with known limits, made here; what limits them
   plimsoll http://api.test/ --probe ssh://web --probe db=redis://10.0.0.7     and sample the hosts behind it
   plimsoll diff  plimsoll-runs/api.dat plimsoll-runs/http.dat --margin 5%
-  plimsoll report plimsoll-runs/api-20260101-120000.plimsoll
-  plimsoll explain plimsoll-runs/api-20260101-120000.plimsoll                     what limits, and why
-  plimsoll plan plimsoll-runs/api-20260101-120000.plimsoll --target 100k          machines per tier
+  plimsoll report last --full
+  plimsoll explain last                              what limits, and why
+  plimsoll plan last --target 100k                   machines per tier
   plimsoll tiers -f shop.toml                        the variants of a plan file: what limits each, how tiers scale
   plimsoll ablate -f shop.toml                       what each [[switch]] of a plan file costs a request
   plimsoll wrk -t2 -c100 -d30s --latency -s script.lua http://127.0.0.1:8080/     wrk's and wrk2's own command line";
 
 const AFTER: &str = "\
 Exit codes: 0 measured and every condition held · 1 could not run, or not to the end · 2 usage ·
-3 an SLO or a margin was broken · 4 refused as evidence under --strict · 130 interrupted, results kept
+3 a condition or a margin was broken · 4 not known whether, or no evidence under --strict · 130 interrupted, results kept
 
 The load goes only to the URL you name; redirects are not followed. Test what is yours.";
 
@@ -65,6 +65,9 @@ pub(crate) struct Args {
     pub(crate) command: Option<Command>,
     #[command(flatten)]
     pub(crate) answer: AnswerArgs,
+    /// Colours in the answer; `auto` leaves them out of pipes and files, and where NO_COLOR is set
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", help_heading = "Output")]
+    pub(crate) color: ColorChoice,
 }
 
 /// The commands; without one, a URL gets the whole answer.
@@ -163,7 +166,7 @@ fn misplaced(error: &clap::Error, line: &[String]) -> Option<UsageError> {
         ("run", "--budget") => BUDGET,
         ("sweep", "-R" | "--rate" | "--arrivals") => RATE,
         ("sweep", "-d" | "--duration") => STEP,
-        ("sweep", "-c" | "--connections" | "--requests-count" | "--pipeline") => ONE_LOAD,
+        ("sweep", "-c" | "--connections" | "-n" | "--requests-count" | "--pipeline") => ONE_LOAD,
         ("sweep", "--ladder" | "--step") => return None,
         (_, "--ladder" | "--step") => LADDER,
         _ => return None,

@@ -1,5 +1,7 @@
 //! The commands, one file each.
 
+use anstream::ColorChoice;
+
 use crate::args::{Args, Command};
 use crate::exit::Exit;
 use crate::terminal::remark;
@@ -19,6 +21,12 @@ pub(crate) mod tiers;
 pub(crate) mod wrk;
 
 pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
+    match args.color {
+        clap::ColorChoice::Auto => ColorChoice::Auto,
+        clap::ColorChoice::Always => ColorChoice::Always,
+        clap::ColorChoice::Never => ColorChoice::Never,
+    }
+    .write_global();
     match args.command {
         Some(Command::Run(run)) => measure::run(&run),
         Some(Command::Sweep(sweep)) => measure::sweep(&sweep),

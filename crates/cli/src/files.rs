@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use plimsoll_analyze::Findings;
+use plimsoll_record::RunCommand;
 use plimsoll_report::dat;
 use plimsoll_report::figure::{self, Caption, Figure, Series};
 use plimsoll_store::{StoreError, file_date};
@@ -24,14 +25,18 @@ impl Output {
         Self { name, content: content.into() }
     }
 
-    /// What a ladder leaves behind: the table of wrktest.sh and its two figures.
-    pub(crate) fn ladder(stem: &str, findings: &Findings) -> anyhow::Result<Vec<Self>> {
-        let (caption, series) = (Caption::new(findings), Series::new(findings));
-        let speeds = figure::throughput(&caption, &[&series])?;
-        let success = figure::success(&caption, &[&series])?;
+    /// What a ladder leaves behind: the table of wrktest.sh, and of a sweep its two figures, else the figure that answers.
+    pub(crate) fn ladder(stem: &str, command: RunCommand, findings: &Findings) -> anyhow::Result<Vec<Self>> {
         let mut outputs = vec![Self::new(format!("{stem}.dat"), dat::render(findings)?)];
-        outputs.extend(Self::figure(&format!("{stem}_qps_ttlb"), speeds));
-        outputs.extend(Self::figure(&format!("{stem}_successrate"), success));
+        if command == RunCommand::Sweep {
+            let (caption, series) = (Caption::new(findings), Series::new(findings));
+            let (speeds, success) =
+                (figure::throughput(&caption, &series)?, figure::success(&caption, &series)?);
+            outputs.extend(Self::figure(&format!("{stem}_qps_ttlb"), speeds));
+            outputs.extend(Self::figure(&format!("{stem}_successrate"), success));
+        } else {
+            outputs.extend(Self::figure(stem, figure::answer(findings)?));
+        }
         Ok(outputs)
     }
 
@@ -45,7 +50,9 @@ impl Output {
 pub(crate) fn refuse_existing(folder: &Path, names: &[String]) -> anyhow::Result<()> {
     match names.iter().map(|name| folder.join(name)).find(|path| path.exists()) {
         None => Ok(()),
-        Some(path) => bail!("{} exists; --force overwrites it, -n NAME gives another name", path.display()),
+        Some(path) => {
+            bail!("{} exists; --force overwrites it, --name NAME gives another name", path.display())
+        }
     }
 }
 
@@ -92,15 +99,27 @@ impl Written {
         Ok(())
     }
 
-    /// Says on standard error where the files are and why others are not; true if none is missing.
+    /// Says on standard error, in one line, where the files are and why others are not; true if none is missing.
     pub(crate) fn report(&self, quiet: bool) -> bool {
-        for path in self.paths.iter().filter(|_| !quiet) {
-            remark(&format!("wrote {}", path.display()));
+        if let Some(line) = self.line().filter(|_| !quiet) {
+            remark(&line);
         }
         if let Some(trouble) = &self.trouble {
             report_error(trouble.as_ref());
         }
         self.trouble.is_none()
+    }
+}
+
+impl Written {
+    /// The first path, and the names of the others in its folder; a path elsewhere is whole. `None` without files.
+    fn line(&self) -> Option<String> {
+        let (first, others) = self.paths.split_first()?;
+        let name = |path: &PathBuf| match path.file_name().filter(|_| path.parent() == first.parent()) {
+            Some(name) => format!(", {}", name.to_string_lossy()),
+            None => format!(", {}", path.display()),
+        };
+        Some(format!("wrote {}{}", first.display(), others.iter().map(name).collect::<String>()))
     }
 }
 
@@ -122,10 +141,14 @@ fn write(folder: &Path, output: &Output) -> anyhow::Result<PathBuf> {
 }
 
 /// The names of what a ladder leaves behind, in the order of [`Output::ladder`].
-pub(crate) fn ladder_names(stem: &str) -> Vec<String> {
-    let names = ["", "_qps_ttlb", "_qps_ttlb", "_successrate", "_successrate"];
-    let endings = ["dat", "png", "svg", "png", "svg"];
-    names.iter().zip(endings).map(|(name, ending)| format!("{stem}{name}.{ending}")).collect()
+pub(crate) fn ladder_names(stem: &str, command: RunCommand) -> Vec<String> {
+    let names: &[&str] = match command {
+        RunCommand::Sweep => {
+            &[".dat", "_qps_ttlb.png", "_qps_ttlb.svg", "_successrate.png", "_successrate.svg"]
+        }
+        _ => &[".dat", ".png", ".svg"],
+    };
+    names.iter().map(|name| format!("{stem}{name}")).collect()
 }
 
 /// The time in names of files, as in those of run files.

@@ -18,6 +18,8 @@ pub(crate) struct Display {
     quiet: bool,
     line: Option<ProgressBar>,
     step: Shown,
+    /// The highest throughput of the steps so far, requests per second, and its level.
+    best: Option<(f64, String)>,
 }
 
 impl Display {
@@ -25,7 +27,7 @@ impl Display {
     pub(crate) fn new(quiet: bool) -> Self {
         let on_terminal = std::io::stderr().is_terminal();
         let line = (on_terminal && !quiet).then(ProgressBar::new_spinner);
-        Self { quiet, line, step: Shown::default() }
+        Self { quiet, line, step: Shown::default(), best: None }
     }
 
     /// A line that stays.
@@ -42,13 +44,30 @@ impl Display {
         }
     }
 
-    fn begin(&mut self, level: String, step: &StepPlan) {
-        self.step = Shown { level, limit: step.limit, requests_max: step.requests_max };
+    fn begin(&mut self, shown: Shown) {
+        self.step = shown;
         self.moment(&Moment::default());
     }
 
     fn moment(&self, moment: &Moment) {
-        self.move_line(|| self.step.moment_text(moment));
+        self.move_line(|| {
+            let best = self.best.as_ref().filter(|_| self.step.of.is_some());
+            let best = best.map(|(per_sec, level)| format!(" · best {}/s at {level}", count_text(*per_sec)));
+            self.step.moment_text(moment) + &best.unwrap_or_default()
+        });
+    }
+
+    /// A step ended: it counts for the best so far.
+    fn ended(&mut self, throughput_per_sec: f64, failed: u64) {
+        let failed = if failed > 0 { format!(", {} failed", grouped(failed)) } else { String::new() };
+        let level = &self.step.level;
+        // On a terminal the moving line has the best so far, and the answer the table.
+        if self.line.is_none() || self.step.of.is_none() {
+            self.inform(&format!("{level}: {} requests/s{failed}", count_text(throughput_per_sec)));
+        }
+        if self.best.as_ref().is_none_or(|(best, _)| throughput_per_sec > *best) {
+            self.best = Some((throughput_per_sec, level.clone()));
+        }
     }
 
     /// Changes the moving line, where there is one.
@@ -65,11 +84,32 @@ struct Shown {
     level: String,
     limit: Duration,
     requests_max: Option<u64>,
+    /// Where the step is in a ladder: its number from 1, the number of steps, and the time left for all when it began.
+    of: Option<(u32, u32, Duration)>,
 }
 
 impl Shown {
+    fn new(level: String, step: &StepPlan) -> Self {
+        Self { level, limit: step.limit, requests_max: step.requests_max, of: None }
+    }
+
+    /// The same as a step of a ladder of so many. A step after the ladder has no number.
+    fn of(self, step: &StepPlan, steps_max: u32, left_max: Duration) -> Self {
+        let of = (step.index < steps_max && steps_max > 1).then_some((step.index + 1, steps_max, left_max));
+        Self { of, ..self }
+    }
+
     fn moment_text(&self, moment: &Moment) -> String {
         let Moment { elapsed, throughput_per_sec, ended, failed } = *moment;
+        if let Some((number, steps_max, left)) = self.of {
+            let failed = if failed > 0 { format!(" · {} failed", grouped(failed)) } else { String::new() };
+            return format!(
+                "step {number}/{steps_max} · {} · {}/s{failed} · ≤ {:.0} s left",
+                self.level,
+                count_text(throughput_per_sec),
+                left.saturating_sub(elapsed).as_secs_f64(),
+            );
+        }
         let limit = match self.limit {
             // A load that ends after a number of requests has no time of its own.
             limit if limit > MAX_SHOWN_LIMIT => String::new(),
@@ -153,21 +193,17 @@ impl Observer for Display {
         match progress {
             Progress::Prepared(manifest) => self.inform(&target_text(manifest)),
             Progress::NotKept(error) => self.say(&format!("plimsoll: the run is not kept: {error}")),
-            Progress::WarmUpBegan(step) => self.begin(format!("warming up at {}", level_text(step)), step),
-            Progress::StepBegan(step) => self.begin(level_text(step), step),
+            Progress::WarmUpBegan(step) => {
+                self.begin(Shown::new(format!("warming up at {}", level_text(step)), step));
+            }
+            Progress::StepBegan { step, steps_max, left_max } => {
+                self.begin(Shown::new(level_text(step), step).of(step, *steps_max, *left_max));
+            }
             Progress::Moment(moment) => self.moment(moment),
             Progress::Draining => {
                 self.move_line(|| format!("{} · waiting for the last answers", self.step.level));
             }
-            Progress::StepEnded { throughput_per_sec, failed } => {
-                let failed =
-                    if *failed > 0 { format!(", {} failed", grouped(*failed)) } else { String::new() };
-                self.inform(&format!(
-                    "{}: {} requests/s{failed}",
-                    self.step.level,
-                    count_text(*throughput_per_sec)
-                ));
-            }
+            Progress::StepEnded { throughput_per_sec, failed } => self.ended(*throughput_per_sec, *failed),
             Progress::Profiling { source, time } => {
                 let time = duration_text(time.as_secs_f64() * 1e9);
                 self.inform(&format!(
@@ -211,6 +247,7 @@ mod tests {
             level: "10 connections".to_owned(),
             limit: Duration::from_secs(366 * 86_400),
             requests_max: Some(10_000),
+            of: None,
         };
         let elapsed = Duration::from_millis(1_500);
         let moment = Moment { elapsed, throughput_per_sec: 2_300.0, ended: 3_400, failed: 2 };
@@ -219,5 +256,8 @@ mod tests {
         (shown.limit, shown.requests_max) = (Duration::from_secs(10), None);
         let text = shown.moment_text(&Moment { failed: 0, ..moment });
         assert_eq!(text, "10 connections · 1.5 of at most 10 s · 2,300 requests/s");
+        shown.of = Some((4, 11, Duration::from_secs(60)));
+        let text = shown.moment_text(&moment);
+        assert_eq!(text, "step 4/11 · 10 connections · 2,300/s · 2 failed · ≤ 58 s left");
     }
 }

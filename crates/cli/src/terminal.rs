@@ -2,14 +2,21 @@
 
 use std::error::Error;
 use std::io::{self, Write};
+use std::path::Path;
 
+use anstream::{AutoStream, ColorChoice};
 use plimsoll_conductor::{ConductError, PrepareError};
 use plimsoll_experiment::ExperimentError;
+use plimsoll_report::text::Page;
 use plimsoll_report::words;
 use plimsoll_units::best_effort;
 use serde_json::json;
 
+use crate::args::values;
 use crate::exit::Exit;
+
+/// Lines of a short answer are not shorter on a narrower terminal, and not longer on a wider one.
+const WIDTHS: std::ops::RangeInclusive<usize> = 50..=100;
 
 /// Writes a result to standard output. A reader that has gone away (`| head`) is not an error.
 pub(crate) fn result(text: &str) -> anyhow::Result<()> {
@@ -20,6 +27,17 @@ pub(crate) fn result(text: &str) -> anyhow::Result<()> {
         }
         _ => Ok(()),
     }
+}
+
+/// The page that a short answer is written for on this process's standard output; `file` is where the run is recorded.
+pub(crate) fn page(file: Option<&Path>) -> Page {
+    let out = io::stdout();
+    let columns = rustix::termios::tcgetwinsize(&out).ok().map(|size| usize::from(size.ws_col));
+    let width = columns
+        .filter(|columns| *columns > 0)
+        .map_or(Page::DEFAULT_WIDTH, |columns| columns.clamp(*WIDTHS.start(), *WIDTHS.end()));
+    let colours = AutoStream::choice(&out) != ColorChoice::Never;
+    Page { width, colours, run_name: file.map(values::run_name) }
 }
 
 /// Writes a result to standard output, as one JSON document or as text.

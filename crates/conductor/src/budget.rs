@@ -34,12 +34,16 @@ impl Budget {
     /// How long a step may take that begins now: `limit`, longer where p99 is not known before at the highest throughput so far,
     /// or what is left; `None` if too little is. Without a budget the limit was asked for.
     pub(crate) fn step(&self, now: Instant, limit: Duration, highest_per_sec: f64) -> Option<Duration> {
-        let Some(ends) = self.ends else { return Some(limit) };
-        let left = ends.since(now);
+        let Some(left) = self.left(now) else { return Some(limit) };
         let most = (MOST_TIMES * limit).min(left / PART_OF_REST).max(limit);
         let needed = Duration::try_from_secs_f64(MARGIN * MIN_COMPLETED as f64 / highest_per_sec);
         let limit = needed.map_or(limit, |needed| needed.clamp(limit, most));
         if left >= limit { Some(limit) } else { Some(left).filter(|left| *left >= MIN_STEP) }
+    }
+
+    /// What is left of it; `None` without a budget.
+    pub(crate) fn left(&self, now: Instant) -> Option<Duration> {
+        self.ends.map(|ends| ends.since(now))
     }
 
     /// True once nothing of it is left.

@@ -22,8 +22,19 @@ impl Session<'_> {
             Load::Ladder { steps, depth, step_limit, .. } => {
                 // The share of requests that must succeed for the ladder to go on.
                 let success = plan.slo.or(Slo::REFERENCE).success_ratio.unwrap_or_default();
-                self.climb_ladder(&steps, success, depth, step_limit)
+                self.climb_ladder(&self.within_limits(steps), success, depth, step_limit)
             }
+        }
+    }
+
+    /// The steps that this machine can open enough connections for.
+    fn within_limits(&self, steps: LadderSteps) -> LadderSteps {
+        match (steps, self.recorder.run().manifest.machine.lowered_to) {
+            (LadderSteps::Fixed(mut steps), Some(allowed)) => {
+                steps.retain(|connections| u64::from(*connections) <= allowed.connections);
+                LadderSteps::Fixed(steps)
+            }
+            (steps, _) => steps,
         }
     }
 

@@ -39,7 +39,13 @@ pub enum Progress<'a> {
     /// The load that warms the target up began.
     WarmUpBegan(&'a StepPlan),
     /// A step's load began.
-    StepBegan(&'a StepPlan),
+    StepBegan {
+        step: &'a StepPlan,
+        /// Steps of the ladder; at most so many where it ends by itself. 1 for a single load.
+        steps_max: u32,
+        /// The time until the load of all of them is over, at most.
+        left_max: Duration,
+    },
     Moment(Moment),
     /// A step's load ended; requests under way are waited for.
     Draining,

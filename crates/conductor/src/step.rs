@@ -102,7 +102,10 @@ impl<'s, 'a> MeasuredStep<'s, 'a> {
             failed: 0,
         };
         step.record(ends_on_time, ends_on_time, StepEnd::Cut);
-        step.session.recorder.show(&Progress::StepBegan(&step.spec));
+        let steps_max = step.session.context.plan.load.steps_max();
+        let steps_left = steps_max.saturating_sub(step.spec.index);
+        let left_max = step.session.budget.left(began).unwrap_or(step.spec.limit.saturating_mul(steps_left));
+        step.session.recorder.show(&Progress::StepBegan { step: &step.spec, steps_max, left_max });
         step
     }
 

@@ -37,7 +37,7 @@ pub enum RunStatus {
     Met,
     /// The user ended the run.
     Interrupted,
-    /// The target was lost, or a step failed.
+    /// The target was lost, or a step failed or was beyond the limits of this machine.
     Incomplete,
     /// Measured, but not evidence: the generator was the limit, or a step was not steady.
     NotEvidence,
@@ -56,7 +56,10 @@ impl RunStatus {
         let happened = |kind| run.events.iter().any(|event| event.kind == kind);
         if happened(EventKind::Interrupted) {
             Self::Interrupted
-        } else if happened(EventKind::TargetLost) || happened(EventKind::StepFailed) {
+        } else if happened(EventKind::TargetLost)
+            || happened(EventKind::StepFailed)
+            || !findings.not_run.is_empty()
+        {
             Self::Incomplete
         } else if strict && !is_evidence(findings) {
             Self::NotEvidence

@@ -56,7 +56,7 @@ pub enum NetworkError {
 
 impl Network {
     /// True if the target is reached as its URL says, over connections that are kept.
-    pub(crate) fn is_usual(&self) -> bool {
+    pub fn is_usual(&self) -> bool {
         *self == Self::default()
     }
 

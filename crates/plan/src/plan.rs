@@ -79,6 +79,18 @@ pub enum Load {
 const WARM_CONNECTIONS: u32 = 32;
 
 impl Load {
+    /// How many steps it has, at most so many where it ends by itself.
+    pub fn steps_max(&self) -> u32 {
+        match self {
+            Self::Single { .. } => 1,
+            Self::Ladder { steps: LadderSteps::Fixed(steps), .. } => steps.len() as u32,
+            // 1, 2, 4 … and the highest.
+            Self::Ladder { steps: LadderSteps::Doubling { connections_max }, .. } => {
+                1 + connections_max.next_power_of_two().trailing_zeros()
+            }
+        }
+    }
+
     /// The level at which a target is warmed up before the first step: the most connections of a ladder, of one that
     /// searches for its end 32; a closed loop as it is; an open loop's rate, of stages their mean.
     pub fn warming(&self) -> Level {

@@ -37,7 +37,7 @@ pub enum LoadSpec {
 /// A plan as close to the flags as possible: nothing in it is checked yet.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlanSpec {
-    /// The target's host if none is given.
+    /// The target's host and port if none is given.
     pub name: Option<String>,
     /// Empty if it is left to the requests of a file.
     pub url: String,
@@ -186,7 +186,8 @@ impl PlanSpec {
             driver: self.driver,
             lab_capacity: None,
         };
-        let name = self.name.map_or_else(|| Ok(default_name(&target.host)), checked_name)?;
+        let host_and_port = || format!("{}-{}", default_name(&target.host), target.port);
+        let name = self.name.map_or_else(|| Ok(host_and_port()), checked_name)?;
         self.network.check()?;
         check_slo(&self.slo)?;
         hosts::check(&self.hosts)?;
@@ -470,8 +471,8 @@ mod tests {
     #[test]
     fn an_ipv6_address_makes_a_readable_name() {
         let name = |url: &str| PlanSpec { url: url.to_owned(), ..spec(ladder(None)) }.freeze().unwrap().name;
-        assert_eq!(name("http://[::1]/"), "ip6-1");
-        assert_eq!(name("http://[2001:db8::a:1]:81/"), "ip6-2001-db8-a-1");
-        assert_eq!(name("http://[::]/"), "ip6-0");
+        assert_eq!(name("http://[::1]/"), "ip6-1-80");
+        assert_eq!(name("http://[2001:db8::a:1]:81/"), "ip6-2001-db8-a-1-81");
+        assert_eq!(name("http://[::]/"), "ip6-0-80");
     }
 }

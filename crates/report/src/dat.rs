@@ -1,6 +1,7 @@
 //! The `.dat` format of load-test scripts around wrk: one row per step, `concurrency QPS avg-latency-ms success%`.
 //!
-//! Columns are separated by one space and have two decimals, so that tools for such files read these too.
+//! Columns are separated by one space and have two decimals, so that tools for such files read these too. A latency below
+//! 10 ms has three significant digits.
 
 use plimsoll_analyze::{Estimate, Findings, StepOutcome, StepSummary};
 
@@ -50,12 +51,18 @@ pub fn render(findings: &Findings) -> Result<String, DatError> {
 fn row(step: &StepSummary) -> String {
     let number = |value: f64| if value.is_finite() { value } else { 0.0 };
     format!(
-        "{} {:.2} {:.2} {:.2}\n",
+        "{} {:.2} {} {:.2}\n",
         step.connections,
         number(step.throughput.value),
-        number(step.latency.mean_ns / 1e6),
+        latency_ms(number(step.latency.mean_ns / 1e6)),
         success_percent(step.success_ratio.unwrap_or(0.0)),
     )
+}
+
+/// With at least two decimals and, below 10 ms, three significant digits.
+fn latency_ms(ms: f64) -> String {
+    let decimals = if ms > 0.0 { (2.0 - ms.log10().floor()).clamp(2.0, 6.0) } else { 2.0 };
+    format!("{ms:.*}", decimals as usize)
 }
 
 /// Cut to two decimals, not rounded: 100.00 means that nothing failed.
@@ -105,6 +112,16 @@ fn parse_row(line: usize, text: &str) -> Result<StepOutcome, DatError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_latency_has_three_digits_and_two_decimals_at_least() {
+        let text = |ms| latency_ms(ms);
+        assert_eq!(
+            [text(0.1744), text(0.002_345), text(4.334), text(43.34)],
+            ["0.174", "0.00234", "4.33", "43.34"]
+        );
+        assert_eq!(text(0.0), "0.00");
+    }
 
     #[test]
     fn rows_of_the_script_are_read_whatever_their_spacing() {

@@ -1,8 +1,9 @@
-//! Figures as SVG and PNG, drawn by the same code: throughput and mean response time over concurrency, the success ratio, the
-//! costs of switches, throughput over machines, over response sizes and over held times. Flame graphs are SVG only.
+//! Figures as SVG and PNG, drawn by the same code: the answer and the comparison of two runs in panels; the two figures of a
+//! sweep; the costs of switches; throughput over machines, over response sizes and over held times. Flame graphs are SVG only.
 //!
 //! A figure that cannot be drawn is the fault of a damaged build, and a flame graph also that of a profile without CPU time.
 
+mod answer;
 mod axis;
 mod bars;
 mod canvas;
@@ -14,8 +15,10 @@ mod look;
 mod plot;
 mod raster;
 mod rows;
+mod scale;
 mod series;
 
+pub use answer::{answer, comparison};
 pub use bars::{Bar, ledger};
 pub use canvas::{Caption, Figure, FigureError};
 pub use flame::flame;

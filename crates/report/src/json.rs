@@ -53,6 +53,8 @@ document! {
         preflight: PreflightDocument = PreflightDocument::new(&run.manifest.preflight),
         /// The steps, in the order they were run.
         steps: Vec<StepDocument> = each(&findings.steps, |step| StepDocument::new(run, findings, step)),
+        /// Numbers of connections of the ladder that were not tried, because this machine cannot open so many.
+        steps_not_run: Vec<u32> = each(&findings.not_run, |step| step.connections),
         /// The load generator's check of itself, over the steps that count for the answer.
         generator: GeneratorDocument = GeneratorDocument::new(run, &findings.generator),
         /// The hosts that were sampled. The load generator has a part of its own.

@@ -1,7 +1,7 @@
-//! Reports as plain text, at most 100 columns wide: the same for a live run and for a recorded one.
+//! Reports as text, the same for a live run and for a recorded one. Text that came from a server is escaped.
 //!
-//! The forms differ in order and detail: an answer starts with its conclusions, a sweep with its table, a single level
-//! with its counts. Text that came from a server is escaped.
+//! The short answer fits a [`Page`]. The full report is at most 100 columns wide, and its forms differ in order and detail:
+//! an answer starts with its conclusions, a sweep with its table, a single level with its counts.
 
 mod ablation;
 mod calibration;
@@ -14,8 +14,10 @@ mod hosts;
 mod level;
 mod machines;
 mod origin;
+mod page;
 mod paragraph;
 mod profile;
+mod short;
 mod slo;
 mod steps;
 mod table;
@@ -25,10 +27,14 @@ mod verdict;
 
 pub use ablation::ablation;
 pub use calibration::calibration;
+pub(crate) use claim::successes;
 pub use comparison::comparison;
 pub use explanation::{conclusions, explanation, table_explanation, table_reading};
 pub use machines::machines;
+pub use page::Page;
 pub use profile::{profile, profile_difference};
+pub(crate) use short::verdict_in_short;
+pub use short::{MAX_LINES, limit_in_short, served_in_short, short};
 pub use tier_rows::tier_rows;
 
 use plimsoll_analyze::Findings;
@@ -40,8 +46,8 @@ use paragraph::{blocks, wrapped};
 
 use crate::amount::{counted, span};
 
-/// The report of a run, in the form its command calls for.
-pub fn render(run: &Run, findings: &Findings) -> String {
+/// The full report of a run, in the form its command calls for.
+pub fn full(run: &Run, findings: &Findings) -> String {
     match run.manifest.command {
         RunCommand::Sweep => sweep(run, findings),
         RunCommand::Run => level::single(run, findings),

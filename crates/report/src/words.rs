@@ -16,12 +16,14 @@ use plimsoll_analyze::Verdict;
 
 pub use advice::advice;
 pub use claim::paragraph;
+pub(crate) use claim::short_paragraph;
 pub(crate) use conclusion::{conclusions, row_name};
-pub(crate) use evidence::{at, excluded, observed};
+pub(crate) use evidence::{at, excluded, not_the_limit, observed};
 pub(crate) use failure::failure_name;
 pub use failure::{failure_meaning, failure_remedy, failure_seen, is_redirect};
 pub use generator::reason;
 pub(crate) use generator::{failure_advice, remedy, short_reason};
+pub(crate) use phrase::placed;
 pub use proof::{raise, untried};
 pub(crate) use table_claim::breach_meaning;
 pub(crate) use table_reading::table_reading;

@@ -29,36 +29,36 @@ pub struct StepOutcome {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ComparisonRow {
     pub connections: u32,
-    /// The first run's outcome, if it has this concurrency.
-    pub a: Option<StepOutcome>,
-    pub b: Option<StepOutcome>,
-    /// Throughput of the first over that of the second.
+    /// The candidate's outcome, if it has this concurrency.
+    pub candidate: Option<StepOutcome>,
+    pub reference: Option<StepOutcome>,
+    /// Throughput of the candidate over that of the reference.
     pub throughput_ratio: Option<Estimate>,
-    /// Mean latency of the first over that of the second.
+    /// Mean latency of the candidate over that of the reference.
     pub latency_ratio: Option<f64>,
-    /// Success ratio of the first minus that of the second.
+    /// Success ratio of the candidate minus that of the reference.
     pub success_difference: Option<f64>,
 }
 
 /// The best of each run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BestComparison {
-    pub a: StepOutcome,
-    pub b: StepOutcome,
-    /// Throughput of the first over that of the second.
+    pub candidate: StepOutcome,
+    pub reference: StepOutcome,
+    /// Throughput of the candidate over that of the reference.
     pub throughput_ratio: Estimate,
 }
 
-/// Two ladders side by side: A, the candidate, against B, the reference.
+/// Two ladders side by side: a candidate against a reference.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
     /// Every concurrency of either, lowest first.
     pub rows: Vec<ComparisonRow>,
-    /// The best of each, if each has a step and B's has throughput.
+    /// The best of each, if each has a step and the reference's has throughput.
     pub best: Option<BestComparison>,
 }
 
-/// Whether A is worse than B by more than a margin.
+/// Whether the candidate is worse than the reference by more than a margin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Margin {
     Within,
@@ -68,11 +68,11 @@ pub enum Margin {
 }
 
 impl Comparison {
-    /// A is worse than B by more than `margin`, a ratio such as 0.05, if its best throughput is below (1 − margin) of B's,
-    /// with the whole interval of that ratio where there is one, or its success ratio is lower by more than `margin` at the best
+    /// The candidate is worse by more than `margin`, a ratio such as 0.05, if its best throughput is below (1 − margin) of the
+    /// reference's, with the whole interval of that ratio where there is one, or its success ratio is lower by more than `margin` at the best
     /// steps or at any concurrency that both have.
     pub fn judge(&self, margin: f64) -> Margin {
-        let best = self.best.map(|best| best.a.success_ratio - best.b.success_ratio);
+        let best = self.best.map(|best| best.candidate.success_ratio - best.reference.success_ratio);
         let mut differences = self.rows.iter().filter_map(|row| row.success_difference).chain(best);
         if differences.any(|difference| difference < -margin) {
             return Margin::Beyond;
@@ -82,12 +82,12 @@ impl Comparison {
 }
 
 impl BestComparison {
-    /// The ratio is too low where A's throughput is a lower bound, and too high where B's is.
+    /// The ratio is too low where the candidate's throughput is a lower bound, and too high where the reference's is.
     fn judge(&self, margin: f64) -> Margin {
         let ratio = self.throughput_ratio;
         let upper = ratio.interval.map_or(ratio.value, |(_, upper)| upper.max(ratio.value));
         let is_below = upper < 1.0 - margin;
-        match (is_below, self.a.lower_bound, self.b.lower_bound) {
+        match (is_below, self.candidate.lower_bound, self.reference.lower_bound) {
             (true, false, _) => Margin::Beyond,
             (false, _, false) => Margin::Within,
             (true, true, _) | (false, _, true) => Margin::Unknown,
@@ -96,11 +96,12 @@ impl BestComparison {
 }
 
 /// Compares two ladders by concurrency, and by the best of each.
-pub fn compare(a: &[StepOutcome], b: &[StepOutcome]) -> Comparison {
-    let mut levels: Vec<u32> = a.iter().chain(b).map(|step| step.connections).collect();
+pub fn compare(candidate: &[StepOutcome], reference: &[StepOutcome]) -> Comparison {
+    let mut levels: Vec<u32> = candidate.iter().chain(reference).map(|step| step.connections).collect();
     levels.sort_unstable();
     levels.dedup();
-    Comparison { rows: levels.into_iter().map(|level| row(level, a, b)).collect(), best: best_of_both(a, b) }
+    let rows = levels.into_iter().map(|level| row(level, candidate, reference)).collect();
+    Comparison { rows, best: best_of_both(candidate, reference) }
 }
 
 fn row(connections: u32, a: &[StepOutcome], b: &[StepOutcome]) -> ComparisonRow {
@@ -109,8 +110,8 @@ fn row(connections: u32, a: &[StepOutcome], b: &[StepOutcome]) -> ComparisonRow 
     let both = a.zip(b);
     ComparisonRow {
         connections,
-        a,
-        b,
+        candidate: a,
+        reference: b,
         throughput_ratio: both.and_then(|(a, b)| ratio(a.throughput, b.throughput)),
         latency_ratio: both
             .filter(|(_, b)| b.mean_latency_ns > 0.0)
@@ -120,8 +121,9 @@ fn row(connections: u32, a: &[StepOutcome], b: &[StepOutcome]) -> ComparisonRow 
 }
 
 fn best_of_both(a: &[StepOutcome], b: &[StepOutcome]) -> Option<BestComparison> {
-    let (a, b) = (best(a)?, best(b)?);
-    Some(BestComparison { a, b, throughput_ratio: ratio(a.throughput, b.throughput)? })
+    let (candidate, reference) = (best(a)?, best(b)?);
+    let throughput_ratio = ratio(candidate.throughput, reference.throughput)?;
+    Some(BestComparison { candidate, reference, throughput_ratio })
 }
 
 fn best(steps: &[StepOutcome]) -> Option<StepOutcome> {
@@ -168,8 +170,11 @@ mod tests {
     fn every_concurrency_of_either_run_has_a_row() {
         let comparison =
             compare(&[step(1, 10.0, None), step(2, 20.0, None)], &[step(2, 40.0, None), step(4, 50.0, None)]);
-        let rows: Vec<_> =
-            comparison.rows.iter().map(|row| (row.connections, row.a.is_some(), row.b.is_some())).collect();
+        let rows: Vec<_> = comparison
+            .rows
+            .iter()
+            .map(|row| (row.connections, row.candidate.is_some(), row.reference.is_some()))
+            .collect();
         assert_eq!(rows, [(1, true, false), (2, true, true), (4, false, true)]);
         assert_eq!(comparison.rows[1].throughput_ratio, Some(Estimate::exact(0.5)));
         assert_eq!(comparison.rows[1].latency_ratio, Some(1.0));
@@ -204,7 +209,7 @@ mod tests {
         let failing = StepOutcome { success_ratio: 0.8, ..step(2, 500.0, None) };
         let comparison =
             compare(&[step(1, 100.0, None), failing], &[step(1, 100.0, None), step(2, 150.0, None)]);
-        assert_eq!(comparison.best.unwrap().a.connections, 1);
+        assert_eq!(comparison.best.unwrap().candidate.connections, 1);
         assert_eq!(comparison.judge(0.1), Margin::Beyond);
         assert!(comparison.rows[1].success_difference.unwrap() < -0.19);
     }

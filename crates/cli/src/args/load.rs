@@ -4,8 +4,7 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::anyhow;
-use plimsoll_experiment::{read_plan_file, with_plain_host};
+use plimsoll_experiment::read_plan_file;
 use plimsoll_plan::{ArrivalProcess, LoadSpec, Plan, PlanFile, PlanSpec, ProfileSpec, RateProfile, Slo};
 use plimsoll_units::{parse_count, parse_duration};
 
@@ -14,7 +13,6 @@ use super::{KeepArgs, RequestArgs, SloArgs, WatchArgs};
 use crate::exit::UsageError;
 
 #[derive(Debug, Clone, clap::Args)]
-#[command(mut_arg("name", |name| name.short('n')))]
 pub(crate) struct AnswerArgs {
     /// The URL that gets the load; without a scheme, http:// is meant
     // Optional only because a subcommand may stand in its place.
@@ -40,19 +38,18 @@ pub(crate) struct AnswerArgs {
 }
 
 #[derive(Debug, Clone, clap::Args)]
-#[command(mut_arg("name", |name| name.short('n')))]
 #[command(before_help = "\
 Examples:
   plimsoll sweep http://127.0.0.1:8080/api                     1, 2, 4 … until it gains no more
-  plimsoll sweep http://127.0.0.1:8080/api -n api --ladder 200,500,1k,3k --step 10s
+  plimsoll sweep http://127.0.0.1:8080/api --name api --ladder 200,500,1k,3k --step 10s
   plimsoll sweep https://api.test/ --cacert ca.pem --streams 16     1, 2, 4 … connections of 16 HTTP/2 streams
   plimsoll diff plimsoll-runs/api.dat plimsoll-runs/http.dat   two sweeps side by side")]
 pub(crate) struct SweepArgs {
     /// The URL that gets the load; without a scheme, http:// is meant. --requests or --file may stand for it
     #[arg(required_unless_present_any = ["requests", "file"])]
     pub(crate) url: Option<String>,
-    /// Take URL, load and conditions from this plan file; flags about output still count
-    #[arg(short, long, value_name = "PLAN", conflicts_with_all = ["url", "RequestArgs", "ScenarioArgs", "NetworkArgs", "TransportArgs", "p99", "success", "qps", "ladder", "max_connections", "step", "warm"])]
+    /// Take URL, load and conditions from this plan file; a flag counts before what the file says
+    #[arg(short, long, value_name = "PLAN")]
     pub(crate) file: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) request: RequestArgs,
@@ -62,9 +59,9 @@ pub(crate) struct SweepArgs {
     /// The most connections that are opened without --ladder [default: 16,384]
     #[arg(long, value_name = "N", conflicts_with = "ladder", value_parser = parse_count)]
     pub(crate) max_connections: Option<u64>,
-    /// The longest time of one step; it ends sooner once throughput is known to ±2 %
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = parse_duration)]
-    pub(crate) step: Duration,
+    /// The longest time of one step; it ends sooner once throughput is known to ±2 % [default: 10s]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub(crate) step: Option<Duration>,
     /// Load the target before the first step until its throughput is steady, at most so long; nothing of it is counted
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) warm: Option<Duration>,
@@ -86,6 +83,7 @@ pub(crate) enum Spread {
 }
 
 #[derive(Debug, Clone, clap::Args)]
+#[command(group(clap::ArgGroup::new("open_loop").args(["rate", "file"]).multiple(true)))]
 #[command(before_help = "\
 Examples:
   plimsoll run http://127.0.0.1:8080/api -c 100 -d 10s              100 connections, each as fast as it is answered
@@ -106,13 +104,14 @@ Examples:
   plimsoll run http://127.0.0.1:8080/api -b '{\"id\": \"${uuid}\"}' --expect status=201     another body each time
   plimsoll run http://127.0.0.1:8080 --requests shop.txt --csv users.csv     several requests, with rows of a file
   plimsoll run http://127.0.0.1:8080/api -c 64 --profile http://127.0.0.1:8080/debug/pprof/profile   where its CPU time goes
-  plimsoll run -f plan.toml                                         URL, load and conditions from a plan file")]
+  plimsoll run -f plan.toml                                         URL, load and conditions from a plan file
+  plimsoll run -f plan.toml -c 200 --p99 100ms                      the same with another load and another limit")]
 pub(crate) struct RunArgs {
     /// The URL that gets the load; without a scheme, http:// is meant. --requests or --file may stand for it
     #[arg(required_unless_present_any = ["requests", "file"])]
     pub(crate) url: Option<String>,
-    /// Take URL, load and conditions from this plan file; flags about output still count
-    #[arg(short, long, value_name = "PLAN", conflicts_with_all = ["url", "RequestArgs", "ScenarioArgs", "NetworkArgs", "TransportArgs", "p99", "success", "qps", "connections", "pipeline", "duration", "requests_count", "rate", "arrivals", "max_connections", "warm", "seed"])]
+    /// Take URL, load and conditions from this plan file; a flag counts before what the file says
+    #[arg(short, long, value_name = "PLAN")]
     pub(crate) file: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) request: RequestArgs,
@@ -133,11 +132,11 @@ pub(crate) struct RunArgs {
     /// one after another: const(RATE,TIME), ramp(FROM,TO,TIME), step(FROM,TO,BY,TIME)
     #[arg(short = 'R', long, value_name = "RATE")]
     pub(crate) rate: Option<RateProfile>,
-    /// How the requests of -R are spread over time
-    #[arg(long, value_enum, default_value = "constant", requires = "rate")]
-    pub(crate) arrivals: Spread,
+    /// How the requests of -R are spread over time [default: constant]
+    #[arg(long, value_enum, requires = "open_loop")]
+    pub(crate) arrivals: Option<Spread>,
     /// The most connections that -R may open; what finds none free waits, and that is counted [default: 10k]
-    #[arg(long, value_name = "N", requires = "rate", value_parser = parse_count)]
+    #[arg(long, value_name = "N", requires = "open_loop", value_parser = parse_count)]
     pub(crate) max_connections: Option<u64>,
     /// Load the target before the first step until its throughput is steady, at most so long; nothing of it is counted
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
@@ -164,138 +163,147 @@ impl AnswerArgs {
     /// The plan of the whole answer.
     pub(crate) fn plan(&self) -> anyhow::Result<Asked> {
         let load = LoadSpec::Ladder { steps: None, step_limit: None, budget: Some(self.budget) };
-        let (spec, csv) = spec(self.url.as_deref(), &self.request, load)?;
-        let spec = PlanSpec {
-            slo: self.slo.slo().or(Slo::REFERENCE),
-            warm: self.warm,
-            connections_max: Some(self.max_connections),
-            ..spec
-        };
-        Asked::new(spec, csv, &self.keep, &self.watch, None)
+        let mut base = Base::new(load);
+        base.spec.warm = self.warm;
+        base.spec.connections_max = Some(self.max_connections);
+        let csv = self.request.apply_to(self.url.as_deref(), &mut base.spec)?;
+        base.spec.slo = self.slo.slo().or(Slo::REFERENCE);
+        base.asked(csv, &self.keep, &self.watch)
     }
 }
 
 impl SweepArgs {
     /// The plan of a ladder.
     pub(crate) fn plan(&self) -> anyhow::Result<Asked> {
-        if let Some(file) = &self.file {
-            return plan_of_file(file, &self.keep, &self.watch);
+        let mut base = Base::of_file_or(self.file.as_deref(), ladder())?;
+        let spec = &mut base.spec;
+        if self.ladder.is_some() || self.step.is_some() {
+            spec.load = self.ladder_over(&spec.load);
         }
-        let load = LoadSpec::Ladder { steps: self.ladder.clone(), step_limit: Some(self.step), budget: None };
-        let (spec, csv) = spec(self.url.as_deref(), &self.request, load)?;
-        let spec =
-            PlanSpec { slo: self.slo.slo(), warm: self.warm, connections_max: self.max_connections, ..spec };
-        Asked::new(spec, csv, &self.keep, &self.watch, None)
+        spec.warm = self.warm.or(spec.warm);
+        spec.connections_max = self.max_connections.or(spec.connections_max);
+        let csv = self.request.apply_to(self.url.as_deref(), spec)?;
+        spec.slo = self.slo.slo().or(spec.slo);
+        base.asked(csv, &self.keep, &self.watch)
+    }
+
+    /// The ladder of the flags, and for what they leave open that of a plan.
+    fn ladder_over(&self, load: &LoadSpec) -> LoadSpec {
+        let (planned, limit, budget) = match load {
+            LoadSpec::Ladder { steps, step_limit, budget } => (steps.clone(), *step_limit, *budget),
+            LoadSpec::Single { .. } => (None, None, None),
+        };
+        let steps = self.ladder.clone().or(planned);
+        LoadSpec::Ladder { steps, step_limit: self.step.or(limit), budget }
     }
 }
 
 impl RunArgs {
     /// The plan of one load.
     pub(crate) fn plan(&self) -> anyhow::Result<Asked> {
-        if let Some(file) = &self.file {
-            return plan_of_file(file, &self.keep, &self.watch);
+        let mut base = Base::of_file_or(self.file.as_deref(), single())?;
+        let spec = &mut base.spec;
+        let says_load = self.connections.is_some()
+            || self.rate.is_some()
+            || self.arrivals.is_some()
+            || self.duration.is_some()
+            || self.requests_count.is_some();
+        if says_load {
+            spec.load = self.level_over(&spec.load);
         }
-        let load = LoadSpec::Single {
-            connections: self.connections,
-            profile: self.rate.clone(),
-            arrivals: match self.arrivals {
-                Spread::Constant => ArrivalProcess::Constant,
-                Spread::Poisson => ArrivalProcess::Poisson,
-            },
-            duration: self.duration,
-            requests_max: self.requests_count,
-        };
-        let (spec, csv) = spec(self.url.as_deref(), &self.request, load)?;
-        let spec = PlanSpec {
-            slo: self.slo.slo(),
-            warm: self.warm,
-            connections_max: self.max_connections,
-            depth: self.pipeline,
-            ..spec
-        };
-        let asked = Asked::new(spec, csv, &self.keep, &self.watch, None)?;
+        spec.warm = self.warm.or(spec.warm);
+        spec.connections_max = self.max_connections.or(spec.connections_max);
+        spec.depth = self.pipeline.or(spec.depth);
+        let csv = self.request.apply_to(self.url.as_deref(), spec)?;
+        spec.slo = self.slo.slo().or(spec.slo);
+        let asked = base.asked(csv, &self.keep, &self.watch)?;
         if let Some(level) = asked.plan.level() {
             refuse_idle_threads(self.request.threads, level.connections())?;
         }
         Ok(asked)
     }
+
+    /// The level of the flags, and for what they leave open that of a plan.
+    fn level_over(&self, load: &LoadSpec) -> LoadSpec {
+        let planned = if matches!(load, LoadSpec::Single { .. }) { load.clone() } else { single() };
+        let LoadSpec::Single { connections, profile, arrivals, duration, requests_max } = planned else {
+            return planned;
+        };
+        LoadSpec::Single {
+            connections: self.connections.or(connections),
+            profile: self.rate.clone().or(profile),
+            arrivals: self.arrivals.map_or(arrivals, ArrivalProcess::from),
+            duration: self.duration.or(duration),
+            requests_max: self.requests_count.or(requests_max),
+        }
+    }
 }
 
-impl Asked {
-    /// Freezes the plan, with the name, the hosts and the profile of the command line; `profile` is that of a plan file.
-    fn new(
-        mut spec: PlanSpec,
-        csv: Option<Vec<u8>>,
-        keep: &KeepArgs,
-        watch: &WatchArgs,
-        profile: Option<&ProfileSpec>,
-    ) -> anyhow::Result<Self> {
+impl From<Spread> for ArrivalProcess {
+    fn from(spread: Spread) -> Self {
+        match spread {
+            Spread::Constant => Self::Constant,
+            Spread::Poisson => Self::Poisson,
+        }
+    }
+}
+
+fn ladder() -> LoadSpec {
+    LoadSpec::Ladder { steps: None, step_limit: None, budget: None }
+}
+
+fn single() -> LoadSpec {
+    LoadSpec::Single {
+        connections: None,
+        profile: None,
+        arrivals: ArrivalProcess::Constant,
+        duration: None,
+        requests_max: None,
+    }
+}
+
+/// What flags are laid over: the plan of a file, or one that has only a load.
+#[derive(Debug)]
+struct Base {
+    spec: PlanSpec,
+    profile: Option<ProfileSpec>,
+}
+
+impl Base {
+    fn new(load: LoadSpec) -> Self {
+        Self { spec: PlanSpec { seed: fresh_seed(), ..PlanSpec::new("", load) }, profile: None }
+    }
+
+    fn of_file_or(file: Option<&Path>, load: LoadSpec) -> anyhow::Result<Self> {
+        file.map_or_else(|| Ok(Self::new(load)), Self::of_file)
+    }
+
+    /// The plan of a file whose hosts all exist already.
+    fn of_file(path: &Path) -> anyhow::Result<Self> {
+        let PlanFile { spec, lab_hosts, profile, .. } = read_plan_file(path)?;
+        if let Some(host) = lab_hosts.into_iter().find(|host| !host.run.is_empty()) {
+            return Err(UsageError(format!(
+                "host `{}` is made in a lab; call `plimsoll lab run {}`, or give the host a `probe` if it exists",
+                host.name,
+                path.display()
+            ))
+            .into());
+        }
+        Ok(Self { spec, profile })
+    }
+
+    /// Freezes the plan, with the name, the hosts and the profile of the command line.
+    fn asked(self, csv: Option<Vec<u8>>, keep: &KeepArgs, watch: &WatchArgs) -> anyhow::Result<Asked> {
+        let Self { mut spec, profile } = self;
         spec.name = keep.name.clone().or(spec.name);
         spec.hosts.extend(watch.hosts());
-        let plan = watch.profiled(spec.freeze()?, profile)?;
-        Ok(Self { plan, csv, probing: !watch.no_probe })
+        let plan = watch.profiled(spec.freeze()?, profile.as_ref())?;
+        Ok(Asked { plan, csv, probing: !watch.no_probe })
     }
-}
-
-/// The plan of a file whose hosts all exist already.
-fn plan_of_file(path: &Path, keep: &KeepArgs, watch: &WatchArgs) -> anyhow::Result<Asked> {
-    let PlanFile { spec, lab_hosts, profile, .. } = read_plan_file(path)?;
-    if let Some(host) = lab_hosts.into_iter().find(|host| !host.run.is_empty()) {
-        return Err(UsageError(format!(
-            "host `{}` is made in a lab; call `plimsoll lab run {}`, or give the host a `probe` if it exists",
-            host.name,
-            path.display()
-        ))
-        .into());
-    }
-    Asked::new(spec, None, keep, watch, profile.as_ref())
-}
-
-/// The plan as typed but for its conditions, and the text of its CSV file.
-fn spec(
-    url: Option<&str>,
-    request: &RequestArgs,
-    load: LoadSpec,
-) -> anyhow::Result<(PlanSpec, Option<Vec<u8>>)> {
-    let (scenario, csv) = request.scenario.read()?;
-    let spec = PlanSpec {
-        name: None,
-        url: with_plain_host(url.unwrap_or_default())?,
-        method: request.method.clone(),
-        headers: request.headers.clone(),
-        body: request.body.as_deref().map(body).transpose()?,
-        scenario,
-        network: request.network.network(),
-        transport: request.transport.transport(),
-        load,
-        warm: None,
-        workers: request.threads,
-        timeout: request.timeout,
-        connections_max: None,
-        depth: None,
-        seed: request.scenario.seed.unwrap_or_else(fresh_seed),
-        driver: request.driver,
-        slo: Slo::default(),
-        hosts: Vec::new(),
-    };
-    Ok((spec, csv))
 }
 
 /// A seed that no other run is likely to have. It is short enough to be typed, and whole in any reader of JSON.
 fn fresh_seed() -> u64 {
     // The standard library's hashers begin with keys that the system drew for this process.
     RandomState::new().build_hasher().finish() >> 32
-}
-
-/// A body as typed, or the content of the file that `@FILE` names.
-fn body(text: &str) -> anyhow::Result<Vec<u8>> {
-    match text.strip_prefix('@') {
-        None => Ok(text.as_bytes().to_vec()),
-        Some(path) => std::fs::read(Path::new(path)).map_err(|error| {
-            anyhow!(
-                "could not read the request body from `{path}` ({error}); name a file that can be read after the \
-                 @, or give the body itself without one"
-            )
-        }),
-    }
 }

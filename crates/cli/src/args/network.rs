@@ -30,14 +30,20 @@ pub(crate) struct NetworkArgs {
 }
 
 impl NetworkArgs {
-    /// The way as a plan says it.
-    pub(crate) fn network(&self) -> Network {
-        Network {
-            unix: self.unix.clone(),
-            source_ips: self.source_ips.clone(),
-            connect_to: self.connect_to.clone(),
-            resolve: self.resolve.clone(),
-            keep_alive: !self.no_keepalive,
+    /// Lays the flags that were given over the way of a plan.
+    pub(crate) fn apply_to(&self, network: &mut Network) {
+        if self.unix.is_some() {
+            network.unix.clone_from(&self.unix);
         }
+        if !self.source_ips.is_empty() {
+            network.source_ips.clone_from(&self.source_ips);
+        }
+        if self.connect_to.is_some() {
+            network.connect_to.clone_from(&self.connect_to);
+        }
+        if !self.resolve.is_empty() {
+            network.resolve.clone_from(&self.resolve);
+        }
+        network.keep_alive &= !self.no_keepalive;
     }
 }

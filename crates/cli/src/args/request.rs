@@ -1,9 +1,11 @@
 //! Flags about the request, the limits and the files, shared by the commands that make load.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use plimsoll_plan::{DriverKind, Slo};
+use anyhow::anyhow;
+use plimsoll_experiment::with_plain_host;
+use plimsoll_plan::{DriverKind, PlanSpec, Slo};
 use plimsoll_units::{parse_count, parse_duration, parse_rate};
 
 use super::network::NetworkArgs;
@@ -23,9 +25,9 @@ pub(crate) struct RequestArgs {
     /// Request body, or @FILE to read it from a file
     #[arg(short, long, value_name = "TEXT|@FILE", conflicts_with = "requests")]
     pub(crate) body: Option<String>,
-    /// Give up a connection attempt, or a request, after this time
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = parse_duration)]
-    pub(crate) timeout: Duration,
+    /// Give up a connection attempt, or a request, after this time [default: 10s]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub(crate) timeout: Option<Duration>,
     /// Worker threads; by default one per core, or one per two cores for a target on this machine
     #[arg(short, long, value_name = "N", value_parser = parse_count)]
     pub(crate) threads: Option<u64>,
@@ -38,6 +40,50 @@ pub(crate) struct RequestArgs {
     pub(crate) network: NetworkArgs,
     #[command(flatten)]
     pub(crate) transport: TransportArgs,
+}
+
+impl RequestArgs {
+    /// Lays the flags that were given over a plan; the text of the CSV file comes back, which no plan holds.
+    pub(crate) fn apply_to(&self, url: Option<&str>, spec: &mut PlanSpec) -> anyhow::Result<Option<Vec<u8>>> {
+        if let Some(url) = url {
+            spec.url = with_plain_host(url)?;
+        }
+        if self.method.is_some() {
+            spec.method.clone_from(&self.method);
+        }
+        if let Some(text) = &self.body {
+            spec.body = Some(body(text)?);
+        }
+        for header in &self.headers {
+            spec.headers.retain(|planned| !has_same_name(planned, header));
+        }
+        spec.headers.extend_from_slice(&self.headers);
+        spec.timeout = self.timeout.unwrap_or(spec.timeout);
+        spec.workers = self.threads.or(spec.workers);
+        spec.driver = self.driver.or(spec.driver);
+        self.network.apply_to(&mut spec.network);
+        self.transport.apply_to(&mut spec.transport);
+        self.scenario.apply_to(spec)
+    }
+}
+
+/// Whether two headers as typed, `Name: value`, have one name.
+fn has_same_name(one: &str, other: &str) -> bool {
+    let name = |header: &str| header.split(':').next().unwrap_or_default().trim().to_ascii_lowercase();
+    name(one) == name(other)
+}
+
+/// A body as typed, or the content of the file that `@FILE` names.
+fn body(text: &str) -> anyhow::Result<Vec<u8>> {
+    match text.strip_prefix('@') {
+        None => Ok(text.as_bytes().to_vec()),
+        Some(path) => std::fs::read(Path::new(path)).map_err(|error| {
+            anyhow!(
+                "could not read the request body from `{path}` ({error}); name a file that can be read after the \
+                 @, or give the body itself without one"
+            )
+        }),
+    }
 }
 
 #[derive(Debug, Clone, Copy, clap::Args)]
@@ -71,8 +117,7 @@ impl SloArgs {
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct KeepArgs {
-    /// Name of the run, which its files carry; by default the target's host
-    // Commands for which -n does not mean the number of requests give it that letter.
+    /// Name of the run, which its files carry; by default the target's host and port
     #[arg(long)]
     pub(crate) name: Option<String>,
     /// Folder for the run file and everything else that is written
@@ -87,6 +132,9 @@ pub(crate) struct KeepArgs {
     /// One JSON document on standard output instead of text
     #[arg(long)]
     pub(crate) json: bool,
+    /// The full report instead of the short answer: all steps and figures, the evidence, the self-check
+    #[arg(long)]
+    pub(crate) full: bool,
     /// No progress on standard error
     #[arg(short, long)]
     pub(crate) quiet: bool,

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use plimsoll_experiment::{ExperimentError, read_input, read_requests};
-use plimsoll_plan::{CsvFile, RowOrder, ScenarioSpec};
+use plimsoll_experiment::{read_input, read_requests};
+use plimsoll_plan::{CsvFile, PlanSpec, RowOrder};
 
 /// The order of a CSV file's rows.
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
@@ -46,16 +46,25 @@ pub(crate) struct ScenarioArgs {
 }
 
 impl ScenarioArgs {
-    /// Reads the files that are named: what belongs to the plan, and the text of the CSV file.
-    pub(crate) fn read(&self) -> Result<(ScenarioSpec, Option<Vec<u8>>), ExperimentError> {
+    /// Reads the files that are named and lays them and the other flags that were given over a plan; the text of the CSV file
+    /// comes back.
+    pub(crate) fn apply_to(&self, spec: &mut PlanSpec) -> anyhow::Result<Option<Vec<u8>>> {
+        spec.seed = self.seed.unwrap_or(spec.seed);
+        let scenario = &mut spec.scenario;
+        if let Some(path) = &self.requests {
+            scenario.requests = read_requests(path, Path::new(""))?;
+        }
+        if !self.expect.is_empty() {
+            scenario.checks.clone_from(&self.expect);
+        }
         let order = match self.csv_order {
             CsvOrder::Sequential => RowOrder::Sequential,
             CsvOrder::Random => RowOrder::Random,
         };
         let text = self.csv.as_deref().map(|path| read_input(path, "rows of values")).transpose()?;
-        let csv = self.csv.clone().zip(text.as_deref()).map(|(path, text)| CsvFile::new(path, text, order));
-        let requests = self.requests.as_deref();
-        let requests = requests.map_or_else(|| Ok(Vec::new()), |path| read_requests(path, Path::new("")))?;
-        Ok((ScenarioSpec { requests, csv, checks: self.expect.clone() }, text))
+        if let Some((path, text)) = self.csv.clone().zip(text.as_deref()) {
+            scenario.csv = Some(CsvFile::new(path, text, order));
+        }
+        Ok(text)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use plimsoll_plan::{TlsSpec, TransportSpec};
+use plimsoll_plan::TransportSpec;
 use plimsoll_units::parse_count;
 
 #[derive(Debug, Clone, clap::Args)]
@@ -32,15 +32,19 @@ pub(crate) struct TransportArgs {
 }
 
 impl TransportArgs {
-    /// The protocols as a plan says them.
-    pub(crate) fn transport(&self) -> TransportSpec {
-        let tls = TlsSpec {
-            cacert: self.cacert.clone(),
-            cert: self.cert.clone(),
-            key: self.key.clone(),
-            insecure: self.insecure,
-            resumption: !self.no_resumption,
-        };
-        TransportSpec { http2: self.http2, streams: self.streams, tls }
+    /// Lays the flags that were given over the protocols of a plan.
+    pub(crate) fn apply_to(&self, transport: &mut TransportSpec) {
+        let tls = &mut transport.tls;
+        for (given, planned) in
+            [(&self.cacert, &mut tls.cacert), (&self.cert, &mut tls.cert), (&self.key, &mut tls.key)]
+        {
+            if given.is_some() {
+                planned.clone_from(given);
+            }
+        }
+        tls.insecure |= self.insecure;
+        tls.resumption &= !self.no_resumption;
+        transport.http2 |= self.http2;
+        transport.streams = self.streams.or(transport.streams);
     }
 }

@@ -11,7 +11,7 @@ use plimsoll_units::parse_duration;
 /// The folder in which runs are kept by default.
 pub(crate) const RUNS_FOLDER: &str = "plimsoll-runs";
 
-/// What names the newest run file.
+/// What names the newest run file; `last~1` is the one before it.
 const LAST: &str = "last";
 
 /// Why `last` names no file.
@@ -21,16 +21,39 @@ enum NoRun {
         "there is no run file in {RUNS_FOLDER} yet; `plimsoll URL` makes one, and a file elsewhere has a path"
     )]
     None,
+    #[error("{RUNS_FOLDER} has {0} run file(s), so {LAST}~{1} names none; `plimsoll runs` lists them")]
+    Fewer(usize, usize),
     #[error(transparent)]
     Folder(#[from] StoreError),
 }
 
-/// The path of a run file, or `last` for the newest one of the usual folder.
+/// The path of a run file, or `last` for the newest one of the usual folder, and `last~N` for the Nth before it.
 pub(crate) fn run_file() -> impl TypedValueParser<Value = PathBuf> {
-    PathBufValueParser::new().try_map(|path| match path.as_os_str() == LAST {
-        true => newest(Path::new(RUNS_FOLDER)),
-        false => Ok(path),
+    PathBufValueParser::new().try_map(|path| match before_last(&path) {
+        Some(before) => newest_but(Path::new(RUNS_FOLDER), before),
+        None => Ok(path),
     })
+}
+
+/// How many newer runs there are than the one that `last` or `last~N` names; `None` for a path.
+fn before_last(path: &Path) -> Option<usize> {
+    match path.to_str()?.strip_prefix(LAST)? {
+        "" => Some(0),
+        before => before.strip_prefix('~')?.parse().ok(),
+    }
+}
+
+/// The shortest name of a run file on a command line.
+pub(crate) fn run_name(path: &Path) -> String {
+    match newest_but(Path::new(RUNS_FOLDER), 0) {
+        Ok(newest) if is_same_file(&newest, path) => LAST.to_owned(),
+        _ => path.display().to_string(),
+    }
+}
+
+fn is_same_file(one: &Path, other: &Path) -> bool {
+    one == other
+        || one.canonicalize().ok().is_some_and(|one| other.canonicalize().is_ok_and(|other| one == other))
 }
 
 /// The runs of a folder, the newest first; none where the first run has not made it yet.
@@ -41,9 +64,14 @@ pub(crate) fn runs_of(folder: &Path) -> Result<Vec<RunRow>, StoreError> {
     }
 }
 
-fn newest(folder: &Path) -> Result<PathBuf, NoRun> {
-    let rows = runs_of(folder)?;
-    rows.into_iter().find(|row| row.summary.is_ok()).map(|row| row.path).ok_or(NoRun::None)
+fn newest_but(folder: &Path, before: usize) -> Result<PathBuf, NoRun> {
+    let mut readable: Vec<PathBuf> =
+        runs_of(folder)?.into_iter().filter(|row| row.summary.is_ok()).map(|row| row.path).collect();
+    match readable.len() {
+        0 => Err(NoRun::None),
+        count if before >= count => Err(NoRun::Fewer(count, before)),
+        _ => Ok(readable.swap_remove(before)),
+    }
 }
 
 /// A name that files can carry.

@@ -54,7 +54,7 @@ pub(crate) struct AblateArgs {
     #[arg(short, long, value_name = "DIR", default_value = RUNS_FOLDER)]
     out: PathBuf,
     /// Draw the figure of a table as well, under this name
-    #[arg(short, long, requires = "csv", value_parser = values::name)]
+    #[arg(long, requires = "csv", value_parser = values::name)]
     name: Option<String>,
     /// One JSON document on standard output instead of text
     #[arg(long)]

@@ -7,30 +7,31 @@ use plimsoll_analyze::{Findings, Margin, StepOutcome, compare, step_outcomes};
 use plimsoll_experiment::{file_stem, read_run};
 use plimsoll_report::figure::{self, Caption, Series};
 use plimsoll_report::{dat, text};
-use plimsoll_units::percent_text;
+use plimsoll_units::{escape_control, percent_text, share_text};
 
 use crate::args::values::{self, RUNS_FOLDER};
 use crate::exit::Exit;
 use crate::files::{Output, Written};
-use crate::terminal::result;
+use crate::terminal::{remark, result};
 
 #[derive(Debug, clap::Args)]
 #[command(before_help = "\
 Examples:
-  plimsoll diff api.dat http.dat                     figures and ratios, A against B
-  plimsoll diff new.plimsoll old.plimsoll --margin 5%    exit code 3 if A is worse by more than 5 %")]
+  plimsoll diff last~1 last                              the newest run against the one before it
+  plimsoll diff api.dat http.dat                         figures and ratios, B / A
+  plimsoll diff old.plimsoll new.plimsoll --margin 5%    exit code 3 if the new one is worse by more than 5 %")]
 pub(crate) struct DiffArgs {
-    /// What is judged: a run file or a .dat file; `last` is the newest run file
+    /// The reference, A: a run file or a .dat file; `last` is the newest run file, `last~1` the one before it
     #[arg(value_parser = values::run_file())]
-    a: PathBuf,
-    /// What it is judged by: a run file or a .dat file
+    old: PathBuf,
+    /// What is compared with it, B: a run file or a .dat file
     #[arg(value_parser = values::run_file())]
-    b: PathBuf,
-    /// How much worse than B the best QPS or the success ratio of A may be
+    new: PathBuf,
+    /// How much worse than the old one the best QPS or the success ratio of the new one may be
     #[arg(long, value_name = "RATIO", value_parser = values::ratio)]
     margin: Option<f64>,
-    /// Name of the figures' files; by default the names of A and B
-    #[arg(short, long, value_parser = values::name)]
+    /// Name of the figures' files; by default the names of both
+    #[arg(long, value_parser = values::name)]
     name: Option<String>,
     /// Folder for the figures
     #[arg(short = 'o', long, value_name = "DIR", default_value = RUNS_FOLDER)]
@@ -45,6 +46,8 @@ pub(crate) struct DiffArgs {
 
 pub(super) struct Side {
     name: String,
+    /// What was loaded; `None` for a table.
+    url: Option<String>,
     steps: Vec<StepOutcome>,
     series: Series,
 }
@@ -52,8 +55,12 @@ pub(super) struct Side {
 impl Side {
     /// The side of a run, under this name.
     pub(super) fn new(name: &str, findings: &Findings) -> Self {
-        let mut side =
-            Self { series: Series::new(findings), steps: step_outcomes(findings), name: String::new() };
+        let mut side = Self {
+            series: Series::new(findings),
+            steps: step_outcomes(findings),
+            name: String::new(),
+            url: Some(findings.plan.target.url.clone()),
+        };
         side.rename(name.to_owned());
         side
     }
@@ -65,17 +72,26 @@ impl Side {
 }
 
 pub(crate) fn diff(args: &DiffArgs) -> anyhow::Result<Exit> {
-    let (mut a, mut b) = (read_side(&args.a)?, read_side(&args.b)?);
-    if a.name == b.name {
-        let (name_a, name_b) = distinct_names(&args.a, &args.b);
-        a.rename(name_a);
-        b.rename(name_b);
+    let (mut old, mut new) = (read_side(&args.old)?, read_side(&args.new)?);
+    if old.name == new.name {
+        let (name_old, name_new) = distinct_names(&args.old, &args.new);
+        old.rename(name_old);
+        new.rename(name_new);
     }
-    let comparison = compare(&a.steps, &b.steps);
-    let text = text::comparison(&comparison, &a.name, &b.name);
+    let comparison = compare(&new.steps, &old.steps);
+    let text = text::comparison(&comparison, &new.name, &old.name);
+    if let (Some(a), Some(b)) = (&old.url, &new.url)
+        && a != b
+    {
+        remark(&format!(
+            "plimsoll: A loads {} and B loads {}: the ratios are of different requests",
+            escape_control(a),
+            escape_control(b)
+        ));
+    }
     let judged = args.margin.map(|margin| (comparison.judge(margin), percent_text(margin)));
     result(&format!("{text}{}", judged.as_ref().map(margin_line).unwrap_or_default()))?;
-    let drawn = args.no_files || draw(args, &a, &b);
+    let drawn = args.no_files || draw(args, &old, &new);
     Ok(match judged {
         Some((Margin::Beyond, _)) => Exit::Broken,
         Some((Margin::Unknown, _)) => Exit::Refused,
@@ -85,19 +101,20 @@ pub(crate) fn diff(args: &DiffArgs) -> anyhow::Result<Exit> {
 
 fn margin_line((judged, margin): &(Margin, String)) -> String {
     match judged {
-        Margin::Beyond => format!("A is worse than B by more than the margin of {margin}.\n"),
-        Margin::Within => format!("A is within the margin of {margin}.\n"),
+        Margin::Beyond => format!("B is worse than A by more than the margin of {margin}.\n"),
+        Margin::Within => format!("B is within the margin of {margin}.\n"),
         Margin::Unknown => format!(
-            "Whether A is within the margin of {margin} is not known: the generator held one of the runs back (≥). Repeat that \
+            "Whether B is within the margin of {margin} is not known: the generator held one of the runs back (≥). Repeat that \
              run with a stronger generator.\n"
         ),
     }
 }
 
 /// Draws the figures; true if they were written. The comparison is printed either way.
-fn draw(args: &DiffArgs, a: &Side, b: &Side) -> bool {
-    let stem = args.name.clone().unwrap_or_else(|| format!("{}_{}", a.name, b.name).replace('/', "-"));
-    Written::to(&args.out, figures(&stem, a, b), args.force).report(false)
+fn draw(args: &DiffArgs, old: &Side, new: &Side) -> bool {
+    let stem = args.name.clone().unwrap_or_else(|| format!("{}_{}", old.name, new.name).replace('/', "-"));
+    // A name that the user did not choose may be used again: the same comparison is drawn twice.
+    Written::to(&args.out, figures(&stem, old, new), args.force || args.name.is_none()).report(false)
 }
 
 /// Names for two files whose runs have the same name: that of the file, else with its ending, else with as many of
@@ -118,13 +135,13 @@ fn names(path: &Path) -> Vec<String> {
     names
 }
 
-pub(super) fn figures(stem: &str, a: &Side, b: &Side) -> anyhow::Result<Vec<Output>> {
-    let caption = Caption { title: format!("{} against {}", a.name, b.name), detail: String::new() };
-    let speeds = figure::throughput(&caption, &[&a.series, &b.series])?;
-    let success = figure::success(&caption, &[&a.series, &b.series])?;
-    let speeds = Output::figure(&format!("{stem}.qps.ttlb.diff"), speeds);
-    let success = Output::figure(&format!("{stem}.successrate.diff"), success);
-    Ok(speeds.into_iter().chain(success).collect())
+pub(super) fn figures(stem: &str, old: &Side, new: &Side) -> anyhow::Result<Vec<Output>> {
+    let best = compare(&new.steps, &old.steps).best;
+    let ratio = best.map(|best| format!(", best QPS {} of it", share_text(best.throughput_ratio.value)));
+    let title = format!("{} against {}{}", new.name, old.name, ratio.unwrap_or_default());
+    let caption = Caption { title, detail: String::new() };
+    let drawn = figure::comparison(&caption, &old.series, &new.series)?;
+    Ok(Output::figure(&format!("{stem}.diff"), drawn).into())
 }
 
 /// Reads a side: a `.dat` by its ending, anything else as a run file.
@@ -134,7 +151,7 @@ fn read_side(path: &Path) -> anyhow::Result<Side> {
         let content = content.with_context(|| format!("could not read {}", path.display()))?;
         let steps = dat::parse(&content).with_context(|| format!("{} is not a .dat file", path.display()))?;
         let name = file_stem(path);
-        Side { series: Series::from_steps(&name, &steps), name, steps }
+        Side { series: Series::from_steps(&name, &steps), name, steps, url: None }
     } else {
         let findings = read_run(path)?.findings;
         Side::new(&findings.plan.name, &findings)

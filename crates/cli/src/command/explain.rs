@@ -13,7 +13,7 @@ use crate::terminal::print;
 #[derive(Debug, clap::Args)]
 #[command(before_help = "\
 Examples:
-  plimsoll explain plimsoll-runs/api-20260101-120000.plimsoll        the verdict again, with everything it rests on
+  plimsoll explain last                                             the verdict again, with everything it rests on
   plimsoll explain --csv table.csv                                   columns are recognised by their headers
   plimsoll explain --csv table.csv --map qps=served --map rt_ms=mean
   plimsoll explain --csv tiers.csv --map qps=qps --map tomcat.instances=tomcats --map tomcat.cpu_percent=cpu \\

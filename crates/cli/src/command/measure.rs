@@ -6,7 +6,7 @@ use plimsoll_experiment::RunStatus;
 use plimsoll_plan::{Load, Plan};
 use plimsoll_record::RunCommand;
 
-use super::recorded::print_run;
+use super::recorded::{Form, print_run};
 use crate::args::{AnswerArgs, Asked, KeepArgs, RunArgs, SweepArgs};
 use crate::calibrations;
 use crate::exit::Exit;
@@ -28,7 +28,7 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
 }
 
 fn measure(asked: Asked, command: RunCommand, keep: &KeepArgs, strict: bool) -> anyhow::Result<Exit> {
-    refuse_existing(&asked.plan, keep)?;
+    refuse_existing(&asked.plan, command, keep)?;
     if !keep.no_files {
         files::check_writable(&keep.out)?;
     }
@@ -45,12 +45,11 @@ fn measure(asked: Asked, command: RunCommand, keep: &KeepArgs, strict: bool) -> 
     };
     let outcome = conduct(asked.plan, options, &mut Display::new(keep.quiet))?;
     let findings = analyze(&outcome.run)?;
-    print_run(&outcome.run, &findings, keep.json)?;
-    // Where everything is goes to standard error: the report itself must not depend on where it is kept.
-    if let Some(path) = outcome.file.as_ref().filter(|_| !keep.quiet) {
-        remark(&format!("wrote {}", path.display()));
-    }
-    let figures_are_there = figures(&outcome, &findings, keep).report(keep.quiet);
+    let form = Form::new(keep.json, keep.full);
+    print_run(&outcome.run, &findings, form, outcome.file.as_deref())?;
+    let mut written = figures(&outcome, &findings, keep);
+    written.paths.splice(0..0, outcome.file.clone());
+    let figures_are_there = written.report(keep.quiet);
     let all_is_kept = run_file_is_whole(outcome.trouble) && figures_are_there;
     Ok(if all_is_kept { RunStatus::new(&outcome.run, &findings, strict).into() } else { Exit::CouldNotRun })
 }
@@ -71,12 +70,12 @@ fn warn_of_lengths(plan: &Plan) {
 }
 
 /// Files that carry a name of the user's choosing are not silently replaced; that is said before the load.
-fn refuse_existing(plan: &Plan, keep: &KeepArgs) -> anyhow::Result<()> {
+fn refuse_existing(plan: &Plan, command: RunCommand, keep: &KeepArgs) -> anyhow::Result<()> {
     let Some(name) = keep.name.as_ref().filter(|_| !keep.force && !keep.no_files) else { return Ok(()) };
     if !matches!(plan.load, Load::Ladder { .. }) {
         return Ok(());
     }
-    files::refuse_existing(&keep.out, &files::ladder_names(name))
+    files::refuse_existing(&keep.out, &files::ladder_names(name, command))
 }
 
 /// The name that figures and tables carry: the user's own, or else that of the run file, which is unique.
@@ -89,5 +88,9 @@ fn figures(outcome: &Outcome, findings: &Findings, keep: &KeepArgs) -> Written {
     if keep.no_files || !matches!(findings.plan.load, Load::Ladder { .. }) {
         return Written::default();
     }
-    Written::to(&keep.out, Output::ladder(&stem(outcome, keep), findings), keep.force)
+    Written::to(
+        &keep.out,
+        Output::ladder(&stem(outcome, keep), outcome.run.manifest.command, findings),
+        keep.force,
+    )
 }

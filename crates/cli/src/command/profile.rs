@@ -14,9 +14,9 @@ use crate::terminal::result;
 #[derive(Debug, clap::Args)]
 #[command(before_help = "\
 Examples:
-  plimsoll sweep http://127.0.0.1:8080/api -n api --profile http://127.0.0.1:8080/debug/pprof/profile
-  plimsoll profile plimsoll-runs/api-20260101-120000.plimsoll                    the functions with the most CPU time
-  plimsoll profile plimsoll-runs/api-20260101-120000.plimsoll --svg api.svg      the same as a flame graph
+  plimsoll sweep http://127.0.0.1:8080/api --name api --profile http://127.0.0.1:8080/debug/pprof/profile
+  plimsoll profile last                    the functions with the most CPU time
+  plimsoll profile last --svg api.svg      the same as a flame graph
   plimsoll profile with.plimsoll --diff without.plimsoll         what the difference is made of, function by function")]
 pub(crate) struct ProfileArgs {
     /// A run file; `last` is the newest

@@ -1,21 +1,21 @@
 //! The commands on recorded runs: listing, reporting again, exporting.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::bail;
-use jiff::Timestamp;
 use plimsoll_analyze::Findings;
 use plimsoll_experiment::{RecordedRun, file_stem, read_run};
 use plimsoll_plan::Load;
 use plimsoll_record::Run;
 use plimsoll_report::{csv, dat, json, text};
 use plimsoll_store::RunRow;
-use plimsoll_units::escape_control;
+use plimsoll_units::{escape_control, unix_ms};
 
 use crate::args::values::{self, RUNS_FOLDER};
 use crate::exit::Exit;
 use crate::files::{Output, Written};
-use crate::terminal::{print, remark, result};
+use crate::terminal::{page, remark, result};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct RunsArgs {
@@ -32,11 +32,14 @@ pub(crate) struct ReportArgs {
     /// One JSON document instead of text
     #[arg(long)]
     json: bool,
+    /// The full report instead of the short answer: all steps and figures, the evidence, the self-check
+    #[arg(long)]
+    full: bool,
     /// Draw the figures again, and write the .dat, into this folder
     #[arg(short = 'o', long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Name of these files; by default that of the run file
-    #[arg(short, long, requires = "out", value_parser = values::name)]
+    #[arg(long, requires = "out", value_parser = values::name)]
     name: Option<String>,
     /// Overwrite files that are there
     #[arg(long, requires = "out")]
@@ -64,9 +67,37 @@ pub(crate) struct ExportArgs {
     format: ExportFormat,
 }
 
-/// Prints the report of a run, the same for a live and for a recorded one.
-pub(super) fn print_run(run: &Run, findings: &Findings, as_json: bool) -> anyhow::Result<()> {
-    print(as_json, || json::render(&json::Document::new(run, findings)), || text::render(run, findings))
+/// The form in which a run is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// The answer at a glance.
+    Short,
+    Full,
+    Json,
+}
+
+impl Form {
+    pub(super) fn new(json: bool, full: bool) -> Self {
+        match (json, full) {
+            (true, _) => Self::Json,
+            (false, true) => Self::Full,
+            (false, false) => Self::Short,
+        }
+    }
+}
+
+/// Prints the report of a run, the same for a live and for a recorded one; `file` is where it is recorded.
+pub(super) fn print_run(
+    run: &Run,
+    findings: &Findings,
+    form: Form,
+    file: Option<&Path>,
+) -> anyhow::Result<()> {
+    result(&match form {
+        Form::Short => text::short(run, findings, &page(file)),
+        Form::Full => text::full(run, findings),
+        Form::Json => json::render(&json::Document::new(run, findings))?,
+    })
 }
 
 pub(crate) fn runs(args: &RunsArgs) -> anyhow::Result<Exit> {
@@ -74,29 +105,55 @@ pub(crate) fn runs(args: &RunsArgs) -> anyhow::Result<Exit> {
     if rows.is_empty() {
         remark(&format!("no run files in {}; `plimsoll run URL` makes one", args.folder.display()));
     }
-    let lines: Vec<String> = rows.iter().map(line).collect();
-    result(&lines.concat())?;
+    let now_unix_ms = unix_ms();
+    let is_usual = args.folder == Path::new(RUNS_FOLDER);
+    let mut lines = vec![format!(
+        "{:<8}{:>7}  {:<7}{:>11}  {:<32}file, target\n",
+        "name", "age", "command", "QPS", "limit"
+    )];
+    let mut readable = 0;
+    for row in &rows {
+        let name = match (is_usual && row.summary.is_ok(), readable) {
+            (false, _) => String::new(),
+            (true, 0) => "last".to_owned(),
+            (true, before) => format!("last~{before}"),
+        };
+        readable += usize::from(row.summary.is_ok());
+        lines.push(format!("{name:<8}{}", line(row, now_unix_ms)));
+    }
+    if !rows.is_empty() {
+        result(&lines.concat())?;
+    }
     Ok(Exit::Success)
 }
 
-/// One line a run: when, which command, how many steps, the file, the target.
-fn line(row: &RunRow) -> String {
+/// One line a run: its age, command, throughput and limit, the file, the target.
+fn line(row: &RunRow, now_unix_ms: u64) -> String {
     let file = row.path.file_name().unwrap_or(row.path.as_os_str()).to_string_lossy();
     let summary = match &row.summary {
         Err(error) => return format!("unreadable  {file}: {error}\n"),
         Ok(summary) => summary,
     };
     let target = escape_control(summary.target_url.as_deref().unwrap_or("?"));
-    let command = summary.command.name();
-    let steps = if summary.step_count == 1 { "1 step" } else { &format!("{} steps", summary.step_count) };
+    let age = age(Duration::from_millis(now_unix_ms.saturating_sub(summary.started_unix_ms)));
+    let (per_sec, limit) = match read_run(&row.path) {
+        Ok(recorded) => (text::served_in_short(&recorded.findings), text::limit_in_short(&recorded.findings)),
+        Err(error) => ("?".to_owned(), escape_control(&error.to_string())),
+    };
     let cut = if summary.sealed { "" } else { "  (did not end in order)" };
-    format!("{}  {command:<6}  {steps:<8}  {file}  {target}{cut}\n", utc(summary.started_unix_ms))
+    let command = summary.command.name();
+    format!("{age:>7}  {command:<7}{per_sec:>11}  {limit:<32}{file}  {target}{cut}\n")
 }
 
-/// A time as people write it, in UTC as in the names of run files.
-fn utc(unix_ms: u64) -> String {
-    let time = i64::try_from(unix_ms).ok().and_then(|ms| Timestamp::from_millisecond(ms).ok());
-    time.map_or_else(|| "?".to_owned(), |time| time.strftime("%Y-%m-%d %H:%M:%S UTC").to_string())
+/// An age in its largest unit, rounded down: `59 s`, `3 min`, `5 h`, `12 d`.
+fn age(age: Duration) -> String {
+    let sec = age.as_secs();
+    match sec {
+        0..60 => format!("{sec} s"),
+        60..3_600 => format!("{} min", sec / 60),
+        3_600..86_400 => format!("{} h", sec / 3_600),
+        _ => format!("{} d", sec / 86_400),
+    }
 }
 
 pub(crate) fn report(args: &ReportArgs) -> anyhow::Result<Exit> {
@@ -108,10 +165,10 @@ pub(crate) fn report(args: &ReportArgs) -> anyhow::Result<Exit> {
             args.file.display()
         );
     }
-    print_run(&run, &findings, args.json)?;
+    print_run(&run, &findings, Form::new(args.json, args.full), Some(&args.file))?;
     if let Some(folder) = &args.out {
         let stem = args.name.clone().unwrap_or_else(|| file_stem(&args.file));
-        let written = Written::to(folder, Output::ladder(&stem, &findings), args.force);
+        let written = Written::to(folder, Output::ladder(&stem, run.manifest.command, &findings), args.force);
         return Ok(Exit::of_all(written.report(false), false));
     }
     Ok(Exit::Success)
@@ -125,4 +182,16 @@ pub(crate) fn export(args: &ExportArgs) -> anyhow::Result<Exit> {
         ExportFormat::Json => json::render(&json::Document::new(&run, &findings))?,
     })?;
     Ok(Exit::Success)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_age_has_one_unit() {
+        let text = |sec| age(Duration::from_secs(sec));
+        assert_eq!([text(0), text(59), text(60), text(3_599)], ["0 s", "59 s", "1 min", "59 min"]);
+        assert_eq!([text(3_600), text(86_399), text(86_400 * 12)], ["1 h", "23 h", "12 d"]);
+    }
 }

@@ -31,7 +31,7 @@ pub(crate) struct TiersArgs {
     #[arg(short, long, value_name = "DIR", default_value = RUNS_FOLDER)]
     out: PathBuf,
     /// Name of the figures' files; by default that of the plan file or the first run, and the time
-    #[arg(short, long, value_parser = values::name)]
+    #[arg(long, value_parser = values::name)]
     name: Option<String>,
     /// Write no figures
     #[arg(long)]

@@ -82,7 +82,8 @@ fn what_helps_against_a_failure_is_reported_once_under_load_and_kept() {
     let events = called.json()["events"].clone();
     let seen = events.as_array().unwrap().iter().filter(|event| event["kind"] == "failure_seen");
     assert!(seen.clone().any(|event| event["text"].as_str().unwrap().starts_with(line)), "{events}");
-    let replayed = bench.expect(0, &["report", bench.run_file("plimsoll-runs").to_str().unwrap()]).out;
+    let replayed =
+        bench.expect(0, &["report", bench.run_file("plimsoll-runs").to_str().unwrap(), "--full"]).out;
     assert_eq!(
         replayed.matches("connect_refused: the target refused the connection").count(),
         1,

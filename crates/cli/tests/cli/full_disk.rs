@@ -24,7 +24,7 @@ fn a_full_disk_costs_files_and_neither_the_answer_nor_a_word_about_each() {
     std::fs::create_dir(bench.path("full")).unwrap();
     let script = format!(
         "mount -t tmpfs -o size=96k tmpfs full && \
-         \"$PLIMSOLL\" sweep '{}' --ladder 1,2,4 --step 1s -n api --out full; code=$?; \
+         \"$PLIMSOLL\" sweep '{}' --ladder 1,2,4 --step 1s --name api --out full; code=$?; \
          echo; echo LEFT; find full -type f -size 0; find full -name '*.part'; exit $code",
         target.url("/sleep?ms=2")
     );

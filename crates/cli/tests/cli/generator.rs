@@ -56,7 +56,7 @@ fn check_that_it_says_so(bench: &Bench, called: &Called) {
         assert!(cause["remedy"].as_str().unwrap().len() > 20, "{cause}");
     }
     let file = bench.run_file("plimsoll-runs");
-    let text = bench.expect(0, &["report", file.to_str().unwrap()]).out;
+    let text = bench.expect(0, &["report", file.to_str().unwrap(), "--full"]).out;
     assert!(text.contains("NOT healthy") && text.contains("≥ "), "{text}");
 }
 
@@ -130,7 +130,7 @@ fn a_calibration_is_remembered_and_later_runs_are_judged_by_it() {
         called
     };
     let url = target.url("/sleep?ms=20");
-    let run = ["run", &url, "-c", "1", "-d", "200ms", "--no-files"];
+    let run = ["run", &url, "-c", "1", "-d", "200ms", "--no-files", "--full"];
     assert!(with_cache(&run).out.contains("plimsoll calibrate measures"), "it says what is missing");
     let called = with_cache(&["calibrate", "--budget", "2s", "--json"]);
     let calibrated = called.json();

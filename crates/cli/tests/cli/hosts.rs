@@ -41,7 +41,7 @@ fn a_proxy_on_this_machine_is_followed_to_the_server_behind_it() {
     assert!(cost > 0.0 && cost < 0.2, "looking costs something, and little: {cost}");
     let file = bench.run_file("plimsoll-runs").to_str().unwrap().to_owned();
     assert_eq!(bench.expect(0, &["report", &file, "--json"]).out, called.out, "the samples are in the file");
-    let text = bench.expect(0, &["report", &file]).out;
+    let text = bench.expect(0, &["report", &file, "--full"]).out;
     let drawing = format!("Tiers: generator → nginx:{} → plimsoll:{}", ports[0], ports[1]);
     assert!(text.contains(&drawing) && text.contains("Hosts at "), "{text}");
 }

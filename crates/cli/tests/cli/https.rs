@@ -174,7 +174,7 @@ fn without_keep_alive_opening_and_handshake_are_timed_apart_from_the_request() {
     assert!(mean("handshake_ms") > 0.0 && mean("handshake_ms") <= mean("connect_ms"), "{step}");
     assert!(mean("service_ms") + mean("handshake_ms") <= mean("latency_ms") * 1.1, "{step}");
     assert_eq!(document["run"]["tls"]["resumption"], false);
-    let called = short_run(&bench, 0, &url(nginx.tls_address()), &trusted);
+    let called = short_run(&bench, 0, &url(nginx.tls_address()), &[&trusted[..], &["--full"]].concat());
     let text = unwrapped(&called.out);
     for part in ["connections opened while measured: mean", "; TLS handshake mean", "resumed"] {
         assert!(text.contains(part), "{part}: {text}");

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use plimsoll_plan::PlanFile;
 use plimsoll_testkit::Nginx;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::bench::{Bench, happened};
 
@@ -366,6 +366,36 @@ fn a_plan_file_makes_a_run_and_a_sweep() {
 }
 
 #[test]
+fn flags_count_before_what_a_plan_file_says() {
+    let (bench, nginx) = (Bench::new(), Nginx::start().unwrap());
+    let address = nginx.address();
+    let plan = format!(
+        "[target]\nurl = \"http://{address}/\"\nheaders = {{ a = \"1\", b = \"2\" }}\n[load]\nladder = [1, 2]\nstep = \"200ms\"\n\
+         [slo]\nsuccess = 0.5\np99 = \"9s\"\n[[host]]\nname = \"web\"\nprobe = \"none\"\n"
+    );
+    fs::write(bench.path("small.toml"), plan).unwrap();
+    let call = |line: &[&str]| {
+        bench.expect(0, &[line, &["-f", "small.toml", "--json", "--no-files"]].concat()).json()
+    };
+    let sweep = call(&["sweep", "--ladder", "3", "-H", "A: 9", "--success", "60%"]);
+    assert_eq!(sweep["steps"][0]["connections"], 3);
+    let plan = &sweep["plan"];
+    assert_eq!(plan["target"]["headers"], json!([["b", "2"], ["A", "9"]]));
+    assert_eq!((&plan["slo"]["success_ratio"], &plan["slo"]["p99_ms"]), (&json!(0.6), &json!(9000.0)));
+    let run = call(&[
+        "run",
+        "-c",
+        "2",
+        "-n",
+        "400",
+        &format!("http://{address}/other"),
+        "--expect",
+        "status=200,404",
+    ]);
+    assert_eq!((&run["plan"]["target"]["path"], &run["steps"][0]["ok"]), (&json!("/other"), &json!(400)));
+}
+
+#[test]
 fn plan_files_that_cannot_be_taken_are_errors_of_usage() {
     let bench = Bench::new();
     fs::write(bench.path("bad.toml"), "[target]\nurl = \"http://a/\"\n[laod]\nladder = [1]\n").unwrap();
@@ -378,9 +408,6 @@ fn plan_files_that_cannot_be_taken_are_errors_of_usage() {
     fs::write(bench.path("lab.toml"), ONE).unwrap();
     let made = bench.expect(2, &["sweep", "-f", "lab.toml"]);
     assert!(made.err.contains("`plimsoll lab run lab.toml`"), "{}", made.err);
-    bench.expect(2, &["run", "-f", "lab.toml", "-c", "3"]);
-    bench.expect(2, &["run", "-f", "lab.toml", "-H", "a: b"]);
-    bench.expect(2, &["sweep", "-f", "lab.toml", "--ladder", "3"]);
     bench.expect(1, &["lab", "run", "no-such-lab"]);
 }
 
@@ -515,7 +542,7 @@ fn the_password_of_a_probe_logs_in_and_stands_nowhere() {
     let Some(bench) = lab(&format!("{longer}{db}")) else { return };
     let called = bench.call(&["lab", "run", "one.toml", "--json", "--out", "kept"]);
     let kept = bench.run_file("kept");
-    let report = bench.call(&["report", kept.to_str().unwrap()]).out;
+    let report = bench.call(&["report", kept.to_str().unwrap(), "--full"]).out;
     assert!(report.contains("mariadb") && report.contains("questions"), "{report}\n{}", called.err);
     let bytes = fs::read(&kept).unwrap();
     let holds = |text: &str| bytes.windows(text.len()).any(|part| part == text.as_bytes());

@@ -57,7 +57,7 @@ fn a_target_killed_shortly_before_the_end_of_a_run_is_reported_as_lost() {
     // At 100 requests a second these are answered after 1.7 s of 2.
     let server = BadServer::start(Script::KillAfter { requests: 170 });
     let url = format!("http://{}/", server.address());
-    let called = bench.expect(1, &["run", &url, "-R", "100", "-d", "2s"]);
+    let called = bench.expect(1, &["run", &url, "-R", "100", "-d", "2s", "--full"]);
     let text = called.out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("refused every connection; the load went on to its end"), "{text}");
     assert!(!text.contains("the run ended there"), "{text}");

@@ -24,6 +24,7 @@ mod lab_run;
 mod loss;
 mod mistyped;
 mod network;
+mod pages;
 mod plan;
 mod probe;
 mod profile;

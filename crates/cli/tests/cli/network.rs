@@ -172,6 +172,21 @@ fn more_connections_than_descriptors_are_refused_before_the_load() {
 }
 
 #[test]
+fn of_a_ladder_the_steps_beyond_the_descriptors_are_rows_without_figures() {
+    let (bench, target) = (Bench::new(), Target::start(&Bench::new()));
+    let url = target.url("/healthz");
+    let line = ["sweep", &url, "--ladder", "2,500", "--step", "300ms", "--no-probe", "--name", "api"];
+    let called = with_descriptors(&bench, 200, &line);
+    assert_eq!(called.code, 1, "not everything was measured: {}{}", called.out, called.err);
+    assert!(called.out.contains("  500  not run: this machine has descriptors for 136"), "{}", called.out);
+    let document = bench.expect(0, &["report", "last", "--json"]).json();
+    assert_eq!(document["steps_not_run"], serde_json::json!([500]));
+    assert_eq!(document["steps"].as_array().unwrap().len(), 1);
+    let dat = std::fs::read_to_string(bench.path("plimsoll-runs/api.dat")).unwrap();
+    assert_eq!(dat.lines().count(), 1, "no row of invented figures: {dat}");
+}
+
+#[test]
 fn as_many_connections_as_descriptors_allow_do_run() {
     let (bench, target) = (Bench::new(), Target::start(&Bench::new()));
     let url = target.url("/healthz");

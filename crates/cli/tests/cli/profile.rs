@@ -7,7 +7,7 @@ use crate::bench::{Bench, Called};
 /// A short load on a Go program, with a profile from this source.
 fn profiled(bench: &Bench, program: &GoProgram, source: &str, name: &str) -> Called {
     let load = ["-c", "4", "-d", "1s", "--profile-time", "2s", "--no-probe", "-o", name];
-    bench.call(&[&["run", &program.url(), "--profile", source][..], &load].concat())
+    bench.call(&[&["run", &program.url(), "--full", "--profile", source][..], &load].concat())
 }
 
 fn page(program: &GoProgram) -> String {
@@ -25,7 +25,7 @@ fn a_run_tells_where_the_time_of_its_target_went_and_so_does_its_file() {
     let share: f64 = serve.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap();
     assert!(share > 30.0, "{}", live.out);
     let file = bench.run_file("runs").to_str().unwrap().to_owned();
-    assert_eq!(bench.expect(0, &["report", &file]).out, live.out);
+    assert_eq!(bench.expect(0, &["report", &file, "--full"]).out, live.out);
     let steps = bench.expect(0, &["report", &file, "--json"]).json()["steps"].as_array().unwrap().len();
     assert_eq!(steps, 1, "the held step is no part of the load");
 
@@ -43,9 +43,10 @@ fn a_run_tells_where_the_time_of_its_target_went_and_so_does_its_file() {
 fn a_ladder_holds_its_plateau_for_the_profile_and_keeps_its_table() {
     let (bench, program) = (Bench::new(), GoProgram::start().unwrap());
     let ladder = ["--ladder", "1,2,4", "--step", "500ms", "--profile-time", "1s", "--no-probe"];
-    let asked = ["sweep", &program.url(), "-n", "go", "--profile", &page(&program)];
+    let asked = ["sweep", &program.url(), "--name", "go", "--profile", &page(&program)];
     let live = bench.expect(0, &[&asked[..], &ladder].concat());
-    assert!(live.out.contains("CPU profile of"), "{}", live.out);
+    let text = live.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("CPU profile: plimsoll profile last"), "{}", live.out);
     let dat = std::fs::read_to_string(bench.path("plimsoll-runs/go.dat")).unwrap();
     assert_eq!(dat.lines().filter(|line| line.starts_with(|c: char| c.is_ascii_digit())).count(), 3, "{dat}");
 }

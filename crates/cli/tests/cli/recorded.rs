@@ -8,7 +8,7 @@ fn with_sweep() -> (Bench, Called, String) {
     let bench = Bench::new();
     let target = Target::start(&bench);
     let url = target.url("/sleep?ms=2");
-    let live = bench.expect(0, &["sweep", &url, "--ladder", "1,2,4", "--step", "1s", "-n", "api"]);
+    let live = bench.expect(0, &["sweep", &url, "--ladder", "1,2,4", "--step", "1s", "--name", "api"]);
     let file = bench.run_file("plimsoll-runs").to_str().unwrap().to_owned();
     (bench, live, file)
 }
@@ -17,6 +17,48 @@ fn with_sweep() -> (Bench, Called, String) {
 fn the_report_of_a_file_is_what_the_live_run_printed() {
     let (bench, live, file) = with_sweep();
     assert_eq!(bench.expect(0, &["report", &file]).out, live.out);
+    assert_eq!(bench.expect(0, &["report", "last"]).out, live.out);
+    let full = bench.expect(0, &["report", "last", "--full"]).out;
+    assert!(full.contains("Load generator:") && full.contains("Before the load"), "{full}");
+}
+
+#[test]
+fn last_and_the_runs_before_it_have_names() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    let run = |name| {
+        let line = ["run", &target.url("/healthz"), "-n", "20", "-c", "1", "--name", name, "--no-probe"];
+        bench.expect(0, &line);
+    };
+    run("first");
+    run("second");
+    let name = |file| bench.expect(0, &["report", file, "--json"]).json()["run"]["name"].clone();
+    assert_eq!(
+        (name("last"), name("last~0"), name("last~1")),
+        ("second".into(), "second".into(), "first".into())
+    );
+    let none = bench.expect(2, &["report", "last~2"]);
+    assert!(none.err.contains("2 run file(s)"), "{}", none.err);
+    let compared = bench.expect(0, &["diff", "last~1", "last", "--no-files"]).out;
+    assert!(compared.contains("A is first, B is second"), "{compared}");
+}
+
+#[test]
+fn colours_are_for_terminals_and_for_those_who_ask() {
+    let (bench, live, _) = with_sweep();
+    assert!(!live.out.contains('\u{1b}'), "a pipe has none: {}", live.out);
+    let asked = bench.expect(0, &["report", "last", "--color", "always"]).out;
+    assert!(asked.contains("\u{1b}[1m"), "{asked}");
+    assert_eq!(bench.expect(0, &["report", "last", "--color", "never"]).out, live.out);
+}
+
+#[test]
+fn runs_are_listed_with_throughput_limit_and_age() {
+    let (bench, ..) = with_sweep();
+    let listed = bench.expect(0, &["runs"]).out;
+    for expected in ["limit", "last  ", "sweep", "api-", "/sleep?ms=2"] {
+        assert!(listed.contains(expected), "{expected}: {listed}");
+    }
 }
 
 #[test]

@@ -54,6 +54,22 @@ fn scenarios() -> BTreeSet<String> {
 }
 
 #[test]
+fn the_short_answer_of_every_recorded_run_fits_a_page() {
+    let temporary = tempfile::tempdir().unwrap();
+    let bench = Bench::new();
+    for name in scenarios() {
+        let file = unpacked(&name, temporary.path());
+        let text = bench.expect(0, &["report", &file]).out;
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(lines.len() <= 20, "{name}: {} lines\n{text}", lines.len());
+        // The path of the file may be longer than a line, and stands on one of its own.
+        let is_wide = |line: &&&str| line.chars().count() > 80 && !line.contains(".plimsoll");
+        assert_eq!(lines.iter().find(is_wide), None, "{name}");
+        assert!(lines.iter().any(|line| line.starts_with("Verdict")), "{name}\n{text}");
+    }
+}
+
+#[test]
 fn recorded_runs_of_every_scenario_keep_their_verdicts() {
     let text = std::fs::read_to_string(folder().join("verdicts.json")).unwrap();
     let expected: serde_json::Map<String, Value> = serde_json::from_str(&text).unwrap();

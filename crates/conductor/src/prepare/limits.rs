@@ -28,7 +28,7 @@ impl Bounds<'_> {
     }
 
     /// Refuses what cannot be opened; an open end (the doubling ladder, the growth of an open loop) is only brought
-    /// within the limit. Gives the plan with the limits that it meets.
+    /// within the limit, and of a ladder the steps within it are run. Gives the plan with the limits that it meets.
     pub(super) fn fit(self, plan: Plan) -> Result<(Plan, Vec<Limit>), PrepareError> {
         let workers = self.workers(&plan);
         let (plan, mut met) = self.fit_connections(plan)?;
@@ -55,6 +55,12 @@ impl Bounds<'_> {
         let refused = met(connections_asked(&plan.load), Effect::Refused);
         if !refused.is_empty() {
             return Err(PrepareError::Limits(refused));
+        }
+        if let Load::Ladder { steps: LadderSteps::Fixed(steps), .. } = &plan.load {
+            // The steps beyond stay in the plan, and are reported as not run.
+            let highest = steps.iter().copied().max().unwrap_or(1);
+            let lowered = met(highest.into(), Effect::Lowered);
+            return Ok((plan, lowered));
         }
         let Some(end) = open_end(&mut plan) else { return Ok((plan, Vec::new())) };
         let lowered = met((*end).into(), Effect::Lowered);
@@ -99,11 +105,11 @@ impl Bounds<'_> {
     }
 }
 
-/// The connections that are asked for by number; an open end asks for one.
+/// The connections that are needed at least; an open end needs one.
 fn connections_asked(load: &Load) -> u64 {
     u64::from(match load {
         Load::Single { level, .. } => level.connections(),
-        Load::Ladder { steps: LadderSteps::Fixed(steps), .. } => steps.iter().copied().max().unwrap_or(1),
+        Load::Ladder { steps: LadderSteps::Fixed(steps), .. } => steps.iter().copied().min().unwrap_or(1),
         Load::Ladder { steps: LadderSteps::Doubling { .. }, .. } => 1,
     })
 }

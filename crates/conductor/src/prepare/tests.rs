@@ -61,10 +61,18 @@ fn refused(plan: Plan, limits: &Limits, addresses: &[&str]) -> Limit {
 
 #[test]
 fn more_connections_than_descriptors_are_refused_with_the_command_that_lifts_it() {
-    let limit = refused(ladder(Some(vec![10, 5000])), &LIMITS, &["192.0.2.1:80"]);
+    let limit = refused(ladder(Some(vec![5000, 9000])), &LIMITS, &["192.0.2.1:80"]);
     assert_eq!((limit.resource, limit.needed, limit.available), (DESCRIPTORS, 5000, 936));
     let text = limit.to_string();
     assert!(text.contains("5000") && text.contains("936") && text.contains("ulimit -n 5320"), "{text}");
+}
+
+#[test]
+fn of_a_ladder_the_steps_within_the_limit_are_run() {
+    let (plan, limits) = limited(ladder(Some(vec![10, 5000])), &LIMITS, &["192.0.2.1:80"]).unwrap();
+    let Load::Ladder { steps, .. } = plan.load else { panic!("a ladder") };
+    assert_eq!(steps, LadderSteps::Fixed(vec![10, 5000]), "the plan keeps what was asked for");
+    assert_eq!((limits[0].needed, limits[0].available, limits[0].effect), (5000, 936, Effect::Lowered));
 }
 
 #[test]

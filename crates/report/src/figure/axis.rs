@@ -1,4 +1,4 @@
-//! Value axes: the places and texts of their ticks.
+//! Linear value axes: the places and texts of their ticks.
 
 use plimsoll_units::grouped;
 
@@ -38,11 +38,6 @@ impl Axis {
         let steps = (other.last_tick / other.step).round();
         let step = round_step(reach_of(highest) / steps, &ROUND_FINE);
         Self { label: label.to_owned(), top: step * steps, step, last_tick: step * steps }
-    }
-
-    /// An axis of per cent, with room above 100 for the points there.
-    pub(super) fn percent(label: &str) -> Self {
-        Self { label: label.to_owned(), top: 110.0, step: 20.0, last_tick: 100.0 }
     }
 
     /// The ticks with their texts, lowest first.

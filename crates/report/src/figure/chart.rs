@@ -1,12 +1,12 @@
-//! The content of a figure before it is drawn: lines over ticks at equal distances.
+//! The content of a figure before it is drawn: lines over ticks, in one panel or in several that share the ticks.
 
 use std::collections::BTreeSet;
 
 use plimsoll_analyze::Estimate;
 
-use super::axis::Axis;
 use super::canvas::Caption;
 use super::look::Look;
+use super::scale::Scale;
 
 /// One point of a line.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,30 +58,74 @@ impl Line {
     }
 }
 
-/// A whole figure.
+/// How far apart the ticks of the x axis are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Spacing {
+    /// As far as their values.
+    Linear,
+    /// As far as the logarithms of their values, which are at least 1.
+    Log,
+}
+
+/// The x axis.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Ticks {
+    pub(super) label: &'static str,
+    pub(super) spacing: Spacing,
+    /// The values, lowest first.
+    pub(super) values: Vec<u32>,
+}
+
+impl Ticks {
+    pub(super) fn new(label: &'static str, spacing: Spacing, values: impl IntoIterator<Item = u32>) -> Self {
+        let values: BTreeSet<u32> = values.into_iter().collect();
+        Self { label, spacing, values: values.into_iter().collect() }
+    }
+
+    /// Where a value is between the first and the last, from 0 to 1.
+    pub(super) fn place(&self, value: u32) -> f64 {
+        let at = |value: u32| match self.spacing {
+            Spacing::Linear => f64::from(value),
+            Spacing::Log => f64::from(value.max(1)).ln(),
+        };
+        match (self.values.first(), self.values.last()) {
+            (Some(first), Some(last)) if last > first => (at(value) - at(*first)) / (at(*last) - at(*first)),
+            _ => 0.5,
+        }
+    }
+}
+
+/// A horizontal line at a value of the left axis, such as the limit of a condition.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Rule {
+    pub(super) value: f64,
+    pub(super) label: String,
+}
+
+/// One panel of a figure.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Chart {
-    pub(super) caption: Caption,
-    /// The ticks that any of the lines has, lowest first.
-    pub(super) ticks: Vec<u32>,
-    /// The name of the x axis.
-    pub(super) tick_label: &'static str,
-    pub(super) left: Axis,
-    pub(super) right: Option<Axis>,
+    pub(super) ticks: Ticks,
+    pub(super) left: Scale,
+    pub(super) right: Option<Scale>,
     /// The lines of each run; a run's lines share one row of the legend.
     pub(super) runs: Vec<Vec<Line>>,
+    pub(super) rules: Vec<Rule>,
+    /// A tick that is pointed out by a vertical line, and what it is.
+    pub(super) pointed: Option<(u32, &'static str)>,
+}
+
+/// A whole figure: panels of equal height below each other, which have the same ticks.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Panels {
+    pub(super) caption: Caption,
+    pub(super) charts: Vec<Chart>,
 }
 
 impl Chart {
     /// A chart whose lines all belong to the left axis.
-    pub(super) fn new(
-        caption: Caption,
-        (tick_label, ticks): (&'static str, impl IntoIterator<Item = u32>),
-        left: Axis,
-        runs: Vec<Vec<Line>>,
-    ) -> Self {
-        let ticks: BTreeSet<u32> = ticks.into_iter().collect();
-        Self { caption, ticks: ticks.into_iter().collect(), tick_label, left, right: None, runs }
+    pub(super) fn new(ticks: Ticks, left: Scale, runs: Vec<Vec<Line>>) -> Self {
+        Self { ticks, left, right: None, runs, rules: Vec::new(), pointed: None }
     }
 
     /// All lines of all runs.
@@ -90,20 +134,33 @@ impl Chart {
     }
 
     /// The axis of a line.
-    pub(super) fn axis_of(&self, line: &Line) -> &Axis {
+    pub(super) fn axis_of(&self, line: &Line) -> &Scale {
         match (line.side, &self.right) {
             (Side::Right, Some(right)) => right,
             _ => &self.left,
         }
     }
+}
 
-    /// Explanations that the marks need, to print under the legend.
+impl Panels {
+    /// Explanations that the marks need, to print at the bottom.
     pub(super) fn notes(&self) -> Vec<&'static str> {
-        let any = |is: fn(&Mark) -> bool| self.lines().flat_map(|line| &line.marks).any(is);
+        let any = |is: fn(&Mark) -> bool| {
+            self.charts.iter().flat_map(Chart::lines).flat_map(|line| &line.marks).any(is)
+        };
         let bars = any(|mark| mark.interval.is_some()).then_some("bars: 95 % interval");
         let hollow = "hollow: lower bound (≥), the load generator was the limit";
         bars.into_iter().chain(any(|mark| mark.hollow).then_some(hollow)).collect()
     }
+}
+
+/// The values of all points of some lines, with the ends of their intervals.
+pub(super) fn values(runs: &[Vec<Line>]) -> impl Iterator<Item = f64> {
+    let marks = runs.iter().flatten().flat_map(|line| &line.marks);
+    marks.flat_map(|mark| {
+        let (lower, upper) = mark.interval.unwrap_or((mark.value, mark.value));
+        [mark.value, lower, upper]
+    })
 }
 
 /// The highest value among the lines of one side.

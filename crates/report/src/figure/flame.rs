@@ -2,7 +2,7 @@
 //! which a browser zooms and searches; it loads nothing from a network.
 
 use inferno::flamegraph::color::BackgroundColor;
-use inferno::flamegraph::{Options, from_lines};
+use inferno::flamegraph::{Options, TextTruncateDirection, from_lines};
 use plimsoll_units::{count_text, escape_control, significant};
 
 use super::canvas::{FigureError, WIDTH};
@@ -25,6 +25,8 @@ pub fn flame(profiled: &ProfiledRun) -> Result<String, FigureError> {
     options.factor = 1.0 / per_request.requests;
     options.image_width = Some(WIDTH as usize);
     options.bgcolors = Some(BackgroundColor::Flat((255, 255, 255).into()));
+    // The ends of names differ more than their beginnings, which are modules.
+    options.text_truncate_direction = TextTruncateDirection::Left;
     // The colour follows from the name, so that the same profile gives the same bytes.
     options.hash = true;
     let folded: Vec<String> =

@@ -5,10 +5,9 @@ use plotters::style::text_anchor::HPos;
 
 use super::canvas::{Canvas, Drawn, Lettering, WIDTH};
 use super::chart::{Chart, Line};
-use super::look::{FAINT, INK};
+use super::look::INK;
 
 const SIZE: f64 = 17.0;
-const NOTE_SIZE: f64 = 16.0;
 const ROW_HEIGHT: f64 = 26.0;
 /// The length of the line sample in front of a text.
 const SAMPLE_WIDTH: f64 = 44.0;
@@ -16,8 +15,7 @@ const GAP: f64 = 10.0;
 const BETWEEN: f64 = 40.0;
 
 pub(super) fn height(chart: &Chart) -> f64 {
-    let rows = chart.runs.len() + usize::from(!chart.notes().is_empty());
-    rows as f64 * ROW_HEIGHT
+    chart.runs.len() as f64 * ROW_HEIGHT
 }
 
 /// Draws the legend with its first row at `top`.
@@ -25,8 +23,7 @@ pub(super) fn draw<DB: DrawingBackend>(chart: &Chart, canvas: &Canvas<DB>, top: 
     for (index, lines) in chart.runs.iter().enumerate() {
         row(lines, canvas, top + index as f64 * ROW_HEIGHT)?;
     }
-    let y = top + chart.runs.len() as f64 * ROW_HEIGHT;
-    canvas.text((WIDTH / 2.0, y), &chart.notes().join(" · "), Lettering::new(NOTE_SIZE, FAINT))
+    Ok(())
 }
 
 fn row<DB: DrawingBackend>(lines: &[Line], canvas: &Canvas<DB>, y: f64) -> Drawn {

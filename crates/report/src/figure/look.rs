@@ -7,6 +7,8 @@ pub(super) const FAINT: RGBColor = RGBColor(96, 96, 96);
 pub(super) const GRID: RGBColor = RGBColor(228, 228, 228);
 pub(super) const FRAME: RGBColor = RGBColor(150, 150, 150);
 pub(super) const PAPER: RGBColor = RGBColor(255, 255, 255);
+/// The limit of a condition.
+pub(super) const LIMIT: RGBColor = RGBColor(190, 90, 0);
 /// Throughput, red as in the figures of wrk scripts.
 pub(super) const RED: RGBColor = RGBColor(200, 16, 16);
 /// Response time, blue as in those figures.
@@ -79,6 +81,16 @@ impl Place {
     /// Mean response time: blue, dashed.
     pub(super) fn response_time(self) -> Look {
         self.look([BLUE, BLUE_DARK, BLUE_LIGHT], [Shape::Square, Shape::Square, Shape::Diamond], true)
+    }
+
+    /// A percentile of latency: the median dashed, a high one solid.
+    pub(super) fn percentile(self, is_high: bool) -> Look {
+        let (colors, shapes) = if is_high {
+            ([BLUE, BLUE_DARK, BLUE_LIGHT], [Shape::Triangle, Shape::Square, Shape::Diamond])
+        } else {
+            ([BLUE_LIGHT, BLUE_DARK, BLUE_LIGHT], [Shape::Square, Shape::Square, Shape::Diamond])
+        };
+        self.look(colors, shapes, !is_high)
     }
 
     /// Success ratio: green; the second of two is dashed.

@@ -1,4 +1,4 @@
-//! Draws a chart: captions, legend, frame, axes, lines, labels, each in its place.
+//! Draws a figure: captions, and for each panel its legend, frame, axes, lines and labels, each in its place.
 
 use plotters::prelude::DrawingBackend;
 use plotters::style::RGBColor;
@@ -6,24 +6,39 @@ use plotters::style::text_anchor::HPos;
 
 use plimsoll_units::grouped;
 
-use super::axis::Axis;
 use super::canvas::{Canvas, Drawn, HEIGHT, Lettering, Sheet, Spot, WIDTH};
-use super::chart::{Chart, Line, Mark, Side};
+use super::chart::{Chart, Line, Mark, Panels, Side};
 use super::legend;
-use super::look::{FAINT, FRAME, GRID, INK};
+use super::look::{FAINT, FRAME, GRID, INK, LIMIT, Look, Shape};
+use super::scale::Scale;
 
 const AXIS_SIZE: f64 = 18.0;
 const TICK_SIZE: f64 = 17.0;
 const LABEL_SIZE: f64 = 16.0;
+const NOTE_SIZE: f64 = 15.0;
 /// Room next to the frame for the ticks and the name of an axis.
 const AXIS_ROOM: f64 = 118.0;
 const BARE_SIDE_ROOM: f64 = 40.0;
 const LEGEND_TOP: f64 = 88.0;
-const BOTTOM: f64 = HEIGHT - 74.0;
+const BOTTOM: f64 = HEIGHT - 80.0;
+/// The middle of the line of notes below everything.
+const NOTES_AT: f64 = HEIGHT - 12.0;
+/// Between the frame of one panel and the legend of the next.
+const BETWEEN_PANELS: f64 = 30.0;
+/// Between the sides of the frame and the first and last tick.
+const SIDE_PAD: f64 = 46.0;
 
-impl Sheet for Chart {
+impl Sheet for Panels {
     fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Drawn {
-        Plot::new(self, canvas).draw()
+        canvas.captions(&self.caption)?;
+        let count = self.charts.len().max(1) as f64;
+        let each = (BOTTOM - LEGEND_TOP - BETWEEN_PANELS * (count - 1.0)) / count;
+        for (index, chart) in self.charts.iter().enumerate() {
+            let top = LEGEND_TOP + index as f64 * (each + BETWEEN_PANELS);
+            let is_last = index + 1 == self.charts.len();
+            Plot::new(chart, canvas, (top, top + each), is_last).draw()?;
+        }
+        canvas.text((WIDTH / 2.0, NOTES_AT), &self.notes().join(" · "), Lettering::new(NOTE_SIZE, FAINT))
     }
 }
 
@@ -31,42 +46,91 @@ impl Sheet for Chart {
 struct Plot<'a, DB: DrawingBackend> {
     chart: &'a Chart,
     canvas: &'a Canvas<'a, DB>,
+    legend_top: f64,
     left: f64,
     right: f64,
     top: f64,
+    bottom: f64,
+    /// Whether the ticks have texts, and the axis its name.
+    has_tick_texts: bool,
 }
 
 impl<'a, DB: DrawingBackend> Plot<'a, DB> {
-    fn new(chart: &'a Chart, canvas: &'a Canvas<'a, DB>) -> Self {
+    fn new(
+        chart: &'a Chart,
+        canvas: &'a Canvas<'a, DB>,
+        (legend_top, bottom): (f64, f64),
+        has_tick_texts: bool,
+    ) -> Self {
         let right_room = if chart.right.is_some() { AXIS_ROOM } else { BARE_SIDE_ROOM };
-        let top = LEGEND_TOP + legend::height(chart) + 6.0;
-        Self { chart, canvas, left: AXIS_ROOM, right: WIDTH - right_room, top }
+        let top = legend_top + legend::height(chart) + 6.0;
+        Self {
+            chart,
+            canvas,
+            legend_top,
+            left: AXIS_ROOM,
+            right: WIDTH - right_room,
+            top,
+            bottom,
+            has_tick_texts,
+        }
     }
 
     fn draw(&self) -> Drawn {
-        self.canvas.captions(&self.chart.caption)?;
-        legend::draw(self.chart, self.canvas, LEGEND_TOP)?;
+        legend::draw(self.chart, self.canvas, self.legend_top)?;
         self.value_axes()?;
         self.tick_axis()?;
+        self.rules()?;
+        self.pointed()?;
         if self.chart.lines().all(|line| line.marks.is_empty()) {
-            let middle = ((self.left + self.right) / 2.0, (self.top + BOTTOM) / 2.0);
+            let middle = ((self.left + self.right) / 2.0, (self.top + self.bottom) / 2.0);
             self.canvas.text(middle, "nothing was measured", Lettering::new(AXIS_SIZE, FAINT))?;
         }
         self.chart.lines().try_for_each(|line| self.line(line))?;
         self.chart.lines().try_for_each(|line| self.labels(line))
     }
 
-    fn slot_width(&self) -> f64 {
-        (self.right - self.left) / self.chart.ticks.len().max(1) as f64
+    /// The shortest distance between two ticks.
+    fn shortest_gap(&self) -> f64 {
+        let pairs = self.chart.ticks.values.windows(2);
+        pairs.map(|pair| self.x(pair[1]) - self.x(pair[0])).fold(self.right - self.left, f64::min)
     }
 
     fn x(&self, tick: u32) -> f64 {
-        let index = self.chart.ticks.iter().position(|other| *other == tick).unwrap_or(0);
-        self.left + (index as f64 + 0.5) * self.slot_width()
+        self.left + SIDE_PAD + (self.right - self.left - 2.0 * SIDE_PAD) * self.chart.ticks.place(tick)
     }
 
-    fn y(&self, axis: &Axis, value: f64) -> f64 {
-        BOTTOM - (BOTTOM - self.top) * (value / axis.top).clamp(0.0, 1.0)
+    fn y(&self, axis: &Scale, value: f64) -> f64 {
+        self.bottom - (self.bottom - self.top) * axis.height(value)
+    }
+
+    /// A dashed line at each rule, with its text above the right end.
+    fn rules(&self) -> Drawn {
+        for rule in &self.chart.rules {
+            let y = self.y(&self.chart.left, rule.value);
+            let look = Look { color: LIMIT, shape: Shape::Circle, dashed: true };
+            self.canvas.path(&[(self.left, y), (self.right, y)], look)?;
+            let text = Lettering::new(LABEL_SIZE, LIMIT).anchored(HPos::Right);
+            let above = y - 12.0 > self.top;
+            self.canvas.text(
+                (self.right - 8.0, if above { y - 12.0 } else { y + 14.0 }),
+                &rule.label,
+                text,
+            )?;
+        }
+        Ok(())
+    }
+
+    fn pointed(&self) -> Drawn {
+        let Some((tick, label)) = self.chart.pointed else { return Ok(()) };
+        let x = self.x(tick);
+        let look = Look { color: FAINT, shape: Shape::Circle, dashed: true };
+        self.canvas.path(&[(x, self.bottom), (x, self.top)], look)?;
+        if self.has_tick_texts {
+            return Ok(());
+        }
+        let text = Lettering::new(LABEL_SIZE, FAINT).anchored(HPos::Left);
+        self.canvas.text((x + 7.0, self.bottom - 14.0), label, text)
     }
 
     /// Where a mark is. Lines are shifted a little against each other, so that their intervals do not overlap.
@@ -74,7 +138,7 @@ impl<'a, DB: DrawingBackend> Plot<'a, DB> {
         const APART: f64 = 9.0;
         let count = self.chart.lines().count() as f64;
         let index = self.chart.lines().position(|other| other == line).unwrap_or(0) as f64;
-        let shift = (index - (count - 1.0) / 2.0) * APART.min(self.slot_width() / (2.0 * count));
+        let shift = (index - (count - 1.0) / 2.0) * APART.min(self.shortest_gap() / (2.0 * count));
         (self.x(mark.tick) + shift, self.y(self.chart.axis_of(line), mark.value))
     }
 
@@ -97,10 +161,10 @@ impl<'a, DB: DrawingBackend> Plot<'a, DB> {
         }
         [self.left, self.right]
             .into_iter()
-            .try_for_each(|x| self.canvas.line((x, BOTTOM), (x, self.top), FRAME, 1.0))
+            .try_for_each(|x| self.canvas.line((x, self.bottom), (x, self.top), FRAME, 1.0))
     }
 
-    fn value_axis(&self, axis: &Axis, side: Side) -> Drawn {
+    fn value_axis(&self, axis: &Scale, side: Side) -> Drawn {
         const NAME_DISTANCE: f64 = 94.0;
         let (x, outward, anchor) = match side {
             Side::Left => (self.left, -1.0, HPos::Right),
@@ -114,7 +178,7 @@ impl<'a, DB: DrawingBackend> Plot<'a, DB> {
             self.canvas.text((x + 11.0 * outward, y), &text, lettering)?;
         }
         let name = Lettering { upright: true, ..Lettering::new(AXIS_SIZE, color) };
-        self.canvas.text((x + NAME_DISTANCE * outward, (self.top + BOTTOM) / 2.0), &axis.label, name)
+        self.canvas.text((x + NAME_DISTANCE * outward, (self.top + self.bottom) / 2.0), axis.label(), name)
     }
 
     /// The colour of an axis is that of the first line that belongs to it.
@@ -123,20 +187,25 @@ impl<'a, DB: DrawingBackend> Plot<'a, DB> {
     }
 
     fn tick_axis(&self) -> Drawn {
-        let texts: Vec<String> = self.chart.ticks.iter().map(|tick| grouped(u64::from(*tick))).collect();
-        let widest = texts.iter().map(|text| self.canvas.width_of(text, TICK_SIZE)).fold(0.0, f64::max);
-        // Where labels would touch, only every second, third … tick has one.
-        let every = ((widest + 8.0) / self.slot_width()).ceil().max(1.0) as usize;
-        self.canvas.line((self.left, BOTTOM), (self.right, BOTTOM), FRAME, 1.0)?;
-        for (index, (tick, text)) in self.chart.ticks.iter().zip(&texts).enumerate() {
+        let bottom = self.bottom;
+        self.canvas.line((self.left, bottom), (self.right, bottom), FRAME, 1.0)?;
+        let mut free_from = 0.0;
+        for tick in &self.chart.ticks.values {
             let x = self.x(*tick);
-            self.canvas.line((x, BOTTOM), (x, BOTTOM + 6.0), FRAME, 1.0)?;
-            if index.is_multiple_of(every) {
-                self.canvas.text((x, BOTTOM + 20.0), text, Lettering::new(TICK_SIZE, INK))?;
+            self.canvas.line((x, bottom), (x, bottom + 6.0), FRAME, 1.0)?;
+            let text = grouped(u64::from(*tick));
+            let half = self.canvas.width_of(&text, TICK_SIZE) / 2.0;
+            // A text that would touch the one before it is left out.
+            if self.has_tick_texts && x - half >= free_from {
+                self.canvas.text((x, bottom + 20.0), &text, Lettering::new(TICK_SIZE, INK))?;
+                free_from = x + half + 8.0;
             }
         }
-        let middle = ((self.left + self.right) / 2.0, BOTTOM + 52.0);
-        self.canvas.text(middle, self.chart.tick_label, Lettering::new(AXIS_SIZE, INK))
+        if !self.has_tick_texts {
+            return Ok(());
+        }
+        let middle = ((self.left + self.right) / 2.0, bottom + 46.0);
+        self.canvas.text(middle, self.chart.ticks.label, Lettering::new(AXIS_SIZE, INK))
     }
 
     fn line(&self, line: &Line) -> Drawn {
@@ -163,15 +232,21 @@ impl<'a, DB: DrawingBackend> Plot<'a, DB> {
             let Some(text) = &mark.label else { continue };
             let (x, (top, bottom)) = self.reach(line, mark);
             let half = self.canvas.width_of(text, LABEL_SIZE) / 2.0;
-            let below = line.labels_below && bottom + 2.0 * DISTANCE < BOTTOM;
+            let below = line.labels_below && bottom + 2.0 * DISTANCE < self.bottom;
             let y = if below { bottom + DISTANCE } else { top - DISTANCE };
-            if x - half < free_from || self.touches_another(line, (x, y), half) {
+            if x - half < free_from || self.touches_another(line, (x, y), half) || self.touches_rule(y) {
                 continue;
             }
             free_from = x + half + 6.0;
             self.canvas.text((x, y), text, Lettering::new(LABEL_SIZE, line.look.color))?;
         }
         Ok(())
+    }
+
+    /// True if a text at this height would cover the line or the text of a rule.
+    fn touches_rule(&self, y: f64) -> bool {
+        const CLEARANCE: f64 = 1.6 * LABEL_SIZE;
+        self.chart.rules.iter().any(|rule| (self.y(&self.chart.left, rule.value) - y).abs() < CLEARANCE)
     }
 
     /// True if a text of this half width would cover a point or bar of another line.

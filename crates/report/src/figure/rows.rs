@@ -6,9 +6,10 @@ use plimsoll_units::{count_text, escape_control};
 
 use super::axis::Axis;
 use super::canvas::{Caption, Figure, FigureError};
-use super::chart::{Chart, Line, Mark, Side, highest};
+use super::chart::{Chart, Line, Mark, Panels, Side, Spacing, Ticks, highest};
 use super::look::{FAINT, Look, Place, Shape};
 use super::raster::figure;
+use super::scale::Scale;
 use crate::words::machines::tier_counts;
 
 /// Up to so many machines every number has a place on the axis, so that the ideal line is straight.
@@ -41,7 +42,7 @@ pub fn tier_scaling(title: &str, scaling: &TierScaling) -> Result<Figure, Figure
         others => format!("with {others}"),
     };
     let caption = Caption { title: format!("Scaling of {}: {title}", scaling.tier), detail };
-    throughput(caption, ("machines", ticks), vec![lines])
+    throughput(caption, Ticks::new("machines", Spacing::Linear, ticks), vec![lines])
 }
 
 /// Throughput over the size of responses, a line for each number of cores.
@@ -54,7 +55,7 @@ pub fn response_sizes(title: &str, lines: &[SizeLine]) -> Result<Figure, FigureE
     };
     let title = format!("Throughput by size of response: {title}");
     let lines = lines.iter().enumerate().map(one).collect();
-    over_places(Caption { title, detail: String::new() }, "bytes of a response", lines)
+    over_places(Caption { title, detail: String::new() }, ("bytes of a response", Spacing::Log), lines)
 }
 
 /// Throughput over the time that requests are held: through a front, and as the sum of the servers behind it measured alone.
@@ -73,7 +74,11 @@ pub fn held_times(title: &str, lines: &HeldLines) -> Result<Figure, FigureError>
         line_over(scale, through, Place::Alone.throughput(), &lines.through),
         line_over(scale, "sum of each alone".to_owned(), dashed, &lines.alone),
     ];
-    over_places(Caption { title: format!("Throughput by time held: {title}"), detail }, label, lines)
+    over_places(
+        Caption { title: format!("Throughput by time held: {title}"), detail },
+        (label, Spacing::Linear),
+        lines,
+    )
 }
 
 /// A line whose places along the axis are multiplied by `scale` and rounded.
@@ -86,19 +91,23 @@ fn line_over(scale: f64, legend: String, look: Look, points: &[LinePoint]) -> Li
     Line::new(legend, look, marks)
 }
 
-fn over_places(caption: Caption, label: &'static str, mut lines: Vec<Line>) -> Result<Figure, FigureError> {
+fn over_places(
+    caption: Caption,
+    (label, spacing): (&'static str, Spacing),
+    mut lines: Vec<Line>,
+) -> Result<Figure, FigureError> {
     unlabel_twice(&mut lines);
     let places: Vec<u32> = lines.iter().flat_map(|line| &line.marks).map(|mark| mark.tick).collect();
-    throughput(caption, (label, places), lines.chunks(LEGEND_LINES).map(<[Line]>::to_vec).collect())
+    throughput(
+        caption,
+        Ticks::new(label, spacing, places),
+        lines.chunks(LEGEND_LINES).map(<[Line]>::to_vec).collect(),
+    )
 }
 
-fn throughput(
-    caption: Caption,
-    ticks: (&'static str, Vec<u32>),
-    runs: Vec<Vec<Line>>,
-) -> Result<Figure, FigureError> {
-    let left = Axis::from_zero("QPS", highest(&runs, Side::Left));
-    figure(&Chart::new(caption, ticks, left, runs))
+fn throughput(caption: Caption, ticks: Ticks, runs: Vec<Vec<Line>>) -> Result<Figure, FigureError> {
+    let left = Scale::Linear(Axis::from_zero("QPS", highest(&runs, Side::Left)));
+    figure(&Panels { caption, charts: vec![Chart::new(ticks, left, runs)] })
 }
 
 /// Of labels that would stand on each other only that of the first line stays.

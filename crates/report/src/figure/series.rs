@@ -1,10 +1,11 @@
 //! The input of the figures of a ladder: the steps of one run, and their caption.
 
-use plimsoll_analyze::{Estimate, Findings, StepOutcome, StepSummary};
+use plimsoll_analyze::{Estimate, Findings, Percentile, StepOutcome, StepSummary};
 use plimsoll_plan::Load;
 use plimsoll_units::escape_control;
 
 use super::canvas::Caption;
+use super::look::Place;
 use crate::amount::{counted, if_known, span, unfinished};
 
 /// One step of a ladder, as a point of the figures.
@@ -15,6 +16,10 @@ pub struct StepPoint {
     pub throughput: Estimate,
     /// Mean response time in milliseconds, with the 95 % interval if it is known; `None` without responses.
     pub mean_ms: Option<Estimate>,
+    /// The median of latency in milliseconds; `None` if too few requests ended to know it.
+    pub p50_ms: Option<Estimate>,
+    /// The 99th percentile, likewise.
+    pub p99_ms: Option<Estimate>,
     /// Successful responses over all requests that ended, 0 to 1; `None` if none ended.
     pub success_ratio: Option<f64>,
     /// The 95 % interval of that ratio, if it is known.
@@ -58,6 +63,11 @@ impl Series {
         Self::sorted(escape_control(name), steps.iter().map(point_of_step).collect())
     }
 
+    /// What the legend of a comparison begins with; empty for a run that is alone in its figure.
+    pub(super) fn prefix(&self, place: Place) -> String {
+        if place == Place::Alone { String::new() } else { format!("{}: ", self.name) }
+    }
+
     fn sorted(name: String, mut points: Vec<StepPoint>) -> Self {
         points.sort_by_key(|point| point.connections);
         Self { name, points }
@@ -69,9 +79,11 @@ fn point_of_step(step: &StepOutcome) -> StepPoint {
         connections: step.connections,
         throughput: step.throughput,
         mean_ms: Some(Estimate { value: step.mean_latency_ns / 1e6, interval: None }),
+        p50_ms: None,
+        p99_ms: step.p99_ns.map(|ns| Estimate { value: ns / 1e6, interval: None }),
         success_ratio: Some(step.success_ratio),
         success_interval: step.success_interval,
-        lower_bound: false,
+        lower_bound: step.lower_bound,
     }
 }
 
@@ -80,10 +92,17 @@ fn point_of(step: &StepSummary) -> StepPoint {
         connections: step.connections,
         throughput: step.throughput,
         mean_ms: mean_of(step),
+        p50_ms: in_ms(step.latency.p50),
+        p99_ms: in_ms(step.latency.p99),
         success_ratio: step.success_ratio,
         success_interval: step.success_interval,
         lower_bound: !step.generator.healthy(),
     }
+}
+
+fn in_ms(percentile: Percentile) -> Option<Estimate> {
+    let interval = percentile.interval_ns.map(|(lower, upper)| (lower / 1e6, upper / 1e6));
+    percentile.ns.map(|ns| Estimate { value: ns / 1e6, interval })
 }
 
 /// A closed loop whose connections are all busy obeys Little's law, R = N / X (Little 1961). The mean response

@@ -39,13 +39,13 @@ document! {
     /// The best step of each.
     pub struct BestDocument(best: &BestComparison) {
         /// Requests per second.
-        throughput_per_sec: f64 = best.a.throughput.value,
+        throughput_per_sec: f64 = best.candidate.throughput.value,
         /// Connections of that step.
-        connections: u32 = best.a.connections,
+        connections: u32 = best.candidate.connections,
         /// Requests per second of the other.
-        against_per_sec: f64 = best.b.throughput.value,
+        against_per_sec: f64 = best.reference.throughput.value,
         /// Connections of that step.
-        against_connections: u32 = best.b.connections,
+        against_connections: u32 = best.reference.connections,
         /// One over the other.
         throughput_ratio: f64 = best.throughput_ratio.value,
         /// The 95 % interval of that.
@@ -57,23 +57,23 @@ document! {
         /// Connections.
         connections: u32 = row.connections,
         /// Requests per second.
-        throughput_per_sec: Option<f64> = row.a.map(|a| a.throughput.value),
+        throughput_per_sec: Option<f64> = row.candidate.map(|a| a.throughput.value),
         /// Requests per second of the other.
-        against_per_sec: Option<f64> = row.b.map(|b| b.throughput.value),
+        against_per_sec: Option<f64> = row.reference.map(|b| b.throughput.value),
         /// One over the other.
         throughput_ratio: Option<f64> = value(row.throughput_ratio),
         /// The 95 % interval of that.
         throughput_ratio_interval: Interval = row.throughput_ratio,
         /// Mean response time.
-        mean_ms: Option<f64> = row.a.map(|a| ms(a.mean_latency_ns)),
+        mean_ms: Option<f64> = row.candidate.map(|a| ms(a.mean_latency_ns)),
         /// Mean response time of the other.
-        against_mean_ms: Option<f64> = row.b.map(|b| ms(b.mean_latency_ns)),
+        against_mean_ms: Option<f64> = row.reference.map(|b| ms(b.mean_latency_ns)),
         /// One over the other.
         mean_ratio: Option<f64> = row.latency_ratio,
         /// Successful responses over all requests that ended.
-        success: Option<f64> = row.a.map(|a| a.success_ratio),
+        success: Option<f64> = row.candidate.map(|a| a.success_ratio),
         /// That of the other.
-        against_success: Option<f64> = row.b.map(|b| b.success_ratio),
+        against_success: Option<f64> = row.reference.map(|b| b.success_ratio),
     }
 
     /// The CPU profile of a run.

@@ -25,10 +25,12 @@ fn capacity(findings: &Findings) -> String {
     let held = match findings.slo {
         Some(slo) if slo.best_step.is_none() => no_step_within(&url, &slo, step, findings),
         slo => format!(
-            "{}{url} holds {} at {}{}{}.",
+            "{}{url} {} {} at {}{}{}{}.",
             if_known(only_status(findings).filter(|status| words::is_redirect(*status)), redirected),
+            verb(step, findings),
             served(step, findings),
             load_of(step),
+            successes(step, findings),
             if_known(slo, |slo| within(&slo.slo)),
             if_known(unfinished(findings), |why| format!("; {why}"))
         ),
@@ -37,8 +39,26 @@ fn capacity(findings: &Findings) -> String {
     format!("{held}{}{}{settled}", target_lost(findings), generator_limit(findings))
 }
 
+/// Where many answers were failures and no condition was given, the target holds nothing: it answers.
+pub(super) fn verb(step: &StepSummary, findings: &Findings) -> &'static str {
+    if is_mostly_success(step, findings) { "holds" } else { "answers" }
+}
+
+/// How many of the answers were successes, where these are not nearly all.
+pub(crate) fn successes(step: &StepSummary, findings: &Findings) -> String {
+    match step.success_ratio.filter(|_| !is_mostly_success(step, findings)) {
+        Some(ratio) => format!(", {} successful", percent_text(ratio)),
+        None => String::new(),
+    }
+}
+
+fn is_mostly_success(step: &StepSummary, findings: &Findings) -> bool {
+    let least = Slo::REFERENCE.success_ratio.filter(|_| findings.slo.is_none());
+    step.success_ratio.zip(least).is_none_or(|(ratio, least)| ratio >= least)
+}
+
 /// The throughput of a step, as the least that the target holds where the ladder ended too early to show more.
-fn served(step: &StepSummary, findings: &Findings) -> String {
+pub(super) fn served(step: &StepSummary, findings: &Findings) -> String {
     let bound = if findings.lower_bound || unfinished(findings).is_none() { "" } else { "at least " };
     format!("{bound}{}", throughput(step.throughput, findings.lower_bound))
 }
@@ -80,7 +100,7 @@ fn no_step_within(url: &str, check: &SloCheck, best: &StepSummary, findings: &Fi
     )
 }
 
-fn nothing_held(findings: &Findings, url: &str) -> String {
+pub(super) fn nothing_held(findings: &Findings, url: &str) -> String {
     let ended: u64 = findings.steps.iter().map(|step| step.counts.ended()).sum();
     if ended == 0 {
         return format!("{url}: nothing was measured, no request ended.");
@@ -89,9 +109,11 @@ fn nothing_held(findings: &Findings, url: &str) -> String {
         return format!("{url}: {}", only_late(findings));
     }
     if let Some(status) = only_status(findings).filter(|status| *status >= 400) {
-        return format!(
-            "{url} answers every request with status {status}: check its path, method and headers."
-        );
+        let why = match status {
+            429 | 503 => "it refuses the load",
+            _ => "check its path, method and headers",
+        };
+        return format!("{url} answers every request with status {status}: {why}.");
     }
     let completed: u64 = findings.steps.iter().map(|step| step.counts.completed).sum();
     let answered = if completed == 0 { "none was answered" } else { "none was answered with success" };
@@ -99,14 +121,14 @@ fn nothing_held(findings: &Findings, url: &str) -> String {
 }
 
 /// The status of every answer, where all have the same.
-fn only_status(findings: &Findings) -> Option<u16> {
+pub(super) fn only_status(findings: &Findings) -> Option<u16> {
     let mut statuses =
         findings.steps.iter().flat_map(|step| step.counts.status.iter().map(|(status, _)| status));
     let first = statuses.next()?;
     statuses.all(|status| status == first).then_some(first)
 }
 
-fn redirected(status: u16) -> String {
+pub(super) fn redirected(status: u16) -> String {
     format!(
         "Every answer is a redirect (status {status}), which is not followed: load the URL that it leads to. "
     )

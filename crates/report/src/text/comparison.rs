@@ -11,27 +11,27 @@ use crate::amount::{at_least, connections, half_width, if_known, range};
 const ONE_PAIR: &str = "These are one run each, which does not show how results vary from run to run. An interval is that \
                         within a run. Repeat both in turn before acting on a small difference.";
 
-/// The comparison of two runs, A the candidate and B the reference, under the names given for them.
-pub fn comparison(comparison: &Comparison, name_a: &str, name_b: &str) -> String {
-    let (a, b) = (escape_control(name_a), escape_control(name_b));
+/// The comparison of two runs under the names given for them. The text calls the reference A and the candidate B.
+pub fn comparison(comparison: &Comparison, candidate: &str, reference: &str) -> String {
+    let (a, b) = (escape_control(reference), escape_control(candidate));
     let headline = match &comparison.best {
-        Some(best) => best_text(best, &a, &b),
+        Some(best) => best_text(best, &b, &a),
         None => "The best QPS cannot be compared: one of the two runs has no step with responses.".to_owned(),
     };
-    let sides = format!("A is {a}, B is {b}. Ratios are A / B: below 1, A is lower.");
+    let sides = format!("A is {a}, B is {b}. Ratios are B / A: below 1, B is lower.");
     wrapped("", "", &headline) + "\n" + &steps(comparison) + &notes([sides.as_str(), ONE_PAIR])
 }
 
-fn best_text(best: &BestComparison, name_a: &str, name_b: &str) -> String {
+fn best_text(best: &BestComparison, candidate: &str, reference: &str) -> String {
     let per_cent = |ratio: f64| format!("{:.1} %", ratio * 100.0);
     format!(
-        "{name_a}: best QPS is {} of {name_b}'s{}: {} at {} against {} at {}.",
+        "{candidate}: best QPS is {} of {reference}'s{}: {} at {} against {} at {}.",
         per_cent(best.throughput_ratio.value),
         range(best.throughput_ratio.interval, per_cent),
-        speed(best.a),
-        connections(best.a.connections),
-        speed(best.b),
-        connections(best.b.connections),
+        speed(best.candidate),
+        connections(best.candidate.connections),
+        speed(best.reference),
+        connections(best.reference.connections),
     )
 }
 
@@ -40,14 +40,14 @@ fn steps(comparison: &Comparison) -> String {
     let success = |step: StepOutcome| percent_text(step.success_ratio);
     let columns: [Column<'_, ComparisonRow>; 10] = [
         ("connections", &|row| grouped(row.connections.into())),
-        ("QPS A", &|row| or_missing(row.a.map(speed))),
-        ("QPS B", &|row| or_missing(row.b.map(speed))),
-        ("A / B", &|row| or_missing(row.throughput_ratio.map(ratio_text))),
-        ("mean A", &|row| or_missing(row.a.map(mean))),
-        ("mean B", &|row| or_missing(row.b.map(mean))),
-        ("A / B", &|row| or_missing(row.latency_ratio.map(significant))),
-        ("success A", &|row| or_missing(row.a.map(success))),
-        ("success B", &|row| or_missing(row.b.map(success))),
+        ("QPS A", &|row| or_missing(row.reference.map(speed))),
+        ("QPS B", &|row| or_missing(row.candidate.map(speed))),
+        ("B / A", &|row| or_missing(row.throughput_ratio.map(ratio_text))),
+        ("mean A", &|row| or_missing(row.reference.map(mean))),
+        ("mean B", &|row| or_missing(row.candidate.map(mean))),
+        ("B / A", &|row| or_missing(row.latency_ratio.map(significant))),
+        ("success A", &|row| or_missing(row.reference.map(success))),
+        ("success B", &|row| or_missing(row.candidate.map(success))),
         ("", &|_| String::new()),
     ];
     table(&comparison.rows, &columns)

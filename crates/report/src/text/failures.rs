@@ -71,10 +71,33 @@ pub(super) fn in_brief(plan: &Plan, counts: &Counts) -> Vec<String> {
     counted(plan, counts).iter().map(brief).collect()
 }
 
-/// All failures of the run; empty if none failed.
-pub(super) fn block(findings: &Findings) -> String {
+/// The most frequent failure with its count and meaning, and how many other kinds there were; `None` if none failed.
+pub(super) fn chief(findings: &Findings) -> Option<String> {
+    let sum = sum(findings);
+    let all = counted(&findings.plan, &sum);
+    let (failure, count) = all.first()?;
+    let share = percent_text(*count as f64 / sum.ended().max(1) as f64);
+    let others = match all.len() - 1 {
+        0 => String::new(),
+        others => format!(" ({} more)", crate::amount::counted(others as u64, "kind")),
+    };
+    Some(format!(
+        "{} failed ({share}): {}, {}{others}.",
+        crate::amount::counted(*count, "request"),
+        failure.name(),
+        failure.meaning()
+    ))
+}
+
+fn sum(findings: &Findings) -> Counts {
     let mut sum = Counts::default();
     findings.steps.iter().for_each(|step| sum.merge(&step.counts));
+    sum
+}
+
+/// All failures of the run; empty if none failed.
+pub(super) fn block(findings: &Findings) -> String {
+    let sum = sum(findings);
     let mut remedies = Vec::new();
     let rows = counted(&findings.plan, &sum);
     let lines: String = rows.iter().map(|row| line(findings, *row, sum.ended(), &mut remedies)).collect();

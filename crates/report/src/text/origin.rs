@@ -11,6 +11,11 @@ use crate::words;
 /// Remarks that change how the figures are read: the run was killed, the target was not warm, or its answers are not
 /// what was meant.
 pub(super) fn remarks(run: &Run, findings: &Findings) -> String {
+    remark_texts(run, findings).map(|text| wrapped("", "", &text) + "\n").collect()
+}
+
+/// The same, each as it is.
+pub(super) fn remark_texts(run: &Run, findings: &Findings) -> impl Iterator<Item = String> {
     let unsealed = "This run did not finish. The report covers what was recorded until then.".to_owned();
     let unsealed = (!run.manifest.sealed).then_some(unsealed);
     let cold = run.events.iter().find(|event| event.kind == EventKind::NotWarm).map(|event| {
@@ -31,8 +36,7 @@ pub(super) fn remarks(run: &Run, findings: &Findings) -> String {
             bytes_text(most)
         )
     });
-    let all = unsealed.into_iter().chain(cold).chain(empty).chain(changed);
-    all.map(|text| wrapped("", "", &text) + "\n").collect()
+    unsealed.into_iter().chain(cold).chain(empty).chain(changed)
 }
 
 /// True if a body was to be expected: it was a GET, and not a status without one.

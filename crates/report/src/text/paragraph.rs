@@ -9,11 +9,16 @@ const FACT_INDENT: usize = 14;
 /// A word longer than a line (a URL) gets a line of its own. An amount and its unit stay on one line: [`glued`] joins them
 /// with a no-break space, which is replaced here.
 pub(super) fn wrapped(first: &str, next: &str, text: &str) -> String {
+    wrapped_to(WIDTH, first, next, text)
+}
+
+/// The same in lines of at most `columns`.
+pub(super) fn wrapped_to(columns: usize, first: &str, next: &str, text: &str) -> String {
     let mut lines = Vec::new();
     let mut line = first.to_owned();
     let mut bare = true;
     for word in glued(text).split(' ') {
-        if !bare && width(&line) + 1 + width(word) > WIDTH {
+        if !bare && width(&line) + 1 + width(word) > columns {
             lines.push(line);
             line = next.to_owned();
             bare = true;
@@ -31,6 +36,15 @@ pub(super) fn wrapped(first: &str, next: &str, text: &str) -> String {
 /// Columns of a text; every character of a report is one column wide.
 pub(super) fn width(text: &str) -> usize {
     text.chars().count()
+}
+
+/// The text in at most so many columns, with an ellipsis for what is cut.
+pub(super) fn cut(text: &str, columns: usize) -> String {
+    if width(text) <= columns {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(columns.saturating_sub(1)).collect();
+    format!("{}…", kept.trim_end_matches([' ', ',']))
 }
 
 /// Joins an amount to its unit and a relation to both its sides, so that no line ends between them.

@@ -77,15 +77,16 @@ fn rest(functions: usize, top: usize) -> String {
     }
 }
 
-/// The difference of two profiles, A − B, in CPU time per request.
+/// The difference of two profiles in CPU time per request, candidate − reference. The text calls the reference A and the
+/// candidate B.
 pub fn profile_difference(
-    a: &ProfiledRun,
-    b: &ProfiledRun,
-    (name_a, name_b): (&str, &str),
+    candidate: &ProfiledRun,
+    reference: &ProfiledRun,
+    (name, name_of_reference): (&str, &str),
     (order, top): (Order, usize),
 ) -> String {
-    let (side_a, side_b) = (a.per_request(), b.per_request());
-    let mut changes = difference(&side_a, &side_b);
+    let (side, side_of_reference) = (candidate.per_request(), reference.per_request());
+    let mut changes = difference(&side, &side_of_reference);
     if order == Order::Flat {
         changes.sort_by(|x, y| y.flat.value.abs().total_cmp(&x.flat.value.abs()));
     }
@@ -101,25 +102,25 @@ pub fn profile_difference(
     };
     let flat = |flat: Micros| if flat.is_certain() { signed(flat) } else { "·".to_owned() };
     let columns: [Column<'_, Change<'_>>; 5] = [
-        ("A − B", &|change| signed(change.cumulative)),
-        ("A", &|change| or_none(change.cumulative_a)),
-        ("B", &|change| or_none(change.cumulative_b)),
-        ("A − B flat", &|change| flat(change.flat)),
+        ("B − A", &|change| signed(change.cumulative)),
+        ("A", &|change| or_none(change.cumulative_b)),
+        ("B", &|change| or_none(change.cumulative_a)),
+        ("B − A flat", &|change| flat(change.flat)),
         ("function", &|change| shown(change.name)),
     ];
     let lines = match changes.as_slice() {
         [] => "No function differs by more than the error of its samples.\n".to_owned(),
         changes => table(&changes[..top.min(changes.len())], &columns),
     };
-    let sides = sides((a, name_a), (b, name_b));
+    let sides = sides((reference, name_of_reference), (candidate, name));
     format!("{sides}\n{lines}{}{}", rest(changes.len(), top), note(all - changes.len()))
 }
 
 fn sides((a, name_a): (&ProfiledRun, &str), (b, name_b): (&ProfiledRun, &str)) -> String {
     let (all_a, all_b) = (a.per_request().total(), b.per_request().total());
-    let difference = all_a.minus(all_b);
+    let difference = all_b.minus(all_a);
     let headline = format!(
-        "CPU time of a request: {} µs in A, {} µs in B: A takes {} µs {}.",
+        "CPU time of a request: {} µs in A, {} µs in B: B takes {} µs {}.",
         with_half(all_a),
         with_half(all_b),
         with_half(Micros { value: difference.value.abs(), ..difference }),

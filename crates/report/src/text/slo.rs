@@ -1,6 +1,7 @@
 //! The SLO, one line for each of its conditions.
 
 use plimsoll_analyze::{Findings, Held, SloCheck, StepSummary};
+use plimsoll_plan::Slo;
 use plimsoll_units::{count_text, duration_text, percent_text};
 
 use super::paragraph::{headed, wrapped};
@@ -8,11 +9,51 @@ use crate::amount::{at_least, counted, load_of, percentile, ratio};
 
 /// Each condition with whether it held, the measured value and its limit; empty without an SLO.
 pub(super) fn block(findings: &Findings) -> String {
-    let Some(check) = &findings.slo else { return String::new() };
-    let Some(step) = judged_step(findings, check) else { return String::new() };
-    let conditions = [p99(check, step), success(check, step), throughput(findings, check)];
-    let lines = conditions.into_iter().flatten().map(|(held, condition)| line(held, &condition));
+    let Some((step, conditions)) = conditions(findings) else { return String::new() };
+    let lines = conditions.iter().map(|condition| {
+        let doubt = match condition.held {
+            Held::Unknown => ", not known: too little was measured to decide",
+            Held::Yes | Held::No => "",
+        };
+        wrapped("  ", "    ", &format!("{} {}{doubt}", sign(condition.held), condition.text()))
+    });
     headed(&format!("SLO at {}", load_of(step)), lines.collect())
+}
+
+/// A condition and what came of it.
+pub(super) struct Condition {
+    pub(super) held: Held,
+    seen: String,
+    /// How many requests it was seen over.
+    over: String,
+    limit: String,
+}
+
+impl Condition {
+    fn text(&self) -> String {
+        format!("{}{} ({})", self.seen, self.over, self.limit)
+    }
+
+    pub(super) fn short_text(&self) -> String {
+        format!("{} ({})", self.seen, self.limit)
+    }
+}
+
+/// The step that was judged, and each condition; `None` without an SLO or a step.
+pub(super) fn conditions(findings: &Findings) -> Option<(&StepSummary, Vec<Condition>)> {
+    let check = findings.slo.as_ref()?;
+    let step = judged_step(findings, check)?;
+    let conditions = [p99(check, step), success(check, step), throughput(findings, check)];
+    Some((step, conditions.into_iter().flatten().collect()))
+}
+
+/// The sign of a condition.
+pub(super) fn sign(held: Held) -> &'static str {
+    match held {
+        Held::Yes => "✔",
+        Held::No => "✘",
+        Held::Unknown => "?",
+    }
 }
 
 /// The step that was checked: the best within the limits, or the lowest if none is.
@@ -23,33 +64,54 @@ fn judged_step<'a>(findings: &'a Findings, check: &SloCheck) -> Option<&'a StepS
     }
 }
 
-fn line(held: Held, condition: &str) -> String {
-    let (sign, doubt) = match held {
-        Held::Yes => ("✔", ""),
-        Held::No => ("✘", ""),
-        Held::Unknown => ("?", ", not known: too little was measured to decide"),
+/// The conditions that one step decides, at a step that was not judged: met, broken, or not known.
+pub(super) fn conditions_at(slo: &Slo, step: &StepSummary) -> Vec<Condition> {
+    let held = |is_met: Option<bool>| match is_met {
+        None => Held::Unknown,
+        Some(true) => Held::Yes,
+        Some(false) => Held::No,
     };
-    wrapped("  ", "    ", &format!("{sign} {condition}{doubt}"))
+    let p99 = slo.p99_ms.map(|limit_ms| {
+        // Where p99 is not known, it is not below the median.
+        let above_median = step.latency.p50.ns.filter(|ns| *ns > limit_ms * 1e6).map(|_| false);
+        held(step.latency.p99.ns.map(|ns| ns <= limit_ms * 1e6).or(above_median))
+    });
+    let success = slo.success_ratio.map(|limit| held(step.success_ratio.map(|ratio| ratio >= limit)));
+    let check = SloCheck {
+        slo: *slo,
+        best_step: None,
+        throughput_within: None,
+        p99: p99.unwrap_or(Held::Unknown),
+        success: success.unwrap_or(Held::Unknown),
+        throughput: Held::Unknown,
+    };
+    [self::p99(&check, step), self::success(&check, step)].into_iter().flatten().collect()
 }
 
-fn p99(check: &SloCheck, step: &StepSummary) -> Option<(Held, String)> {
-    let limit = duration_text(check.slo.p99_ms? * 1e6);
-    Some((check.p99, format!("p99 {} (limit {limit})", percentile(step.latency.p99))))
+fn p99(check: &SloCheck, step: &StepSummary) -> Option<Condition> {
+    let limit = format!("limit {}", duration_text(check.slo.p99_ms? * 1e6));
+    let seen = match (check.p99, step.latency.p99.ns) {
+        (Held::No, None) => "p99 above its limit".to_owned(),
+        _ => format!("p99 {}", percentile(step.latency.p99)),
+    };
+    Some(Condition { held: check.p99, seen, over: String::new(), limit })
 }
 
-fn success(check: &SloCheck, step: &StepSummary) -> Option<(Held, String)> {
-    let limit = percent_text(check.slo.success_ratio?);
-    let (seen, requests) = (ratio(step.success_ratio), counted(step.counts.ended(), "request"));
-    Some((check.success, format!("success {seen} of {requests} (at least {limit})")))
+fn success(check: &SloCheck, step: &StepSummary) -> Option<Condition> {
+    let limit = format!("at least {}", percent_text(check.slo.success_ratio?));
+    let seen = format!("success {}", ratio(step.success_ratio));
+    let over = format!(" of {}", counted(step.counts.ended(), "request"));
+    Some(Condition { held: check.success, seen, over, limit })
 }
 
-fn throughput(findings: &Findings, check: &SloCheck) -> Option<(Held, String)> {
-    let limit = count_text(check.slo.throughput_per_sec?);
+fn throughput(findings: &Findings, check: &SloCheck) -> Option<Condition> {
+    let limit = format!("at least {}", count_text(check.slo.throughput_per_sec?));
     let seen = match check.throughput_within {
         Some(within) => {
             format!("{} requests/s within p99 and success", at_least(within.value, findings.lower_bound))
         }
         None => "no step within p99 and success".to_owned(),
     };
-    Some((check.throughput, format!("throughput: {seen} (at least {limit})")))
+    let seen = format!("throughput: {seen}");
+    Some(Condition { held: check.throughput, seen, over: String::new(), limit })
 }

@@ -1,10 +1,10 @@
 //! Tables of steps, of the requests in a step and of its windows over time; and the law fitted over the steps.
 
 use plimsoll_analyze::{
-    Estimate, Findings, RampWindow, RequestSummary, Steadiness, StepSummary, Usl, UslFit,
+    Estimate, Findings, NotRun, RampWindow, RequestSummary, Steadiness, StepSummary, Usl, UslFit,
 };
 use plimsoll_plan::Plan;
-use plimsoll_record::StepEnd;
+use plimsoll_record::{ConnectionResource, StepEnd};
 use plimsoll_units::{bytes_text, count_text, escape_control, grouped, share_text, significant};
 
 use super::failures::in_brief;
@@ -26,7 +26,7 @@ const KINDS_NOTED: usize = 2;
 /// The steps by rising connections, with footnotes.
 pub(super) fn steps(findings: &Findings) -> String {
     if findings.steps.is_empty() {
-        return "No step was recorded.\n".to_owned();
+        return "No step was recorded.\n".to_owned() + &not_run(findings);
     }
     let mut steps: Vec<&StepSummary> = findings.steps.iter().collect();
     steps.sort_by_key(|step| step.connections);
@@ -44,7 +44,20 @@ pub(super) fn steps(findings: &Findings) -> String {
             ("notes", &|step| remarks(&findings.plan, step).join(", ")),
         ],
     );
-    lines + &footnotes(&steps) + &requests_at_chosen(findings)
+    lines + &not_run(findings) + &footnotes(&steps) + &requests_at_chosen(findings)
+}
+
+/// A line for each step that was not run.
+pub(super) fn not_run(findings: &Findings) -> String {
+    let line = |step: &NotRun| {
+        let resource = match step.allowed.resource {
+            ConnectionResource::Descriptors => "descriptors",
+            ConnectionResource::Ports => "local ports",
+        };
+        let (asked, allowed) = (grouped(step.connections.into()), grouped(step.allowed.connections));
+        format!("{asked:>5}  not run: this machine has {resource} for {allowed} connections\n")
+    };
+    findings.not_run.iter().map(line).collect()
 }
 
 fn remarks(plan: &Plan, step: &StepSummary) -> Vec<String> {
@@ -66,6 +79,17 @@ fn remarks(plan: &Plan, step: &StepSummary) -> Vec<String> {
     // The self-check below the table is that of the decisive step; a lower bound in another step needs its own reason.
     notes.extend(step.generator.reasons.first().map(words::short_reason));
     notes
+}
+
+/// The remark that matters most for how a step is read, if there is one.
+pub(super) fn chief_remark(plan: &Plan, step: &StepSummary) -> Option<String> {
+    let failures = || in_brief(plan, &step.counts).into_iter().next();
+    let held_back = || step.generator.reasons.first().map(words::short_reason);
+    end_note(step.end)
+        .map(str::to_owned)
+        .or_else(failures)
+        .or_else(held_back)
+        .or_else(|| steadiness_note(step))
 }
 
 fn end_note(end: StepEnd) -> Option<&'static str> {

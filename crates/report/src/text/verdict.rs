@@ -11,15 +11,16 @@ use crate::words;
 
 /// The verdict in a sentence or two, and the advice.
 pub(super) fn limit(run: &Run, findings: &Findings) -> String {
-    let verdict = wrapped("", "", &format!("What limits it: {}", verdict_text(run, findings)));
+    let paragraph = words::paragraph(&findings.verdict);
+    let verdict = wrapped("", "", &format!("What limits it: {}", verdict_text(run, findings, &paragraph)));
     let advised = words::advice(&findings.verdict);
     verdict + &advised.iter().map(|text| advice("  ", &escape_control(text))).collect::<String>()
 }
 
-fn verdict_text(run: &Run, findings: &Findings) -> String {
-    let said = words::paragraph(&findings.verdict);
-    if !said.is_empty() {
-        return escape_control(&said);
+/// The paragraph of a verdict, or what is known of one that has none.
+pub(super) fn verdict_text(run: &Run, findings: &Findings, paragraph: &str) -> String {
+    if !paragraph.is_empty() {
+        return escape_control(paragraph);
     }
     match findings.verdict.limit {
         Limit::Generator => generator_text(findings),
@@ -55,8 +56,12 @@ fn generator_ruled_out(findings: &Findings) -> String {
 
 /// Nothing is said of the target's machine that was not seen.
 fn unwatched(run: &Run) -> &'static str {
-    let watched = run.hosts.iter().any(|sample| sample.host != PlanHost::GENERATOR);
-    if watched { "" } else { " The target's machine was not watched." }
+    if is_watched(run) { "" } else { " The target's machine was not watched." }
+}
+
+/// True if a host other than the generator's was sampled.
+pub(super) fn is_watched(run: &Run) -> bool {
+    run.hosts.iter().any(|sample| sample.host != PlanHost::GENERATOR)
 }
 
 /// What the verdict rests on, and what it rules out.

@@ -22,7 +22,18 @@ enum ClaimText {
 
 /// The paragraph; empty where the load alone says all that is known.
 pub fn paragraph(verdict: &Verdict) -> String {
-    let mut text = if_known(verdict.claim.as_ref(), |claim| with_rest(verdict, claim_text(verdict, claim)));
+    worded(verdict, &next(verdict))
+}
+
+/// The paragraph without the limit that comes next.
+pub(crate) fn short_paragraph(verdict: &Verdict) -> String {
+    worded(verdict, "")
+}
+
+/// The paragraph, with what comes after a claim.
+fn worded(verdict: &Verdict, next: &str) -> String {
+    let with_rest = |claim| with_rest(verdict, claim_text(verdict, claim), next);
+    let mut text = if_known(verdict.claim.as_ref(), with_rest);
     for sentence in verdict.proof_attempt.iter().map(proof::sentences) {
         if text.is_empty() {
             text = format!("{} of {}.", verdict.limit.name(), placed(&verdict.place));
@@ -33,13 +44,13 @@ pub fn paragraph(verdict: &Verdict) -> String {
     text
 }
 
-fn with_rest(verdict: &Verdict, text: ClaimText) -> String {
+fn with_rest(verdict: &Verdict, text: ClaimText, next: &str) -> String {
     match text {
         Paragraph(paragraph) => paragraph,
         Clause(clause) => {
             let other = verdict.busiest_other.as_ref();
             let rest = if_known(other, |other| format!("; of the rest, {}", resource_used(other)));
-            format!("{clause}{rest}.{}{}", rivals(&verdict.also), next(verdict))
+            format!("{clause}{rest}.{}{next}", rivals(&verdict.also))
         }
     }
 }

@@ -163,7 +163,7 @@ pub(crate) fn excluded(verdict: &Verdict) -> Vec<String> {
     verdict.excluded.iter().map(not_the_limit).collect()
 }
 
-fn not_the_limit(excluded: &Excluded) -> String {
+pub(crate) fn not_the_limit(excluded: &Excluded) -> String {
     match excluded {
         Excluded::MostUsed(used) => format!(
             "{}: its busiest other resource was {}, {}",

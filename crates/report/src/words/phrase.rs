@@ -23,7 +23,7 @@ pub(super) fn each_of(names: &[String]) -> String {
 }
 
 /// A place as in a sentence: `nginx on web`; the host alone for all of it.
-pub(super) fn placed(place: &Place) -> String {
+pub(crate) fn placed(place: &Place) -> String {
     match place.of_host() {
         Some(part) if *part != Part::Whole => format!("{part} on {}", place.host_name()),
         _ => place.to_string(),

@@ -2,7 +2,7 @@
 
 use plimsoll_analyze::{Estimate, step_outcomes};
 use plimsoll_record::{FailureKind, RunCommand};
-use plimsoll_report::figure::{Caption, Figure, Series, StepPoint, success, throughput};
+use plimsoll_report::figure::{Caption, Figure, Series, StepPoint, answer, comparison, success, throughput};
 
 use super::sample;
 
@@ -19,7 +19,17 @@ fn point(connections: u32, per_sec: f64, success_ratio: Option<f64>) -> StepPoin
     let mean_ms = (per_sec > 0.0).then(|| around(f64::from(connections) / per_sec * 1e3));
     let success_interval = success_ratio.map(|ratio| (ratio - 0.2, ratio + 0.2));
     let throughput = around(per_sec);
-    StepPoint { connections, throughput, mean_ms, success_ratio, success_interval, lower_bound: false }
+    let (p50_ms, p99_ms) = (mean_ms, mean_ms);
+    StepPoint {
+        connections,
+        throughput,
+        mean_ms,
+        p50_ms,
+        p99_ms,
+        success_ratio,
+        success_interval,
+        lower_bound: false,
+    }
 }
 
 /// A PNG of the promised size that holds more than paper, and an SVG without numbers that are none.
@@ -34,7 +44,7 @@ fn sound(figure: &Figure) {
 }
 
 fn both(series: &Series) -> Vec<Figure> {
-    vec![throughput(&caption(), &[series]).unwrap(), success(&caption(), &[series]).unwrap()]
+    vec![throughput(&caption(), series).unwrap(), success(&caption(), series).unwrap()]
 }
 
 #[test]
@@ -73,7 +83,7 @@ fn ratios_of(steps: u32, ended: u64, failed: impl Fn(u32) -> u64) -> Figure {
     });
     let mut findings = sample::healthy(RunCommand::Sweep).findings;
     findings.steps = steps.collect();
-    success(&caption(), &[&Series::new(&findings)]).unwrap()
+    success(&caption(), &Series::new(&findings)).unwrap()
 }
 
 #[test]
@@ -85,7 +95,7 @@ fn a_full_success_rate_still_has_its_interval() {
     // A run of plain figures has no interval, and none is claimed for it.
     let mut without = series(vec![point(1, 10.0, Some(1.0))]);
     without.points[0].success_interval = None;
-    let svg = success(&caption(), &[&without]).unwrap().svg;
+    let svg = success(&caption(), &without).unwrap().svg;
     assert!(!svg.contains("95 %") && svg.contains("100 % throughout"), "{svg}");
 }
 
@@ -93,7 +103,7 @@ fn a_full_success_rate_still_has_its_interval() {
 fn bars_of_the_success_rate_end_at_nothing_and_at_a_hundred_per_cent() {
     let one = |success_interval| {
         let point = StepPoint { success_interval, ..point(1, 10.0, Some(0.5)) };
-        success(&caption(), &[&series(vec![point])]).unwrap().svg
+        success(&caption(), &series(vec![point])).unwrap().svg
     };
     assert_eq!(one(Some((-0.4, 1.3))), one(Some((0.0, 1.0))));
     assert_ne!(one(Some((0.1, 0.9))), one(Some((0.0, 1.0))));
@@ -110,19 +120,42 @@ fn lower_bounds_are_marked() {
 fn two_runs_share_one_figure_though_their_steps_differ() {
     let a = Series::from_steps("candidate", &step_outcomes(&sample::healthy(RunCommand::Sweep).findings));
     let b = Series::from_steps("reference", &step_outcomes(&sample::unsettled().findings));
-    let speeds = throughput(&caption(), &[&a, &b]).unwrap();
-    let ratios = success(&caption(), &[&a, &b]).unwrap();
-    for figure in [speeds, ratios] {
-        sound(&figure);
-        assert!(figure.svg.contains("candidate: ") && figure.svg.contains("reference: "));
-        assert!(figure.svg.contains("1,000") && figure.svg.contains("16"));
+    let figure = comparison(&caption(), &a, &b).unwrap();
+    sound(&figure);
+    for text in ["candidate: QPS", "reference: QPS", "candidate: mean", "candidate: p99", "1,000", "16"] {
+        assert!(figure.svg.contains(text), "{text}");
     }
+}
+
+#[test]
+fn any_two_series_can_be_compared() {
+    let none = series(Vec::new());
+    let zero = series(vec![point(1, 0.0, None), point(2, 0.0, Some(0.0))]);
+    let broken = series(vec![point(1, f64::NAN, Some(f64::NAN)), point(2, f64::INFINITY, Some(1.0))]);
+    for (old, new) in [(&none, &none), (&none, &zero), (&zero, &broken)] {
+        sound(&comparison(&caption(), old, new).unwrap());
+    }
+}
+
+#[test]
+fn the_answer_has_the_verdict_the_knee_and_the_limit_of_the_slo_and_success_only_below_all() {
+    let healthy = answer(&sample::healthy(RunCommand::Answer).findings).unwrap();
+    sound(&healthy);
+    for text in ["3,190 requests/s", "limit: not known", "sweet spot", "limit of p99", "p50", "p99"] {
+        assert!(healthy.svg.contains(text), "{text}: {}", healthy.svg);
+    }
+    assert!(!healthy.svg.contains("success rate"), "{}", healthy.svg);
+    let failing = answer(&sample::unsettled().findings).unwrap();
+    sound(&failing);
+    assert!(failing.svg.contains("success rate") && failing.svg.contains("99.99"), "{}", failing.svg);
+    // Nothing that is not known is drawn as a figure.
+    sound(&answer(&sample::dead().findings).unwrap());
 }
 
 #[test]
 fn long_titles_are_cut_before_they_leave_the_sheet() {
     let caption = Caption { title: "http://a/".to_owned() + &"x".repeat(400), detail: String::new() };
-    let svg = throughput(&caption, &[&series(vec![point(1, 5.0, Some(1.0))])]).unwrap().svg;
+    let svg = throughput(&caption, &series(vec![point(1, 5.0, Some(1.0))])).unwrap().svg;
     assert!(svg.contains('…') && !svg.contains(&"x".repeat(200)));
 }
 

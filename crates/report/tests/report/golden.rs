@@ -2,14 +2,14 @@
 
 use plimsoll_analyze::{Estimate, GeneratorReason, Steadiness, StepOutcome, compare, step_outcomes};
 use plimsoll_record::{Event, EventKind, FailureKind, RunCommand};
-use plimsoll_report::text;
+use plimsoll_report::text::{self, Page};
 
 use super::sample::{self, Sample};
 use super::variants;
 
 /// Compares the text with its snapshot, after what holds for every report.
 fn check(name: &str, sample: &Sample) {
-    let text = text::render(&sample.run, &sample.findings);
+    let text = text::full(&sample.run, &sample.findings);
     for line in text.lines() {
         assert!(line.chars().count() <= 100, "{name}: wider than 100 columns: {line}");
         assert!(!line.chars().any(char::is_control), "{name}: a control character: {line:?}");
@@ -18,6 +18,44 @@ fn check(name: &str, sample: &Sample) {
     insta::with_settings!({omit_expression => true, prepend_module_to_snapshot => false}, {
         insta::assert_snapshot!(name, text);
     });
+}
+
+/// Compares the short answer with its snapshot, after what holds for every one.
+fn check_short(name: &str, sample: &Sample) {
+    let page = |colours| Page { width: Page::DEFAULT_WIDTH, colours, run_name: Some("last".to_owned()) };
+    let text = text::short(&sample.run, &sample.findings, &page(false));
+    assert!(text.lines().count() <= text::MAX_LINES, "{name}: {text}");
+    for line in text.lines() {
+        assert!(line.chars().count() <= Page::DEFAULT_WIDTH, "{name}: too wide: {line}");
+        assert_eq!(line, line.trim_end(), "{name}: blanks at the end");
+    }
+    // Colours add nothing but themselves.
+    let coloured = text::short(&sample.run, &sample.findings, &page(true));
+    let plain = anstream::adapter::strip_str(&coloured).to_string();
+    assert_eq!(plain, text, "{name}");
+    assert!(!text.chars().any(|c| c.is_control() && c != '\n'), "{name}: a control character");
+    insta::with_settings!({omit_expression => true, prepend_module_to_snapshot => false}, {
+        insta::assert_snapshot!(name, text);
+    });
+}
+
+#[test]
+fn short_answers_hold_what_matters_on_one_page() {
+    check_short("short_healthy", &sample::healthy(RunCommand::Answer));
+    check_short("short_lower_bound", &sample::lower_bound());
+    check_short("short_dead_target", &sample::dead());
+    check_short("short_unsettled", &sample::unsettled());
+    check_short("short_open_loop_behind", &sample::behind());
+    check_short("short_target_lost", &sample::lost());
+}
+
+#[test]
+fn a_short_answer_without_a_file_says_how_to_see_the_rest() {
+    let sample = sample::healthy(RunCommand::Answer);
+    let page = Page { width: 60, colours: false, run_name: None };
+    let text = text::short(&sample.run, &sample.findings, &page);
+    assert!(text.ends_with("More: --full (all 8 steps, evidence, self-check)\n"), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 60), "{text}");
 }
 
 #[test]
@@ -29,7 +67,7 @@ fn a_healthy_answer_begins_with_what_the_target_holds() {
 fn a_lower_bound_carries_its_mark_and_its_reason_everywhere() {
     let sample = sample::lower_bound();
     check("answer_lower_bound", &sample);
-    let text = text::render(&sample.run, &sample.findings);
+    let text = text::full(&sample.run, &sample.findings);
     for claim in text.match_indices("3,190") {
         assert!(text[..claim.0].ends_with("≥ "), "unmarked: {}", &text[claim.0..]);
     }
@@ -37,7 +75,7 @@ fn a_lower_bound_carries_its_mark_and_its_reason_everywhere() {
 
 /// A report in one line, for its lines break where their width ends.
 fn in_one_line(sample: &Sample) -> String {
-    text::render(&sample.run, &sample.findings).split_whitespace().collect::<Vec<_>>().join(" ")
+    text::full(&sample.run, &sample.findings).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[test]
@@ -87,14 +125,14 @@ fn answers_slower_than_a_step_are_not_called_failures() {
 fn a_change_within_the_only_level_is_in_its_headline() {
     let mut sample = sample::few();
     sample.findings.steps[0].steadiness = Steadiness::Moving;
-    let text = text::render(&sample.run, &sample.findings);
+    let text = text::full(&sample.run, &sample.findings);
     assert!(text.split("\n\n").next().unwrap().contains("changed within that step"), "{text}");
 }
 
 #[test]
 fn a_generator_that_was_the_limit_leaves_the_targets_knee_open() {
     let sample = sample::lower_bound();
-    let text = text::render(&sample.run, &sample.findings);
+    let text = text::full(&sample.run, &sample.findings);
     assert!(text.contains("With this generator") && !text.contains("Throughput stops growing"), "{text}");
     assert!(!text.contains("(the knee)") && !text.contains("only waiting grows"), "{text}");
 }
@@ -104,7 +142,7 @@ fn connections_that_were_not_open_are_named() {
     let mut sample = sample::few();
     sample.findings.generator.open_ratio = Some(0.5);
     sample.findings.generator.littles_law_error = None;
-    let text = text::render(&sample.run, &sample.findings);
+    let text = text::full(&sample.run, &sample.findings);
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(line.contains("50 % of the connections were open on average"), "{line}");
 }
@@ -129,7 +167,7 @@ fn a_step_names_its_failures_and_why_it_is_a_lower_bound() {
     steps[5].counts.status.add(503, 1_212);
     let starved = GeneratorReason::WorkerStarved { worker: 0, ratio: 0.21 };
     steps[0].generator.reasons.push(starved);
-    let text = text::render(&sample.run, &sample.findings);
+    let text = text::full(&sample.run, &sample.findings);
     let row = |start: &str| text.lines().find(|line| line.starts_with(start)).unwrap().to_owned();
     assert!(row("    8 ").contains("timed_out ×3"), "{text}");
     assert!(row("   32 ").contains("503 ×1,212"), "{text}");
@@ -161,7 +199,7 @@ fn a_rate_that_changes_is_shown_over_time_and_not_called_unsteady() {
 fn a_ladder_without_a_slo_speaks_of_its_best_step() {
     let mut sample = sample::healthy(RunCommand::Answer);
     sample.findings.slo = None;
-    let text = text::render(&sample.run, &sample.findings);
+    let text = text::full(&sample.run, &sample.findings);
     assert!(text.contains("holds 3,190 requests/s (3,152 to 3,228) at 32 connections."), "{text}");
     assert!(!text.contains("SLO"), "{text}");
 }
@@ -173,7 +211,7 @@ fn a_run_that_was_cut_before_its_first_step_still_has_a_report() {
         sample.findings.steps.clear();
         sample.findings.knee = None;
         sample.run.manifest.sealed = false;
-        let text = text::render(&sample.run, &sample.findings);
+        let text = text::full(&sample.run, &sample.findings);
         assert!(
             text.contains("This run did not finish.") && text.contains("No step was recorded."),
             "{text}"

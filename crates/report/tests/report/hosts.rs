@@ -111,7 +111,7 @@ pub(super) fn watched(command: RunCommand) -> Sample {
 }
 
 fn text_of(sample: &Sample) -> String {
-    text::render(&sample.run, &sample.findings)
+    text::full(&sample.run, &sample.findings)
 }
 
 /// The lines of the block of hosts.

@@ -49,7 +49,7 @@ fn without() -> ProfiledRun {
 #[test]
 fn a_report_ends_its_figures_with_the_functions_that_cost_most() {
     let sample = profiled(taken(&[("json.Marshal dump serve", 600), ("serve", 400)]), 1000.0);
-    let report = text::render(&sample.run, &sample.findings);
+    let report = text::full(&sample.run, &sample.findings);
     let block = &report[report.find("CPU profile").unwrap()..];
     let rows: Vec<Vec<&str>> = block.lines().map(|line| line.split_whitespace().collect()).collect();
     assert!(block.contains("1,000 samples, 1.00 cores busy, 1000 ± 62.0 µs of CPU per request"), "{block}");
@@ -62,10 +62,10 @@ fn a_report_ends_its_figures_with_the_functions_that_cost_most() {
 #[test]
 fn a_damaged_profile_is_reported_and_a_failed_one_is_an_event() {
     let damaged = profiled(ProfileOutcome::Taken(b"perf: segfault".to_vec()), 1000.0);
-    let report = text::render(&damaged.run, &damaged.findings);
+    let report = text::full(&damaged.run, &damaged.findings);
     assert!(report.contains("No CPU profile: ") && report.contains("line 1"), "{report}");
     let failed = profiled(ProfileOutcome::Failed("refused".to_owned()), 1000.0);
-    assert!(!text::render(&failed.run, &failed.findings).contains("CPU profile"));
+    assert!(!text::full(&failed.run, &failed.findings).contains("CPU profile"));
     let why = ProfiledRun::from_run(&failed.run, &failed.findings).unwrap_err().to_string();
     assert!(why.contains("refused"), "{why}");
 }
@@ -73,7 +73,7 @@ fn a_damaged_profile_is_reported_and_a_failed_one_is_an_event() {
 #[test]
 fn a_difference_names_what_only_one_run_does_with_its_cost_per_request() {
     let text = text::profile_difference(&with(), &without(), ("with", "without"), (Order::Cumulative, 30));
-    assert!(text.contains("A takes 590 ± "), "{text}");
+    assert!(text.contains("B takes 590 ± "), "{text}");
     let row = |name: &str| text.lines().find(|line| line.ends_with(&format!("  {name}"))).unwrap();
     assert!(row("dump").starts_with("+600 ± ") && row("dump").contains(" -  "), "{text}");
     assert!(row("serve").contains("·"), "it takes as long itself as before: {text}");
@@ -98,7 +98,7 @@ fn a_flame_graph_is_an_svg_document_whatever_functions_are_called() {
 #[test]
 fn a_run_without_any_is_reported_as_before() {
     let sample = sample::healthy(RunCommand::Run);
-    assert!(!text::render(&sample.run, &sample.findings).contains("CPU profile"));
+    assert!(!text::full(&sample.run, &sample.findings).contains("CPU profile"));
     let why = ProfiledRun::from_run(&sample.run, &sample.findings).unwrap_err().to_string();
     assert!(why.contains("--profile perf"), "{why}");
 }

@@ -233,6 +233,7 @@ fn sample(command: RunCommand, plan: Plan, steps: Vec<StepSummary>, verdict: Ver
         topology: plimsoll_analyze::Topology::default(),
         resources: Vec::new(),
         verdict,
+        not_run: Vec::new(),
         profiled: Vec::new(),
         lower_bound: false,
     };

@@ -71,7 +71,7 @@ fn watched() -> Sample {
 #[test]
 fn a_verdict_from_hosts_is_reported_with_what_else_was_observed() {
     let Sample { run, findings } = watched();
-    let text = text::render(&run, &findings);
+    let text = text::full(&run, &findings);
     assert!(text.contains("What limits it: nginx\\u{1b}[2J on web is the limit"), "{text}");
     assert!(text.contains("Ruled out\n  - api:"), "{text}");
     assert!(!text.contains("not known."), "{text}");

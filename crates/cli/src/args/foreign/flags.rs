@@ -30,6 +30,8 @@ pub(super) enum Here {
     Own(Conflict, &'static str),
     /// It stands for these arguments, with the value in place of `{}`.
     Means(&'static [&'static str]),
+    /// It stands for a cookie; several share one header.
+    Cookie,
     /// It stands for the header that carries a name and a password.
     Credentials,
     /// ab's name and password, or hey's header Accept, distinguished by the colon.
@@ -50,7 +52,7 @@ const fn row(
     ForeignFlag { spelling, value, from, there, here }
 }
 
-use Here::{Credentials, CredentialsOrAccept, Means, NoEffect, Own, Refused, Same};
+use Here::{Cookie, Credentials, CredentialsOrAccept, Means, NoEffect, Own, Refused, Same};
 
 const BOTH: &str = "ab, hey";
 const NO_PROXY: &str = "requests go through no proxy; --connect-to HOST:PORT sends them to another server";
@@ -78,7 +80,7 @@ pub(super) const FOREIGN_FLAGS: &[ForeignFlag] = &[
     row("-D", Some("FILE"), "hey", "body from a file", Means(&["-b", "@{}"])),
     row("-T", Some("TYPE"), BOTH, "content type of the body", Means(&["-H", "Content-Type: {}"])),
     row("-i", None, "ab", "HEAD instead of GET", Means(&["-m", "HEAD"])),
-    row("-C", Some("NAME=VALUE"), "ab", "cookie", Means(&["-H", "Cookie: {}"])),
+    row("-C", Some("NAME=VALUE"), "ab", "cookie", Cookie),
     row("-a", Some("USER:PASSWORD"), "hey", "basic authentication", Credentials),
     row("-A", Some("VALUE"), BOTH, "ab: basic authentication; hey: the header Accept", CredentialsOrAccept),
     row("-U", Some("AGENT"), "hey", "the header User-Agent", Means(&["-H", "User-Agent: {}"])),

@@ -36,6 +36,17 @@ fn a_line_of_ab_becomes_one_of_plimsoll() {
         "plimsoll|run|-m|PUT|-b|@put.json|-H|Cookie: a=b|http://h/"
     );
     assert_eq!(accepted("plimsoll run -q -i http://h/"), "plimsoll|run|-q|-m|HEAD|http://h/");
+    assert_eq!(
+        accepted("plimsoll run -C a=b -i -C c=d http://h/"),
+        "plimsoll|run|-H|Cookie: a=b; c=d|-m|HEAD|http://h/"
+    );
+}
+
+#[test]
+fn the_letter_t_in_a_line_of_theirs_is_explained() {
+    let remarks = |typed: &str| translated(typed).unwrap().remarks;
+    assert!(remarks("plimsoll run -n 100 -c 10 -t 5 http://h/")[0].contains("is here: worker threads"));
+    assert_eq!(remarks("plimsoll run -d 10s -c 10 -t 5 http://h/"), Vec::<String>::new());
 }
 
 #[test]
@@ -92,7 +103,7 @@ fn options_of_plimsoll_and_their_values_stay_as_they_are() {
     for typed in [
         "plimsoll run http://h/ --name -k --header -z -b -p",
         "plimsoll run http://h/ -c100 -d=5s -t 2 -o csv/ -q -- -k",
-        "plimsoll http://h/ -n api -t 2",
+        "plimsoll http://h/ --name api -t 2",
         "plimsoll sweep http://h/ -n 5 -k",
         "plimsoll diff a b",
         "plimsoll",
@@ -155,6 +166,7 @@ fn here(row: &ForeignFlag) -> String {
             let quoted = |arg: String| if arg.contains(' ') { format!("'{arg}'") } else { arg };
             format!("`{}`", args.iter().map(arg).map(quoted).collect::<Vec<_>>().join(" "))
         }
+        Here::Cookie => "`-H 'Cookie: NAME=VALUE'`, all in one header".to_owned(),
         Here::Credentials => "`-H 'Authorization: Basic …'`".to_owned(),
         Here::CredentialsOrAccept => {
             "with a colon `-H 'Authorization: Basic …'`, else `-H 'Accept: VALUE'`".to_owned()

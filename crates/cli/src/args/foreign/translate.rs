@@ -39,7 +39,8 @@ pub(crate) fn translate(root: &Command, mut line: Vec<String>) -> Result<Transla
     let connections = connections(&args);
     let args = args.into_iter().peekable();
     let translated = Translated { line, remarks: Vec::new() };
-    let mut reading = Reading { command, run, connections, args, translated, parsed: Vec::new() };
+    let mut reading =
+        Reading { command, run, connections, args, translated, parsed: Vec::new(), cookie: None };
     reading.all()?;
     Ok(reading.translated)
 }
@@ -68,6 +69,8 @@ struct Reading<'a> {
     args: Peekable<IntoIter<String>>,
     translated: Translated,
     parsed: Vec<ParsedFlag>,
+    /// Where the field of cookies stands in the translated line.
+    cookie: Option<usize>,
 }
 
 fn option<'a>(command: &'a Command, typed: &str) -> Option<&'a Arg> {
@@ -93,7 +96,18 @@ impl Reading<'_> {
                 self.translated.line.push(arg);
             }
         }
+        self.note_threads();
         self.check_number_with_time()
+    }
+
+    /// ab's and hey's -t is a time. In a line that reads like one of theirs, a remark says what it is here.
+    fn note_threads(&mut self) {
+        let is_theirs = self.parsed.iter().any(|flag| flag.borrowed || flag.id == "requests_count");
+        if is_theirs && self.parsed.iter().any(|flag| flag.typed == "-t") {
+            self.translated
+                .remarks
+                .push(format!("-t (ab: how long; hey: time for one request) is here: {THREADS}"));
+        }
     }
 
     /// hey ignores -n where -z is given; here the first of both ends the load.
@@ -156,7 +170,7 @@ impl Reading<'_> {
         let wants_value = native.get_action().takes_values();
         let attached = rest.strip_prefix('=').unwrap_or(rest);
         let next = if rest.is_empty() { self.args.peek().cloned() } else { None };
-        self.check_value(row, native, typed, next.as_deref().unwrap_or(attached))?;
+        self.check_value(row, typed, next.as_deref().unwrap_or(attached))?;
         self.say(native, typed, false)?;
         if wants_value && !rest.is_empty() {
             self.translated.line.push(format!("{typed}{rest}"));
@@ -167,21 +181,11 @@ impl Reading<'_> {
         Ok(false)
     }
 
-    fn check_value(
-        &self,
-        row: Option<&ForeignFlag>,
-        native: &Arg,
-        typed: &str,
-        value: &str,
-    ) -> Result<(), UsageError> {
+    fn check_value(&self, row: Option<&ForeignFlag>, typed: &str, value: &str) -> Result<(), UsageError> {
         let wrong = match row.map(|row| row.here) {
             Some(Here::Own(conflict, means)) => {
                 conflict.refuse(value, self.connections).map(|why| conflicting(typed, &why, means))
             }
-            Some(Here::Same) if native.get_id() == "name" && value.parse::<u64>().is_ok() => Some(format!(
-                "-n is the name of the files here; {value} requests are plimsoll run URL -n {value}, a name of \
-                 digits is --name {value}"
-            )),
             _ => None,
         };
         wrong.map_or(Ok(()), |words| Err(refusal(words)))
@@ -198,6 +202,7 @@ impl Reading<'_> {
         };
         match row.here {
             Here::Means(args) => self.mean(typed, args, &value),
+            Here::Cookie => self.cookie(typed, &value),
             Here::CredentialsOrAccept if !value.contains(':') => self.header(typed, &accept(&value)?),
             Here::Credentials | Here::CredentialsOrAccept => self.header(typed, &credentials(typed, &value)?),
             Here::NoEffect(words) => {
@@ -212,6 +217,18 @@ impl Reading<'_> {
         }
     }
 
+    /// All cookies go into one field, as RFC 6265, section 5.4 demands.
+    fn cookie(&mut self, typed: &str, value: &str) -> Result<(), UsageError> {
+        let before = self.cookie.and_then(|at| self.translated.line.get_mut(at));
+        if let Some(field) = before {
+            *field = format!("{field}; {value}");
+            return Ok(());
+        }
+        self.header(typed, &format!("Cookie: {value}"))?;
+        self.cookie = self.translated.line.len().checked_sub(1);
+        Ok(())
+    }
+
     fn header(&mut self, typed: &str, header: &str) -> Result<(), UsageError> {
         self.mean(typed, &["-H", "{}"], header)
     }
@@ -221,7 +238,7 @@ impl Reading<'_> {
         while let Some(target) = args.next() {
             let of_target = args.next_if(|arg| !arg.starts_with('-')).map(|arg| arg.replace("{}", value));
             if let Some(native) = option(self.command, target) {
-                self.check_value(flag(target), native, target, of_target.as_deref().unwrap_or_default())?;
+                self.check_value(flag(target), target, of_target.as_deref().unwrap_or_default())?;
                 self.say(native, typed, true)?;
             } else if option(self.run, target).is_some() {
                 return Err(one_load(typed));

@@ -15,7 +15,7 @@ use crate::args::values::RUNS_FOLDER;
 use crate::exit::Exit;
 use crate::experiments::ExperimentSetup;
 use crate::files::{Written, stamp};
-use crate::terminal::{report_error, result};
+use crate::terminal::{page, report_error, result};
 
 /// How labs are run.
 #[derive(Debug, Clone, clap::Args)]
@@ -43,6 +43,9 @@ pub(crate) struct LabRunArgs {
     file: String,
     #[command(flatten)]
     how: CaseArgs,
+    /// The full report of a single run instead of the short answer
+    #[arg(long)]
+    full: bool,
 }
 
 impl CaseArgs {
@@ -69,7 +72,7 @@ pub(super) fn run(args: &LabRunArgs, privileges: Privileges) -> anyhow::Result<E
     let stem = format!("{}-{}", file.name(), stamp());
     let mut sections = Sections::new(file.name(), stem, &runs, &conclusions);
     if !how.json {
-        result(&(report(&runs)? + &sections.texts.concat()))?;
+        result(&(report(&runs, args.full)? + &sections.texts.concat()))?;
         sections.texts.clear();
     }
     let ablated = if has_switches && !context.is_interrupted() {
@@ -120,7 +123,7 @@ fn written(sections: &mut Sections, how: &CaseArgs, ablated: anyhow::Result<bool
 }
 
 /// The whole report of one run, or the table of several.
-fn report(runs: &LabRuns<'_>) -> anyhow::Result<String> {
+fn report(runs: &LabRuns<'_>, full: bool) -> anyhow::Result<String> {
     if runs.outcomes.is_empty() {
         return Ok(String::new());
     }
@@ -129,7 +132,10 @@ fn report(runs: &LabRuns<'_>) -> anyhow::Result<String> {
         return Ok(render(&runs.outcomes) + &score(runs.outcomes.iter().filter(|_| expecting)));
     };
     let recorded = read_run(&judged.file)?;
-    let report = text::render(&recorded.run, &recorded.findings);
+    let report = match full {
+        true => text::full(&recorded.run, &recorded.findings),
+        false => text::short(&recorded.run, &recorded.findings, &page(Some(&judged.file))),
+    };
     let expected = expected.as_ref().map_or_else(String::new, |expected| match only.as_expected() {
         Some(true) => format!("\nas expected: {}\n", words(expected)),
         _ => format!("\nNOT as expected: {} instead of {}\n", judged.limit_text(), words(expected)),

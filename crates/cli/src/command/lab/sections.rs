@@ -107,7 +107,7 @@ impl Sections {
             texts.push(comparison_text(comparison, a, b, profiles));
             compared.push(ComparedDocument::new(a.name, a.findings().lower_bound, comparison, profiles));
             let stem = format!("{}_{}_{name}", self.stem, a.name);
-            self.figures.push(diff::figures(&stem, &diff_side(side), &diff_side(reference)));
+            self.figures.push(diff::figures(&stem, &diff_side(reference), &diff_side(side)));
         }
         self.section(&heading, &texts.join("\n"));
         let lower_bound = reference.run.findings().lower_bound;

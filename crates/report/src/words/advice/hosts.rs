@@ -9,7 +9,7 @@ use crate::words::phrase::way;
 /// The load of a run is repeated by its connections, that of a row of a table as it was made.
 fn repeat(connections: Option<u32>) -> String {
     match connections {
-        Some(connections) => format!("repeat the load with -c {connections}"),
+        Some(connections) => format!("repeat the load at {}", crate::amount::connections(connections)),
         None => "repeat the row".to_owned(),
     }
 }

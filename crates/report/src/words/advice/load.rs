@@ -10,8 +10,8 @@ pub(super) const NOTHING_RAN: &str = "the run ended before its first step: run i
 
 pub(super) const NOTHING_ENDED: &str = "no request ended: let the run last longer than one answer takes";
 
-pub(super) const SWEEP: &str = "one level of load cannot show a limit: run plimsoll sweep with the same URL to see \
-     where throughput stops growing";
+pub(super) const SWEEP: &str = "one level of load cannot show a limit; plimsoll URL climbs until throughput stops \
+     growing";
 
 pub(super) const HIGHER_RATE: &str = "the target keeps up with this rate: raise -R to find the highest";
 

@@ -1,0 +1,151 @@
+//! The answer at a glance, in at most [`MAX_LINES`] lines: what the target holds and within which conditions, what limits it,
+//! what to do next, the ladder, and what to be wary of. A sweep has all its steps in addition.
+
+mod headline;
+mod ladder;
+mod level;
+mod next;
+mod sentences;
+
+use plimsoll_analyze::{Confidence, Excluded, Findings, Limit, Place, ProofOutcome, Steadiness, StepSummary};
+use plimsoll_plan::Load;
+use plimsoll_record::{ProfileOutcome, Run, RunCommand};
+use plimsoll_units::escape_control;
+
+use self::sentences::sentences_in;
+use super::page::{Ink, Page};
+use super::paragraph::{width, wrapped_to};
+use super::{claim, failures, origin, verdict};
+use crate::amount::{at_least, chosen_step, unfinished};
+use crate::words;
+
+/// The longest answer.
+pub const MAX_LINES: usize = 20;
+/// Lines of the verdict; its first sentence is never cut.
+const VERDICT_LINES: usize = 4;
+/// Lines of a remark; its first sentence is never cut.
+const REMARK_LINES: usize = 2;
+const MAX_REMARKS: usize = 2;
+/// What explains `n/k` in the table.
+const NOT_KNOWN: &str = "  n/k: not known, too few requests ended (p99 needs 299 of them).\n";
+/// Steps of the ladder that are shown at least, where there are so many.
+const MIN_STEPS: usize = 3;
+
+/// The short answer of a run.
+pub fn short(run: &Run, findings: &Findings, page: &Page) -> String {
+    let head = headline::headline(findings, page);
+    let verdict = verdict_of(run, findings, page) + &next::next(run, findings, page);
+    let tail = remarks(run, findings, page) + &more(run, findings, page);
+    let body = match findings.plan.load {
+        Load::Single { .. } => level::level(findings, page),
+        Load::Ladder { .. } => {
+            // Its header and the empty lines around it take three.
+            let taken = [&head, &verdict, &tail].iter().map(|part| part.lines().count()).sum::<usize>() + 3;
+            let rows = match run.manifest.command {
+                RunCommand::Sweep => findings.steps.len(),
+                _ => MAX_LINES.saturating_sub(taken).max(MIN_STEPS),
+            };
+            let unknown = ladder::has_unknown(findings, rows);
+            let rows = if unknown && rows > MIN_STEPS { rows - 1 } else { rows };
+            ladder::ladder(findings, page, rows) + if unknown { NOT_KNOWN } else { "" }
+        }
+    };
+    let parts = [head, verdict, body + &tail];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
+}
+
+/// The throughput that the answer speaks of, in requests per second, as one word.
+pub fn served_in_short(findings: &Findings) -> String {
+    let step = chosen_step(findings).filter(|step| step.counts.ok > 0);
+    let is_least = findings.lower_bound || unfinished(findings).is_some();
+    step.map_or_else(|| "0".to_owned(), |step| at_least(step.throughput.value, is_least))
+}
+
+/// What limits the target and where, as a phrase.
+pub fn limit_in_short(findings: &Findings) -> String {
+    let verdict = &findings.verdict;
+    match (verdict.limit, &verdict.place) {
+        (Limit::Unknown, _) => "not known".to_owned(),
+        (Limit::None, _) => "none reached".to_owned(),
+        (Limit::Generator, _) => "the load generator".to_owned(),
+        (Limit::Cpu, place) => escape_control(&format!("CPU of {}", words::placed(place))),
+        (Limit::Refused, place) => escape_control(&format!("refusals of {}", words::placed(place))),
+        (limit, Place::Nowhere) => limit.name().to_owned(),
+        (_, place) => escape_control(&format!("{} of {}", verdict.limit.name(), words::placed(place))),
+    }
+}
+
+/// The same with how certain it is: `limit (likely): pool of java on api`.
+pub(crate) fn verdict_in_short(findings: &Findings) -> String {
+    let confidence = confidence(findings).map(|confidence| format!(" ({confidence})"));
+    format!("limit{}: {}", confidence.unwrap_or_default(), limit_in_short(findings))
+}
+
+/// What limits the target, how certain that is, and why it is not the load generator.
+fn verdict_of(run: &Run, findings: &Findings, page: &Page) -> String {
+    let verdict = &findings.verdict;
+    let label = match confidence(findings) {
+        Some(confidence) => format!("Verdict ({confidence}):"),
+        None => "Verdict:".to_owned(),
+    };
+    let said = verdict::verdict_text(run, findings, &words::short_paragraph(verdict));
+    let generator = verdict.excluded.iter().find(|excluded| matches!(excluded, Excluded::Generator(_)));
+    let generator = generator.filter(|_| verdict.limit != Limit::Unknown).map(words::not_the_limit);
+    let generator = generator.map(|text| format!(" Not {text}.")).unwrap_or_default();
+    let text = sentences_in(page, VERDICT_LINES, &format!("{label} {said}{generator}"), "  ");
+    page.paint_part(Ink::Strong, &label, &text)
+}
+
+/// How certain a verdict is; `None` for one that names nothing.
+fn confidence(findings: &Findings) -> Option<&'static str> {
+    let verdict = &findings.verdict;
+    if matches!(verdict.limit, Limit::Unknown | Limit::None) {
+        return None;
+    }
+    let is_withdrawn = verdict.proof().is_some_and(|proof| proof.outcome == ProofOutcome::Withdrawn);
+    match verdict.confidence {
+        _ if is_withdrawn => Some("withdrawn"),
+        Confidence::Proven => Some("proven"),
+        Confidence::Measured => Some("measured"),
+        Confidence::Inferred => Some("likely"),
+        Confidence::Unknown => None,
+    }
+}
+
+/// What changes how the figures are read, the most important first.
+fn remarks(run: &Run, findings: &Findings, page: &Page) -> String {
+    // Where the interval is only wide, the first line has it.
+    let is_unsettled = |step: &&StepSummary| step.counts.ok > 0 && step.steadiness != Steadiness::Wide;
+    let settled = chosen_step(findings)
+        .filter(is_unsettled)
+        .map(|step| claim::settled(step, findings.lower_bound).trim().to_owned());
+    let settled = settled.filter(|text| !text.is_empty());
+    let unobserved = findings.verdict.excluded.iter();
+    let unobserved = unobserved.filter(|excluded| matches!(excluded, Excluded::Unobserved { .. }));
+    let unobserved = unobserved.map(|excluded| words::not_the_limit(excluded) + ".");
+    let all =
+        origin::remark_texts(run, findings).chain(failures::chief(findings)).chain(settled).chain(unobserved);
+    let shown =
+        all.take(MAX_REMARKS).map(|text| sentences_in(page, REMARK_LINES, &format!("! {text}"), "  "));
+    shown.map(|text| page.paint_lines(Ink::Doubt, &text)).collect()
+}
+
+/// Where the rest is read.
+fn more(run: &Run, findings: &Findings, page: &Page) -> String {
+    let steps = match findings.steps.len() {
+        0 | 1 => String::new(),
+        count => format!("all {count} steps, "),
+    };
+    let rest = format!(" ({steps}evidence, self-check)");
+    let is_profiled = run.profiles.iter().any(|profile| matches!(profile.outcome, ProfileOutcome::Taken(_)));
+    let text = match &page.run_name {
+        None => format!("More: --full{rest}"),
+        Some(name) if is_profiled => {
+            format!("More: plimsoll report {name} --full · CPU profile: plimsoll profile {name}")
+        }
+        Some(name) => format!("More: plimsoll report {name} --full{rest}"),
+    };
+    let text =
+        if width(&text) > page.width { format!("More: this run again with --full{rest}") } else { text };
+    page.paint_lines(Ink::Faint, &wrapped_to(page.width, "", "  ", &text))
+}

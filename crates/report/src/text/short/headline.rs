@@ -1,0 +1,128 @@
+//! The first lines: what the target holds at which load, and each condition with its value.
+
+use plimsoll_analyze::{Findings, Held, Limit, SloCheck, StepSummary};
+use plimsoll_plan::Load;
+use plimsoll_units::{escape_control, percent_text};
+
+use crate::amount::{chosen_step, if_known, load_of, mean, throughput, unfinished};
+use crate::text::page::{Ink, Page};
+use crate::text::paragraph::{cut, width, wrapped_to};
+use crate::text::{claim, slo};
+use crate::words;
+
+/// What the target holds, the whole first sentence in bold, and the conditions.
+pub(super) fn headline(findings: &Findings, page: &Page) -> String {
+    let url = cut(&escape_control(&findings.plan.target.url), page.width);
+    let text = held(findings, &url) + &claim::target_lost(findings) + &lower_bound(findings);
+    // A URL stands on a line of its own where not all of it fits one.
+    let lines = match text.strip_prefix(&url).filter(|_| width(&text) > page.width) {
+        Some(rest) => {
+            format!("{url}\n{}", wrapped_to(page.width, "", "", rest.trim_start_matches([' ', ':'])))
+        }
+        None => wrapped_to(page.width, "", "", &text),
+    };
+    page.paint_lines(Ink::Strong, &lines) + &conditions(findings, page)
+}
+
+fn held(findings: &Findings, url: &str) -> String {
+    let Some(step) = chosen_step(findings).filter(|step| step.counts.ok > 0) else {
+        return claim::nothing_held(findings, url).replace(" The failures are named below.", "");
+    };
+    let redirect = claim::only_status(findings).filter(|status| words::is_redirect(*status));
+    let redirect = if_known(redirect, claim::redirected);
+    match (&findings.slo, &findings.plan.load) {
+        (_, Load::Single { .. }) => format!("{redirect}{url} served {}.", single(step, findings)),
+        (Some(check), _) if check.best_step.is_none() => without_step(check, step, findings, url),
+        _ => {
+            let why = if_known(unfinished(findings), |why| format!("; {why}"));
+            format!(
+                "{redirect}{url} {} {} at {}{}{why}.",
+                claim::verb(step, findings),
+                claim::served(step, findings),
+                load_of(step),
+                claim::successes(step, findings),
+            )
+        }
+    }
+}
+
+fn single(step: &StepSummary, findings: &Findings) -> String {
+    if findings.answered_late() {
+        return claim::only_late(findings).trim_end_matches('.').to_owned();
+    }
+    let success = step.success_ratio.map_or_else(|| "not known".to_owned(), percent_text);
+    let throughput = throughput(step.throughput, findings.lower_bound);
+    format!("{throughput} at {}, success {success}", load_of(step))
+}
+
+/// No step is known to be within the conditions.
+fn without_step(check: &SloCheck, best: &StepSummary, findings: &Findings, url: &str) -> String {
+    let (served, load) = (claim::served(best, findings), load_of(best));
+    if [check.p99, check.success].contains(&Held::No) {
+        let lowest = findings.steps.iter().min_by_key(|step| step.connections);
+        let slow = lowest.filter(|_| check.p99 == Held::No).map(|step| {
+            format!(" Already at {} a request takes {} on average.", load_of(step), mean(&step.latency))
+        });
+        return format!(
+            "{url} holds no tested load within the conditions.{} Its best was {served} at {load}.",
+            slow.unwrap_or_default()
+        );
+    }
+    let why = if_known(unfinished(findings), |why| format!("; {why}"));
+    let broken = slo::conditions_at(&check.slo, best).iter().any(|condition| condition.held == Held::No);
+    let judged = match broken {
+        true => "That is outside the conditions; whether it holds a lower load is not known.",
+        false => "Too few requests ended to judge the conditions.",
+    };
+    format!("{url} served {served} at {load}{why}. {judged}")
+}
+
+fn lower_bound(findings: &Findings) -> String {
+    // Where the generator is the limit, the verdict says so.
+    if !findings.lower_bound || findings.verdict.limit == Limit::Generator {
+        return String::new();
+    }
+    let reason = if_known(findings.generator.reasons.first(), |first| format!(": {}", words::reason(first)));
+    format!(" That is a lower bound (≥), the load generator was held back{reason}.")
+}
+
+/// The conditions in one line where they fit, else a line each.
+fn conditions(findings: &Findings, page: &Page) -> String {
+    let Some((judged, mut conditions)) = slo::conditions(findings) else { return String::new() };
+    // Without a step within the conditions those of the first line's step are shown; a target that serves nothing has none.
+    let chosen = chosen_step(findings).filter(|step| step.counts.ok > 0);
+    let step = chosen.unwrap_or(judged);
+    if let Some(check) = findings.slo.as_ref().filter(|_| step.index != judged.index) {
+        let throughput = check.slo.throughput_per_sec.and_then(|_| conditions.pop());
+        conditions = slo::conditions_at(&check.slo, step);
+        conditions.extend(throughput);
+    }
+    if step.counts.ok == 0 {
+        return String::new();
+    }
+    let parts: Vec<(Held, String)> = conditions
+        .iter()
+        .map(|condition| {
+            (condition.held, format!("{} {}", slo::sign(condition.held), condition.short_text()))
+        })
+        .collect();
+    let line: String = parts.iter().map(|(_, part)| format!("  {part}")).collect();
+    if width(&line) <= page.width {
+        return parts.iter().fold(line, |line, (held, _)| painted(*held, &line, page)) + "\n";
+    }
+    let lines =
+        parts.iter().map(|(held, part)| painted(*held, &wrapped_to(page.width, "  ", "    ", part), page));
+    lines.collect::<String>()
+}
+
+/// The sign of a condition in its colour. Each line has signs of one kind in their order, so that the first that is not yet
+/// painted is painted.
+fn painted(held: Held, line: &str, page: &Page) -> String {
+    let ink = match held {
+        Held::Yes => Ink::Good,
+        Held::No => Ink::Bad,
+        Held::Unknown => Ink::Doubt,
+    };
+    let sign = format!("  {} ", slo::sign(held));
+    line.replacen(&sign, &format!("  {} ", page.paint(ink, slo::sign(held))), 1)
+}

@@ -1,0 +1,175 @@
+//! The ladder as a small table: a bar for each step, with the sweet spot and the best step marked.
+
+use plimsoll_analyze::{Findings, SloCheck, StepSummary};
+use plimsoll_units::grouped;
+
+use crate::amount::{NOT_KNOWN, at_least, chosen_step, list, mean, percentile, ratio};
+use crate::text::page::{Ink, Page};
+use crate::text::paragraph::{cut, width};
+use crate::text::steps;
+
+const GAP: &str = "  ";
+const MAX_BAR: usize = 20;
+const MIN_BAR: usize = 6;
+/// Columns for the longest mark, `best, sweet spot`.
+const MIN_NOTE: usize = 16;
+/// Parts of a column that a bar can end at.
+const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+
+/// The steps by rising connections, at most so many: those left out are neither marked nor the first or last.
+pub(super) fn ladder(findings: &Findings, page: &Page, max_rows: usize) -> String {
+    let steps = selected(findings, max_rows);
+    if steps.is_empty() {
+        return String::new();
+    }
+    let columns = columns(findings);
+    let widest = |(name, cell): &(&str, Cell)| {
+        steps.iter().map(|step| width(&cell(step))).max().unwrap_or(0).max(width(name))
+    };
+    let widths: Vec<usize> = columns.iter().map(widest).collect();
+    let taken: usize = widths.iter().map(|width| width + GAP.len()).sum();
+    let free = page.width.saturating_sub(taken + GAP.len() + MIN_NOTE);
+    let table = Table { findings, page, bar: free.clamp(MIN_BAR, MAX_BAR), columns, widths };
+    table.header() + &steps.iter().map(|step| table.row(step)).collect::<String>() + &steps::not_run(findings)
+}
+
+/// The steps to show, by rising connections.
+fn selected(findings: &Findings, max_rows: usize) -> Vec<&StepSummary> {
+    let mut steps: Vec<&StepSummary> = findings.steps.iter().collect();
+    steps.sort_by_key(|step| step.connections);
+    let last = steps.len().saturating_sub(1);
+    let best = steps.iter().position(|step| is_best(findings, step));
+    let rank = |at: usize| match at {
+        _ if Some(at) == best => 0,
+        _ if is_sweet_spot(findings, steps[at]) => 1,
+        at if at == last => 2,
+        0 => 3,
+        // Of the others, those near the best one.
+        _ => 4 + best.unwrap_or(last).abs_diff(at),
+    };
+    let mut ranked: Vec<usize> = (0..steps.len()).collect();
+    ranked.sort_by_key(|at| rank(*at));
+    ranked.truncate(max_rows);
+    ranked.sort_unstable();
+    ranked.into_iter().map(|at| steps[at]).collect()
+}
+
+fn is_best(findings: &Findings, step: &StepSummary) -> bool {
+    chosen_step(findings).is_some_and(|best| best.index == step.index && best.counts.ok > 0)
+}
+
+fn is_sweet_spot(findings: &Findings, step: &StepSummary) -> bool {
+    let knee = findings.knee.filter(|knee| knee.reached && !findings.lower_bound);
+    knee.is_some_and(|knee| knee.connections == step.connections)
+}
+
+type Cell = fn(&StepSummary) -> String;
+
+fn columns(findings: &Findings) -> Vec<(&'static str, Cell)> {
+    let mut columns: Vec<(&'static str, Cell)> = vec![
+        ("conns", |step| grouped(step.connections.into())),
+        ("QPS", |step| at_least(step.throughput.value, !step.generator.healthy())),
+        ("mean", |step| mean(&step.latency)),
+        ("p50", |step| percentile(step.latency.p50)),
+        ("p99", |step| percentile(step.latency.p99)),
+    ];
+    if findings.steps.iter().any(|step| step.success_ratio.is_some_and(|ratio| ratio < 1.0)) {
+        // Where requests fail, that counts for more than the mean.
+        columns[2] = ("success", |step| ratio(step.success_ratio));
+    }
+    columns
+}
+
+struct Table<'a> {
+    findings: &'a Findings,
+    page: &'a Page,
+    /// Columns of the longest bar.
+    bar: usize,
+    columns: Vec<(&'static str, Cell)>,
+    widths: Vec<usize>,
+}
+
+impl Table<'_> {
+    fn header(&self) -> String {
+        let cells = self.columns.iter().zip(&self.widths);
+        let names: String = cells.map(|((name, _), width)| format!("{name:>width$}{GAP}")).collect();
+        self.page.paint(Ink::Faint, names.trim_end()) + "\n"
+    }
+
+    fn row(&self, step: &StepSummary) -> String {
+        let cells: Vec<String> = self
+            .columns
+            .iter()
+            .zip(&self.widths)
+            .map(|((name, cell), width)| self.cell(name, format!("{:>width$}", cell(step)), step))
+            .collect();
+        let numbers = self.widths.iter().map(|width| width + GAP.len()).sum::<usize>();
+        let room = self.page.width.saturating_sub(numbers + self.bar + GAP.len());
+        let note = self.note(step, room);
+        let note = if self.is_marked(step) { self.page.paint(Ink::Strong, &note) } else { note };
+        let bar = self.bar_of(step);
+        let pad = if note.is_empty() { 0 } else { self.bar.saturating_sub(width(&bar)) };
+        let bar = self.page.paint(self.ink(step), &bar);
+        let line = format!("{}{GAP}{bar}{}{GAP}{note}", cells.join(GAP), " ".repeat(pad));
+        line.trim_end().to_owned() + "\n"
+    }
+
+    /// A cell, in red if it breaks a condition.
+    fn cell(&self, name: &str, text: String, step: &StepSummary) -> String {
+        let Some(check) = &self.findings.slo else { return text };
+        let broken = match name {
+            "p99" => breaks_p99(check, step),
+            "success" => breaks_success(check, step),
+            _ => false,
+        };
+        if broken { self.page.paint(Ink::Bad, &text) } else { text }
+    }
+
+    /// The bar of a step; its length is the part of the highest throughput.
+    fn bar_of(&self, step: &StepSummary) -> String {
+        let most = self.findings.steps.iter().map(|step| step.throughput.value).fold(0.0, f64::max);
+        let part = if most > 0.0 { step.throughput.value / most } else { 0.0 };
+        let eighths = (part * self.bar as f64 * 8.0).round() as usize;
+        "█".repeat(eighths / 8) + EIGHTHS[eighths % 8]
+    }
+
+    /// Green within the conditions, red outside.
+    fn ink(&self, step: &StepSummary) -> Ink {
+        let check = self.findings.slo.as_ref();
+        let broken = check.is_some_and(|check| breaks_p99(check, step) || breaks_success(check, step));
+        if broken { Ink::Bad } else { Ink::Good }
+    }
+
+    fn is_marked(&self, step: &StepSummary) -> bool {
+        is_best(self.findings, step) || is_sweet_spot(self.findings, step)
+    }
+
+    /// The marks of a step, and a remark where there is room for it.
+    fn note(&self, step: &StepSummary, room: usize) -> String {
+        let best = is_best(self.findings, step).then(|| "best".to_owned());
+        let sweet_spot = is_sweet_spot(self.findings, step).then(|| "sweet spot".to_owned());
+        let marks = list(best.into_iter().chain(sweet_spot), ", ");
+        let Some(remark) = steps::chief_remark(&self.findings.plan, step) else { return marks };
+        if marks.is_empty() {
+            return cut(&remark, room);
+        }
+        let both = format!("{marks}, {remark}");
+        if width(&both) <= room { both } else { marks }
+    }
+}
+
+fn breaks_p99(check: &SloCheck, step: &StepSummary) -> bool {
+    // Where p99 is not known, it is not below the median.
+    let at_least = step.latency.p99.ns.or(step.latency.p50.ns);
+    check.slo.p99_ms.zip(at_least).is_some_and(|(limit_ms, ns)| ns > limit_ms * 1e6)
+}
+
+fn breaks_success(check: &SloCheck, step: &StepSummary) -> bool {
+    check.slo.success_ratio.zip(step.success_ratio).is_some_and(|(limit, ratio)| ratio < limit)
+}
+
+/// True if the table shows a value that is not known.
+pub(super) fn has_unknown(findings: &Findings, max_rows: usize) -> bool {
+    let columns = columns(findings);
+    selected(findings, max_rows).iter().any(|step| columns.iter().any(|(_, cell)| cell(step) == NOT_KNOWN))
+}

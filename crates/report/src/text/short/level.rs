@@ -1,0 +1,101 @@
+//! The figures of a single level, in a few lines.
+
+use plimsoll_analyze::{Findings, RampWindow, RequestSummary, StepSummary};
+use plimsoll_units::{bytes_text, count_text, duration_text, escape_control, grouped, significant};
+
+use crate::amount::{at_least, bound, counted, list, percentile, seconds};
+use crate::text::page::Page;
+use crate::text::paragraph::{cut, wrapped_to};
+use crate::text::table::{Column, table};
+
+/// Requests and windows over time that are shown at most, the first ones.
+const MAX_ROWS: usize = 8;
+
+pub(super) fn level(findings: &Findings, page: &Page) -> String {
+    let Some(step) = findings.steps.first() else { return String::new() };
+    let line =
+        |name: &str, text: String| wrapped_to(page.width, &format!("{name:<10}"), &" ".repeat(10), &text);
+    let mut lines = line("requests", requests(step));
+    if step.latency.count > 0 {
+        lines += &line("latency", latency(step));
+    }
+    lines += &line("received", received(step, findings.lower_bound));
+    lines + &each_request(step, page) + &windows(step)
+}
+
+fn requests(step: &StepSummary) -> String {
+    let counts = &step.counts;
+    let others = counts.completed.saturating_sub(counts.ok);
+    let others =
+        if others > 0 { format!(" · {} answered without success", grouped(others)) } else { String::new() };
+    let status = counts.status.iter().map(|(status, count)| format!("{status}: {}", grouped(count)));
+    let status = list(status, ", ");
+    let status = if status.is_empty() { status } else { format!(" · status {status}") };
+    format!(
+        "{} ok{others} · {} failed in {}{status}",
+        grouped(counts.ok),
+        grouped(counts.failed.total()),
+        seconds(step.measured_sec)
+    )
+}
+
+fn latency(step: &StepSummary) -> String {
+    let times = &step.latency;
+    format!(
+        "mean {} · p50 {} · p90 {} · p99 {} · p99.9 {} · max {}",
+        duration_text(times.mean_ns),
+        percentile(times.p50),
+        percentile(times.p90),
+        percentile(times.p99),
+        percentile(times.p999),
+        duration_text(times.max_ns)
+    )
+}
+
+fn received(step: &StepSummary, lower_bound: bool) -> String {
+    let each = bytes_text(step.counts.bytes_in as f64 / step.counts.completed.max(1) as f64);
+    format!("{}{}/s, {each} a response", bound(lower_bound), bytes_text(step.bytes_in_per_sec))
+}
+
+/// A row for each request of a plan with several.
+fn each_request(step: &StepSummary, page: &Page) -> String {
+    if step.requests.is_empty() {
+        return String::new();
+    }
+    let lower_bound = !step.generator.healthy();
+    // What is left of the line by the figures before it.
+    let room = page.width.saturating_sub(50);
+    let columns: [Column<'_, RequestSummary>; 5] = [
+        ("QPS", &|request| at_least(request.throughput_per_sec, lower_bound)),
+        ("failed", &|request| grouped(request.counts.failed.total())),
+        ("p50", &|request| percentile(request.latency.p50)),
+        ("p99", &|request| percentile(request.latency.p99)),
+        ("request", &|request| cut(&escape_control(&request.name), room)),
+    ];
+    format!("\n{}", table(&step.requests[..step.requests.len().min(MAX_ROWS)], &columns))
+        + &rest(step.requests.len(), "request")
+}
+
+/// A row for each window of a rate that changes.
+fn windows(step: &StepSummary) -> String {
+    if step.ramp_windows.is_empty() {
+        return String::new();
+    }
+    let lower_bound = !step.generator.healthy();
+    let columns: [Column<'_, RampWindow>; 5] = [
+        ("from", &|window| format!("{} s", significant(window.began_sec))),
+        ("rate", &|window| count_text(window.rate_per_sec)),
+        ("QPS", &|window| at_least(window.throughput_per_sec, lower_bound)),
+        ("p99", &|window| percentile(window.latency.p99)),
+        ("waiting", &|window| grouped(window.backlog)),
+    ];
+    format!("\n{}", table(&step.ramp_windows[..step.ramp_windows.len().min(MAX_ROWS)], &columns))
+        + &rest(step.ramp_windows.len(), "window")
+}
+
+fn rest(count: usize, noun: &str) -> String {
+    match count.saturating_sub(MAX_ROWS) {
+        0 => String::new(),
+        more => format!("… and {}\n", counted(more as u64, &format!("more {noun}"))),
+    }
+}
