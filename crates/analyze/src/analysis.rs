@@ -84,7 +84,7 @@ fn not_run(run: &Run, plan: &Plan) -> Vec<NotRun> {
     else {
         return Vec::new();
     };
-    let beyond = steps.iter().filter(|connections| u64::from(**connections) > allowed.connections);
+    let beyond = steps.iter().filter(|connections| !allowed.allows(**connections));
     beyond.map(|connections| NotRun { connections: *connections, allowed }).collect()
 }
 

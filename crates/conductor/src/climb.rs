@@ -31,7 +31,7 @@ impl Session<'_> {
     fn within_limits(&self, steps: LadderSteps) -> LadderSteps {
         match (steps, self.recorder.run().manifest.machine.lowered_to) {
             (LadderSteps::Fixed(mut steps), Some(allowed)) => {
-                steps.retain(|connections| u64::from(*connections) <= allowed.connections);
+                steps.retain(|connections| allowed.allows(*connections));
                 LadderSteps::Fixed(steps)
             }
             (steps, _) => steps,

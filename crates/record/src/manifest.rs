@@ -73,6 +73,13 @@ pub struct LoweredTo {
     pub resource: ConnectionResource,
 }
 
+impl LoweredTo {
+    /// Whether the machine can open so many.
+    pub fn allows(self, connections: u32) -> bool {
+        u64::from(connections) <= self.connections
+    }
+}
+
 /// The command that made a run. It chooses the form of the report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "&'static str", from = "String")]

@@ -69,8 +69,8 @@ pub enum Margin {
 
 impl Comparison {
     /// The candidate is worse by more than `margin`, a ratio such as 0.05, if its best throughput is below (1 − margin) of the
-    /// reference's, with the whole interval of that ratio where there is one, or its success ratio is lower by more than `margin` at the best
-    /// steps or at any concurrency that both have.
+    /// reference's, with the whole interval of that ratio where there is one, or its success ratio is lower by more than `margin`
+    /// at the best steps or at any concurrency that both have.
     pub fn judge(&self, margin: f64) -> Margin {
         let best = self.best.map(|best| best.candidate.success_ratio - best.reference.success_ratio);
         let mut differences = self.rows.iter().filter_map(|row| row.success_difference).chain(best);

@@ -20,7 +20,11 @@ pub(super) fn sentences(findings: &Findings) -> String {
 fn capacity(findings: &Findings) -> String {
     let url = escape_control(&findings.plan.target.url);
     let Some(step) = chosen_step(findings).filter(|step| step.counts.ok > 0) else {
-        return format!("{}{}", nothing_held(findings, &url), target_lost(findings));
+        return format!(
+            "{}{}",
+            nothing_held(findings, &url, " The failures are named below."),
+            target_lost(findings)
+        );
     };
     let held = match findings.slo {
         Some(slo) if slo.best_step.is_none() => no_step_within(&url, &slo, step, findings),
@@ -100,7 +104,8 @@ fn no_step_within(url: &str, check: &SloCheck, best: &StepSummary, findings: &Fi
     )
 }
 
-pub(super) fn nothing_held(findings: &Findings, url: &str) -> String {
+/// Why the target holds nothing; `named` says where the failures are named, if anywhere.
+pub(super) fn nothing_held(findings: &Findings, url: &str, named: &str) -> String {
     let ended: u64 = findings.steps.iter().map(|step| step.counts.ended()).sum();
     if ended == 0 {
         return format!("{url}: nothing was measured, no request ended.");
@@ -117,7 +122,7 @@ pub(super) fn nothing_held(findings: &Findings, url: &str) -> String {
     }
     let completed: u64 = findings.steps.iter().map(|step| step.counts.completed).sum();
     let answered = if completed == 0 { "none was answered" } else { "none was answered with success" };
-    format!("{url} holds no load: of {} requests {answered}. The failures are named below.", grouped(ended))
+    format!("{url} holds no load: of {} requests {answered}.{named}", grouped(ended))
 }
 
 /// The status of every answer, where all have the same.

@@ -66,26 +66,37 @@ fn judged_step<'a>(findings: &'a Findings, check: &SloCheck) -> Option<&'a StepS
 
 /// The conditions that one step decides, at a step that was not judged: met, broken, or not known.
 pub(super) fn conditions_at(slo: &Slo, step: &StepSummary) -> Vec<Condition> {
-    let held = |is_met: Option<bool>| match is_met {
-        None => Held::Unknown,
-        Some(true) => Held::Yes,
-        Some(false) => Held::No,
-    };
-    let p99 = slo.p99_ms.map(|limit_ms| {
-        // Where p99 is not known, it is not below the median.
-        let above_median = step.latency.p50.ns.filter(|ns| *ns > limit_ms * 1e6).map(|_| false);
-        held(step.latency.p99.ns.map(|ns| ns <= limit_ms * 1e6).or(above_median))
-    });
-    let success = slo.success_ratio.map(|limit| held(step.success_ratio.map(|ratio| ratio >= limit)));
     let check = SloCheck {
         slo: *slo,
         best_step: None,
         throughput_within: None,
-        p99: p99.unwrap_or(Held::Unknown),
-        success: success.unwrap_or(Held::Unknown),
+        p99: p99_held(slo, step),
+        success: success_held(slo, step),
         throughput: Held::Unknown,
     };
     [self::p99(&check, step), self::success(&check, step)].into_iter().flatten().collect()
+}
+
+/// Whether one step alone meets the limit of p99; not known also without a limit.
+pub(super) fn p99_held(slo: &Slo, step: &StepSummary) -> Held {
+    // Where p99 is not known, it is not below the median.
+    let above_median = |limit_ms: f64| step.latency.p50.ns.filter(|ns| *ns > limit_ms * 1e6).map(|_| false);
+    let met =
+        |limit_ms| step.latency.p99.ns.map(|ns| ns <= limit_ms * 1e6).or_else(|| above_median(limit_ms));
+    held(slo.p99_ms.and_then(met))
+}
+
+/// The same of the success ratio.
+pub(super) fn success_held(slo: &Slo, step: &StepSummary) -> Held {
+    held(slo.success_ratio.zip(step.success_ratio).map(|(limit, ratio)| ratio >= limit))
+}
+
+fn held(is_met: Option<bool>) -> Held {
+    match is_met {
+        None => Held::Unknown,
+        Some(true) => Held::Yes,
+        Some(false) => Held::No,
+    }
 }
 
 fn p99(check: &SloCheck, step: &StepSummary) -> Option<Condition> {

@@ -26,7 +26,7 @@ pub(super) fn headline(findings: &Findings, page: &Page) -> String {
 
 fn held(findings: &Findings, url: &str) -> String {
     let Some(step) = chosen_step(findings).filter(|step| step.counts.ok > 0) else {
-        return claim::nothing_held(findings, url).replace(" The failures are named below.", "");
+        return claim::nothing_held(findings, url, "");
     };
     let redirect = claim::only_status(findings).filter(|status| words::is_redirect(*status));
     let redirect = if_known(redirect, claim::redirected);

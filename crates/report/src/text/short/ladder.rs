@@ -1,12 +1,12 @@
 //! The ladder as a small table: a bar for each step, with the sweet spot and the best step marked.
 
-use plimsoll_analyze::{Findings, SloCheck, StepSummary};
+use plimsoll_analyze::{Findings, Held, SloCheck, StepSummary};
 use plimsoll_units::grouped;
 
 use crate::amount::{NOT_KNOWN, at_least, chosen_step, list, mean, percentile, ratio};
 use crate::text::page::{Ink, Page};
 use crate::text::paragraph::{cut, width};
-use crate::text::steps;
+use crate::text::{slo, steps};
 
 const GAP: &str = "  ";
 const MAX_BAR: usize = 20;
@@ -118,8 +118,8 @@ impl Table<'_> {
     fn cell(&self, name: &str, text: String, step: &StepSummary) -> String {
         let Some(check) = &self.findings.slo else { return text };
         let broken = match name {
-            "p99" => breaks_p99(check, step),
-            "success" => breaks_success(check, step),
+            "p99" => slo::p99_held(&check.slo, step) == Held::No,
+            "success" => slo::success_held(&check.slo, step) == Held::No,
             _ => false,
         };
         if broken { self.page.paint(Ink::Bad, &text) } else { text }
@@ -136,7 +136,9 @@ impl Table<'_> {
     /// Green within the conditions, red outside.
     fn ink(&self, step: &StepSummary) -> Ink {
         let check = self.findings.slo.as_ref();
-        let broken = check.is_some_and(|check| breaks_p99(check, step) || breaks_success(check, step));
+        let broken = check.is_some_and(|SloCheck { slo, .. }| {
+            [slo::p99_held(slo, step), slo::success_held(slo, step)].contains(&Held::No)
+        });
         if broken { Ink::Bad } else { Ink::Good }
     }
 
@@ -156,16 +158,6 @@ impl Table<'_> {
         let both = format!("{marks}, {remark}");
         if width(&both) <= room { both } else { marks }
     }
-}
-
-fn breaks_p99(check: &SloCheck, step: &StepSummary) -> bool {
-    // Where p99 is not known, it is not below the median.
-    let at_least = step.latency.p99.ns.or(step.latency.p50.ns);
-    check.slo.p99_ms.zip(at_least).is_some_and(|(limit_ms, ns)| ns > limit_ms * 1e6)
-}
-
-fn breaks_success(check: &SloCheck, step: &StepSummary) -> bool {
-    check.slo.success_ratio.zip(step.success_ratio).is_some_and(|(limit, ratio)| ratio < limit)
 }
 
 /// True if the table shows a value that is not known.
