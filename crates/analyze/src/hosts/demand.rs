@@ -22,8 +22,8 @@ pub enum Law {
     Holds,
     /// It does not: something other than the requests uses it.
     Broken,
-    /// Throughput hardly differed between the steps, or there were too few of them, or nothing was left of the resource
-    /// in most of them, so that its use could not grow.
+    /// Throughput hardly differed between the steps, or there were too few of them, or use scatters so widely that a request
+    /// may cost nothing or all of it; or nothing was left of the resource in most steps, so that its use could not grow.
     Untested,
 }
 
@@ -84,7 +84,14 @@ fn through_origin(plateau: Load, capacity: Option<f64>) -> Demand {
 
 fn by_line(line: &Line, plateau: Load, capacity: Option<f64>) -> Demand {
     let (low, high) = (line.slope - line.slope_half, line.slope + line.slope_half);
-    let law = if low > 0.0 { Law::Holds } else { Law::Broken };
+    let law = match low > 0.0 {
+        true => Law::Holds,
+        // The scatter allows any cost of a request, from none to all that was used: the line shows nothing.
+        false if high * plateau.throughput_per_sec >= plateau.used => {
+            return through_origin(plateau, capacity);
+        }
+        false => Law::Broken,
+    };
     let left = |capacity: f64| (capacity - plateau.used).max(0.0);
     let at_per_sec = capacity.filter(|_| low > 0.0).map(|capacity| {
         let reach = |slope: f64| plateau.throughput_per_sec + left(capacity) / slope;
@@ -165,6 +172,18 @@ mod tests {
             (0..8).map(|n| load(100.0 * f64::from(1 << n), 0.98 + 0.005 * noise.normal())).collect();
         let found = found(&loads, 1.0);
         assert_eq!((found.law, found.at_per_sec), (Law::Broken, None));
+    }
+
+    #[test]
+    fn a_line_that_allows_any_demand_says_nothing() {
+        // Nine tenths used at each of three loads: with more of them, or less scatter, that would be no use by requests.
+        let scattered = [load(870.0, 0.80), load(1270.0, 0.94), load(1050.0, 0.95)];
+        let found_scattered = found(&scattered, 1.0);
+        assert_eq!(found_scattered.law, Law::Untested);
+        assert!((found_scattered.at_per_sec.unwrap().value - 1270.0 / 0.94).abs() < 1e-6);
+        let level: Vec<Load> =
+            (4..12).map(|n| load(100.0 * f64::from(n), 0.8 + 0.001 * f64::from(n % 2))).collect();
+        assert_eq!(found(&level, 1.0).law, Law::Broken);
     }
 
     #[test]

@@ -247,9 +247,9 @@ fn is_rival(ctx: &RuleContext<'_>, main: &Candidate, other: &Candidate) -> bool 
     }
 }
 
-/// An observed pool is a rival of what is nearly used up: it may stop growth just before that does. It is one of what is quite
-/// used up as well, if requests wait on another host; on its own host they wait for what is used up. And as many workers as
-/// compute all the time are no pool next to their own threads.
+/// A pool is a rival of what is nearly used up: it may stop growth just before that does. An observed one is one of what is
+/// quite used up as well, if requests wait on another host; on its own host they wait for what is used up. And as many workers
+/// as compute all the time are no pool next to their own threads.
 fn with_pool(ctx: &RuleContext<'_>, mut full: Decided) -> Decided {
     let Some(at_once) = concurrency(ctx) else { return full };
     let computing = threads::computing(ctx, at_once);
@@ -257,11 +257,20 @@ fn with_pool(ctx: &RuleContext<'_>, mut full: Decided) -> Decided {
         && computing.is_some_and(|found| computing_candidate(ctx, &found, at_once).place == full.main.place);
     let queue = queue::find(ctx, at_once.count.value);
     let pool = pool::candidate(ctx, &queue, at_once);
-    let is_elsewhere = pool.host() != full.main.host() || full.main.share() < FULL;
-    if pool.is_observed() && is_elsewhere && !is_threads {
+    let is_other_host = pool.host() != full.main.host();
+    let is_rival = match pool.is_observed() {
+        true => is_other_host || full.main.share() < FULL,
+        false => is_other_host && has_room(ctx, &full.main),
+    };
+    if is_rival && !is_threads {
         full.also.push(pool);
     }
     full
+}
+
+/// True if it is not quite busy, and its own law has it serve more than it did: something else may have stopped growth.
+fn has_room(ctx: &RuleContext<'_>, full: &Candidate) -> bool {
+    full.share() < BUSY && full.met_at_per_sec(ctx) > (1.0 + TIE) * ctx.throughput()
 }
 
 /// Threads that compute for all the time of their requests, or the lock that they take turns at.

@@ -4,7 +4,7 @@ use plimsoll_analyze::{Advice, Claim, Confidence, Excluded, Limit, Place, PlaceC
 use plimsoll_record::{FailureKind, Reading, Source};
 
 use crate::synthetic::{Level, findings};
-use crate::watch::{Watch, connections, pool_levels, waiting};
+use crate::watch::{Watch, before_a_slow_service, connections, pool_levels, waiting};
 
 fn found(verdict: &Verdict) -> (Limit, &str, Confidence) {
     (verdict.limit, verdict.host(), verdict.confidence)
@@ -70,17 +70,7 @@ fn addresses_of_both_families_lead_to_the_same_listener() {
 
 #[test]
 fn a_busy_service_that_reads_late_is_not_where_most_requests_wait() {
-    let slow = |late: f64| {
-        Watch::pool(16.0, 0.04, 128)
-            .host("api", 0.5, 800e-6)
-            .process("api", "8 java", 800e-6)
-            .listener("api", "0.0.0.0:8080", 8, move |step, _| late * waiting(step, 16.0))
-            .gauge(JAVA, "10.0.0.5:9000", |step, _| connections(step))
-            .host("slow", 1.0, 10e-6)
-            .process("slow", "9 server", 10e-6)
-            .listener("slow", "10.0.0.5:9000", 9, |_, _| 0.0)
-            .verdict()
-    };
+    let slow = |late: f64| before_a_slow_service(800e-6, late).verdict();
     assert_eq!((slow(0.3).limit, slow(0.3).host()), (Limit::Pool, "slow"));
     assert_eq!((slow(0.9).limit, slow(0.9).host()), (Limit::Pool, "api"));
 }

@@ -7,7 +7,7 @@ use plimsoll_analyze::{
 use plimsoll_record::{HostSample, Reading};
 
 use crate::synthetic::{Level, findings};
-use crate::watch::{Watch, pool_levels};
+use crate::watch::{Watch, before_a_slow_service, pool_levels};
 
 /// A ladder to a plateau of 3,200 requests/s, which nothing but the samples explains.
 fn ladder() -> Watch {
@@ -387,4 +387,14 @@ fn unwatched_hosts_leave_the_verdict_as_the_load_alone_tells_it() {
     });
     assert_eq!(findings(&run).verdict, alone);
     assert_eq!((alone.limit, alone.claim), (Limit::Unknown, None));
+}
+
+#[test]
+fn a_throttled_cpu_with_room_left_does_not_hide_a_pool_behind_it() {
+    let throttled = before_a_slow_service(1080e-6, 0.3)
+        .counter(("api", "cgroup", ""), "periods", |_, _| 100.0)
+        .counter(("api", "cgroup", ""), "throttled_periods", |_, x| if x > 300.0 { 92.0 } else { 3.0 });
+    let verdict = throttled.verdict();
+    assert_eq!(found(&verdict), (Limit::Cpu, "api", Confidence::Inferred));
+    assert!(verdict.also.iter().any(|also| also.limit == Limit::Pool), "{verdict:?}");
 }

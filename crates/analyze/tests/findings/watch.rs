@@ -177,3 +177,15 @@ pub(crate) fn connections(step: usize) -> f64 {
 pub(crate) fn waiting(step: usize, workers: f64) -> f64 {
     (connections(step) - workers).max(0.0)
 }
+
+/// An API on half a core that passes its requests on to a pool of 16.
+pub(crate) fn before_a_slow_service(cpu_sec: f64, late: f64) -> Watch {
+    Watch::pool(16.0, 0.04, 128)
+        .host("api", 0.5, cpu_sec)
+        .process("api", "8 java", cpu_sec)
+        .listener("api", "0.0.0.0:8080", 8, move |step, _| late * waiting(step, 16.0))
+        .gauge(("api", "peers", "8 java"), "10.0.0.5:9000", |step, _| connections(step))
+        .host("slow", 1.0, 10e-6)
+        .process("slow", "9 server", 10e-6)
+        .listener("slow", "10.0.0.5:9000", 9, |_, _| 0.0)
+}
