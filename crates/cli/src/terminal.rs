@@ -31,13 +31,16 @@ pub(crate) fn result(text: &str) -> anyhow::Result<()> {
 
 /// The page that a short answer is written for on this process's standard output; `file` is where the run is recorded.
 pub(crate) fn page(file: Option<&Path>) -> Page {
-    let out = io::stdout();
-    let columns = rustix::termios::tcgetwinsize(&out).ok().map(|size| usize::from(size.ws_col));
-    let width = columns
-        .filter(|columns| *columns > 0)
-        .map_or(Page::DEFAULT_WIDTH, |columns| columns.clamp(*WIDTHS.start(), *WIDTHS.end()));
-    let colours = AutoStream::choice(&out) != ColorChoice::Never;
+    let width =
+        columns().map_or(Page::DEFAULT_WIDTH, |columns| columns.clamp(*WIDTHS.start(), *WIDTHS.end()));
+    let colours = AutoStream::choice(&io::stdout()) != ColorChoice::Never;
     Page { width, colours, run_name: file.map(values::run_name) }
+}
+
+/// Columns of the terminal that standard output is; `None` for a file or another program.
+pub(crate) fn columns() -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
+    Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
 }
 
 /// Writes a result to standard output, as one JSON document or as text.

@@ -18,7 +18,7 @@ use crate::terminal::{remark, result};
 #[command(before_help = "\
 Examples:
   plimsoll diff last~1 last                              the newest run against the one before it
-  plimsoll diff api.dat http.dat                         figures and ratios, B / A
+  plimsoll diff api.dat http.dat                         figures and ratios, new / old
   plimsoll diff old.plimsoll new.plimsoll --margin 5%    exit code 3 if the new one is worse by more than 5 %")]
 pub(crate) struct DiffArgs {
     /// The reference, A: a run file or a .dat file; `last` is the newest run file, `last~1` the one before it
@@ -79,12 +79,14 @@ pub(crate) fn diff(args: &DiffArgs) -> anyhow::Result<Exit> {
         new.rename(name_new);
     }
     let comparison = compare(&new.steps, &old.steps);
-    let text = text::comparison(&comparison, &new.name, &old.name);
+    let (candidate, reference) =
+        (text::Side { name: &new.name, label: "new" }, text::Side { name: &old.name, label: "old" });
+    let text = text::comparison(&comparison, candidate, reference);
     if let (Some(a), Some(b)) = (&old.url, &new.url)
         && a != b
     {
         remark(&format!(
-            "plimsoll: A loads {} and B loads {}: the ratios are of different requests",
+            "plimsoll: the old run loads {} and the new one {}: the ratios are of different requests",
             escape_control(a),
             escape_control(b)
         ));
@@ -101,10 +103,10 @@ pub(crate) fn diff(args: &DiffArgs) -> anyhow::Result<Exit> {
 
 fn margin_line((judged, margin): &(Margin, String)) -> String {
     match judged {
-        Margin::Beyond => format!("B is worse than A by more than the margin of {margin}.\n"),
-        Margin::Within => format!("B is within the margin of {margin}.\n"),
+        Margin::Beyond => format!("New is worse than old by more than the margin of {margin}.\n"),
+        Margin::Within => format!("New is within the margin of {margin} of old.\n"),
         Margin::Unknown => format!(
-            "Whether B is within the margin of {margin} is not known: the generator held one of the runs back (≥). Repeat that \
+            "Whether new is within the margin of {margin} is not known: the generator held one of the runs back (≥). Repeat that \
              run with a stronger generator.\n"
         ),
     }

@@ -15,7 +15,7 @@ use plimsoll_units::{escape_control, unix_ms};
 use crate::args::values::{self, RUNS_FOLDER};
 use crate::exit::Exit;
 use crate::files::{Output, Written};
-use crate::terminal::{page, remark, result};
+use crate::terminal::{columns, page, remark, result};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct RunsArgs {
@@ -105,12 +105,9 @@ pub(crate) fn runs(args: &RunsArgs) -> anyhow::Result<Exit> {
     if rows.is_empty() {
         remark(&format!("no run files in {}; `plimsoll run URL` makes one", args.folder.display()));
     }
-    let now_unix_ms = unix_ms();
     let is_usual = args.folder == Path::new(RUNS_FOLDER);
-    let mut lines = vec![format!(
-        "{:<8}{:>7}  {:<7}{:>11}  {:<32}file, target\n",
-        "name", "age", "command", "QPS", "limit"
-    )];
+    let table = RunsTable { columns: columns().unwrap_or(usize::MAX), is_usual, now_unix_ms: unix_ms() };
+    let mut lines = vec![table.header()];
     let mut readable = 0;
     for row in &rows {
         let name = match (is_usual && row.summary.is_ok(), readable) {
@@ -119,7 +116,7 @@ pub(crate) fn runs(args: &RunsArgs) -> anyhow::Result<Exit> {
             (true, before) => format!("last~{before}"),
         };
         readable += usize::from(row.summary.is_ok());
-        lines.push(format!("{name:<8}{}", line(row, now_unix_ms)));
+        lines.push(table.line(row, &name));
     }
     if !rows.is_empty() {
         result(&lines.concat())?;
@@ -127,22 +124,67 @@ pub(crate) fn runs(args: &RunsArgs) -> anyhow::Result<Exit> {
     Ok(Exit::Success)
 }
 
-/// One line a run: its age, command, throughput and limit, the file, the target.
-fn line(row: &RunRow, now_unix_ms: u64) -> String {
-    let file = row.path.file_name().unwrap_or(row.path.as_os_str()).to_string_lossy();
-    let summary = match &row.summary {
-        Err(error) => return format!("unreadable  {file}: {error}\n"),
-        Ok(summary) => summary,
-    };
-    let target = escape_control(summary.target_url.as_deref().unwrap_or("?"));
-    let age = age(Duration::from_millis(now_unix_ms.saturating_sub(summary.started_unix_ms)));
-    let (per_sec, limit) = match read_run(&row.path) {
-        Ok(recorded) => (text::served_in_short(&recorded.findings), text::limit_in_short(&recorded.findings)),
-        Err(error) => ("?".to_owned(), escape_control(&error.to_string())),
-    };
-    let cut = if summary.sealed { "" } else { "  (did not end in order)" };
-    let command = summary.command.name();
-    format!("{age:>7}  {command:<7}{per_sec:>11}  {limit:<32}{file}  {target}{cut}\n")
+/// Lists runs in lines as wide as a terminal; where that is narrow, only by the one name that a command takes.
+struct RunsTable {
+    columns: usize,
+    is_usual: bool,
+    now_unix_ms: u64,
+}
+
+impl RunsTable {
+    /// From these columns on there is room for the file and the target next to the name.
+    const WIDE: usize = 130;
+    /// Columns of the limit.
+    const LIMIT: usize = 28;
+
+    fn header(&self) -> String {
+        let last = match (self.is_wide(), self.is_usual) {
+            (true, _) => "file, target",
+            (false, true) => "target",
+            (false, false) => "file",
+        };
+        self.cells(["name", "age", "command", "QPS", "limit", last])
+    }
+
+    fn is_wide(&self) -> bool {
+        self.columns >= Self::WIDE
+    }
+
+    fn line(&self, row: &RunRow, name: &str) -> String {
+        let file = row.path.file_name().unwrap_or(row.path.as_os_str()).to_string_lossy();
+        let summary = match &row.summary {
+            Err(error) => return format!("unreadable  {file}: {error}\n"),
+            Ok(summary) => summary,
+        };
+        let target = escape_control(summary.target_url.as_deref().unwrap_or("?"));
+        let age = age(Duration::from_millis(self.now_unix_ms.saturating_sub(summary.started_unix_ms)));
+        let (per_sec, limit) = match read_run(&row.path) {
+            Ok(recorded) => {
+                (text::served_in_short(&recorded.findings), text::limit_in_short(&recorded.findings))
+            }
+            Err(error) => ("?".to_owned(), escape_control(&error.to_string())),
+        };
+        let last = match (self.is_wide(), self.is_usual) {
+            (true, _) => format!("{file}  {target}"),
+            (false, true) => target,
+            (false, false) => file.into_owned(),
+        };
+        let cut = if summary.sealed { "" } else { "(did not end in order) " };
+        let last = format!("{cut}{last}");
+        self.cells([name, &age, summary.command.name(), &per_sec, &limit, &last])
+    }
+
+    /// A line: a name, an age, a command, a throughput, a limit and what is last.
+    fn cells(&self, [name, age, command, per_sec, limit, last]: [&str; 6]) -> String {
+        let name = if self.is_usual { format!("{name:<8}") } else { String::new() };
+        let limit = text::cut(limit, Self::LIMIT);
+        let line =
+            format!("{name}{age:>6}  {command:<7}{per_sec:>8}  {limit:<width$}  ", width = Self::LIMIT);
+        let room = self.columns.saturating_sub(text::width(&line));
+        // What a command takes is never cut.
+        let last = if self.is_usual { text::cut(last, room) } else { last.to_owned() };
+        format!("{}\n", format!("{line}{last}").trim_end())
+    }
 }
 
 /// An age in its largest unit, rounded down: `59 s`, `3 min`, `5 h`, `12 d`.

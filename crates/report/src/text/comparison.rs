@@ -3,23 +3,37 @@
 use plimsoll_analyze::{BestComparison, Comparison, ComparisonRow, Estimate, StepOutcome};
 use plimsoll_units::{duration_text, escape_control, grouped, percent_text, significant};
 
-use super::paragraph::{notes, wrapped};
+use super::paragraph::wrapped_to;
 use super::table::{Column, table};
 use crate::amount::{at_least, connections, half_width, if_known, range};
 
+/// Columns of a terminal as it is opened.
+const WIDTH: usize = 80;
 /// The limits of a comparison of two single runs.
 const ONE_PAIR: &str = "These are one run each, which does not show how results vary from run to run. An interval is that \
                         within a run. Repeat both in turn before acting on a small difference.";
 
-/// The comparison of two runs under the names given for them. The text calls the reference A and the candidate B.
-pub fn comparison(comparison: &Comparison, candidate: &str, reference: &str) -> String {
-    let (a, b) = (escape_control(reference), escape_control(candidate));
+/// A run of a comparison.
+#[derive(Debug, Clone, Copy)]
+pub struct Side<'a> {
+    pub name: &'a str,
+    /// What the table calls it: one word.
+    pub label: &'a str,
+}
+
+/// The comparison of two runs, in at most 80 columns.
+pub fn comparison(comparison: &Comparison, candidate: Side<'_>, reference: Side<'_>) -> String {
+    let (a, b) = (escape_control(reference.name), escape_control(candidate.name));
     let headline = match &comparison.best {
         Some(best) => best_text(best, &b, &a),
         None => "The best QPS cannot be compared: one of the two runs has no step with responses.".to_owned(),
     };
-    let sides = format!("A is {a}, B is {b}. Ratios are B / A: below 1, B is lower.");
-    wrapped("", "", &headline) + "\n" + &steps(comparison) + &notes([sides.as_str(), ONE_PAIR])
+    let (of, to) = (reference.label, candidate.label);
+    let sides = format!(
+        "{of}: {a}. {to}: {b}. {to} / {of}: the ratio of QPS with its 95 % interval; below 1, {to} serves less."
+    );
+    let notes = [sides.as_str(), ONE_PAIR].map(|note| wrapped_to(WIDTH, "  ", "  ", note)).concat();
+    wrapped_to(WIDTH, "", "", &headline) + "\n" + &steps(comparison, [of, to]) + &notes
 }
 
 fn best_text(best: &BestComparison, candidate: &str, reference: &str) -> String {
@@ -35,22 +49,46 @@ fn best_text(best: &BestComparison, candidate: &str, reference: &str) -> String 
     )
 }
 
-fn steps(comparison: &Comparison) -> String {
-    let mean = |step: StepOutcome| duration_text(step.mean_latency_ns);
-    let success = |step: StepOutcome| percent_text(step.success_ratio);
-    let columns: [Column<'_, ComparisonRow>; 10] = [
-        ("connections", &|row| grouped(row.connections.into())),
-        ("QPS A", &|row| or_missing(row.reference.map(speed))),
-        ("QPS B", &|row| or_missing(row.candidate.map(speed))),
-        ("B / A", &|row| or_missing(row.throughput_ratio.map(ratio_text))),
-        ("mean A", &|row| or_missing(row.reference.map(mean))),
-        ("mean B", &|row| or_missing(row.candidate.map(mean))),
-        ("B / A", &|row| or_missing(row.latency_ratio.map(significant))),
-        ("success A", &|row| or_missing(row.reference.map(success))),
-        ("success B", &|row| or_missing(row.candidate.map(success))),
-        ("", &|_| String::new()),
-    ];
+/// What a row has in a column.
+type Cell<'a> = Box<dyn Fn(&ComparisonRow) -> String + 'a>;
+
+fn steps(comparison: &Comparison, labels: [&str; 2]) -> String {
+    let has = |of: fn(StepOutcome) -> bool| comparison.rows.iter().any(|row| outcomes(row).any(of));
+    // A plain table of figures has no percentiles.
+    let (time, time_of): (_, fn(StepOutcome) -> String) = match has(|step| step.p99_ns.is_some()) {
+        true => ("p99", |step| step.p99_ns.map_or_else(|| "n/k".to_owned(), duration_text)),
+        false => ("mean", |step| duration_text(step.mean_latency_ns)),
+    };
+    let mut columns: Vec<(String, Cell<'_>)> =
+        vec![("conns".to_owned(), Box::new(|row| grouped(row.connections.into())))];
+    columns.extend(of_both("QPS", labels, speed));
+    let [old, new] = labels;
+    columns
+        .push((format!("{new} / {old}"), Box::new(|row| or_missing(row.throughput_ratio.map(ratio_text)))));
+    columns.extend(of_both(time, labels, time_of));
+    if has(|step| step.success_ratio < 1.0) {
+        columns.extend(of_both("ok", labels, |step| percent_text(step.success_ratio)));
+    }
+    columns.push((String::new(), Box::new(|_| String::new())));
+    let columns: Vec<Column<'_, ComparisonRow>> =
+        columns.iter().map(|(name, cell)| (name.as_str(), &**cell as _)).collect();
     table(&comparison.rows, &columns)
+}
+
+/// The columns of a figure, of the reference and of the candidate.
+fn of_both(
+    figure: &str,
+    [old, new]: [&str; 2],
+    of: fn(StepOutcome) -> String,
+) -> [(String, Cell<'static>); 2] {
+    [
+        (format!("{figure} {old}"), Box::new(move |row| or_missing(row.reference.map(of)))),
+        (format!("{figure} {new}"), Box::new(move |row| or_missing(row.candidate.map(of)))),
+    ]
+}
+
+fn outcomes(row: &ComparisonRow) -> impl Iterator<Item = StepOutcome> {
+    [row.reference, row.candidate].into_iter().flatten()
 }
 
 fn speed(step: StepOutcome) -> String {

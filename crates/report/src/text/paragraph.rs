@@ -34,12 +34,12 @@ pub(super) fn wrapped_to(columns: usize, first: &str, next: &str, text: &str) ->
 }
 
 /// Columns of a text; every character of a report is one column wide.
-pub(super) fn width(text: &str) -> usize {
+pub fn width(text: &str) -> usize {
     text.chars().count()
 }
 
 /// The text in at most so many columns, with an ellipsis for what is cut.
-pub(super) fn cut(text: &str, columns: usize) -> String {
+pub fn cut(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
     }

@@ -8,14 +8,14 @@ use plimsoll_analyze::{Claim, Limit, NextLimit, ResourceUse, Suspect, Verdict};
 use plimsoll_units::{count_text, share_text};
 
 use self::ClaimText::{Clause, Paragraph};
-use super::phrase::{joined, placed, resource_name, resource_used};
+use super::phrase::{placed, resource_name, resource_share};
 use super::proof;
 use super::table_claim as table;
 use crate::amount::if_known;
 
 /// What a claim says.
 enum ClaimText {
-    /// Without its full stop. What else was used, what else it may be and what comes next are added to it.
+    /// Without its last full stop. What else it may be, what else is busy and what comes next are added to it.
     Clause(String),
     Paragraph(String),
 }
@@ -49,8 +49,8 @@ fn with_rest(verdict: &Verdict, text: ClaimText, next: &str) -> String {
         Paragraph(paragraph) => paragraph,
         Clause(clause) => {
             let other = verdict.busiest_other.as_ref();
-            let rest = if_known(other, |other| format!("; of the rest, {}", resource_used(other)));
-            format!("{clause}{rest}.{}{next}", rivals(&verdict.also))
+            let rest = if_known(other, |other| format!(" Next busiest: {}.", resource_share(other)));
+            format!("{clause}.{}{rest}{next}", rivals(&verdict.also))
         }
     }
 }
@@ -131,11 +131,20 @@ fn generator(used: &ResourceUse, rival: Option<&ResourceUse>) -> String {
 }
 
 fn rivals(also: &[Suspect]) -> String {
-    let names: Vec<String> =
-        also.iter().map(|one| format!("{} of {}", one.limit.name(), placed(&one.place))).collect();
+    let names: Vec<String> = also.iter().map(rival).collect();
     if_known((!names.is_empty()).then_some(names), |names| {
-        format!(" The evidence does not distinguish it from {}.", joined(&names))
+        format!(" The evidence fits as well: {}.", names.join(", "))
     })
+}
+
+fn rival(one: &Suspect) -> String {
+    let place = placed(&one.place);
+    match one.limit {
+        Limit::Cpu => format!("the CPU of {place}"),
+        Limit::Lock => format!("a lock in {place}"),
+        Limit::Pool => format!("a pool in {place}"),
+        limit => format!("the {} of {place}", limit.name()),
+    }
 }
 
 fn next(verdict: &Verdict) -> String {

@@ -124,6 +124,11 @@ pub(super) fn link_capacity(resource: &ResourceId, capacity: f64) -> String {
     if is_of_packets(resource) { format!("{} packets/s", count_text(capacity)) } else { bits(capacity) }
 }
 
+/// `the CPU of web, 57 %`.
+pub(super) fn resource_share(used: &ResourceUse) -> String {
+    format!("{}, {}", resource_name(&used.resource), share_text(used.share))
+}
+
 /// `the CPU of web was 57 % used`.
 pub(super) fn resource_used(used: &ResourceUse) -> String {
     format!("{} was {} used", resource_name(&used.resource), share_text(used.share))

@@ -2,7 +2,7 @@
 
 use plimsoll_analyze::{Estimate, GeneratorReason, Steadiness, StepOutcome, compare, step_outcomes};
 use plimsoll_record::{Event, EventKind, FailureKind, RunCommand};
-use plimsoll_report::text::{self, Page};
+use plimsoll_report::text::{self, Page, Side};
 
 use super::sample::{self, Sample};
 use super::variants;
@@ -257,6 +257,10 @@ fn step(connections: u32, per_sec: f64, mean_ms: f64) -> StepOutcome {
     }
 }
 
+fn side<'a>(name: &'a str, label: &'a str) -> Side<'a> {
+    Side { name, label }
+}
+
 fn check_comparison(name: &str, text: &str) {
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     insta::with_settings!({omit_expression => true, prepend_module_to_snapshot => false}, {
@@ -273,14 +277,17 @@ fn a_comparison_of_runs_gives_ratios_with_intervals() {
         &step_outcomes(&other.findings),
         &step_outcomes(&sample::healthy(RunCommand::Sweep).findings),
     );
-    check_comparison("comparison_of_runs", &text::comparison(&comparison, "candidate", "reference"));
+    check_comparison(
+        "comparison_of_runs",
+        &text::comparison(&comparison, side("candidate", "new"), side("reference", "old")),
+    );
 }
 
 #[test]
 fn a_comparison_of_dat_files_names_the_ratio_of_the_best_qps() {
     let api = [step(200, 8_940.0, 22.4), step(500, 8_876.0, 56.33), step(50_000, 5_210.0, 9_596.0)];
     let http = [step(200, 61_220.0, 3.27), step(500, 65_351.0, 7.65), step(1_000, 63_090.0, 15.9)];
-    let text = text::comparison(&compare(&api, &http), "apiserver", "http");
+    let text = text::comparison(&compare(&api, &http), side("apiserver", "B"), side("http", "A"));
     assert!(text.contains("apiserver: best QPS is 13.7 % of http's"), "{text}");
     check_comparison("comparison_of_dat_files", &text);
 }

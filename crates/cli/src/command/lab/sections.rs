@@ -179,7 +179,11 @@ fn comparison_text(
     b: &CompletedRun<'_>,
     profiles: Option<(&ProfiledRun, &ProfiledRun)>,
 ) -> String {
-    let mut said = text::comparison(comparison, a.name, b.name);
+    let mut said = text::comparison(
+        comparison,
+        text::Side { name: a.name, label: "B" },
+        text::Side { name: b.name, label: "A" },
+    );
     for bounded in [a, b].into_iter().filter(|run| run.findings().lower_bound) {
         said +=
             &format!("  In {} the load generator was the limit: its QPS are lower bounds.\n", bounded.name);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use plimsoll_analyze::{Findings, GeneratorReason, Limit};
 use plimsoll_plan::{LadderSteps, Load, Slo, TlsSpec};
 use plimsoll_record::{EventKind, Run, RunCommand};
-use plimsoll_units::escape_control;
+use plimsoll_units::{duration_text, escape_control};
 
 use super::sentences::sentences_in;
 use crate::amount::unfinished;
@@ -21,7 +21,8 @@ const ADVICE_LINES: usize = 2;
 /// The first advice and a command, under `Next:`.
 pub(super) fn next(run: &Run, findings: &Findings, page: &Page) -> String {
     const LABEL: &str = "Next:";
-    let advised = words::advice(&findings.verdict).into_iter().next().map(|text| escape_control(&text));
+    let advised = too_slow(findings).or_else(|| words::advice(&findings.verdict).into_iter().next());
+    let advised = advised.map(|text| escape_control(&text));
     let command = command(run, findings, page);
     let text = match advised {
         Some(advice) => sentences_in(page, ADVICE_LINES, &format!("{LABEL} {advice}"), INDENT),
@@ -31,6 +32,21 @@ pub(super) fn next(run: &Run, findings: &Findings, page: &Page) -> String {
     let first = if text.is_empty() { format!("{LABEL} ") } else { INDENT.to_owned() };
     let command = command.map(|command| wrapped_to(page.width, &first, INDENT, &command)).unwrap_or_default();
     page.paint_part(Ink::Strong, LABEL, &(text + &command))
+}
+
+/// What helps where a request takes longer than p99 allows without any other: no pool and no machine makes it shorter.
+fn too_slow(findings: &Findings) -> Option<String> {
+    let is_ladder = matches!(findings.plan.load, Load::Ladder { .. });
+    let check = findings.slo.as_ref().filter(|check| is_ladder && check.best_step.is_none())?;
+    let allowed_ns = check.slo.p99_ms? * 1e6;
+    let lowest = findings.steps.iter().min_by_key(|step| step.connections)?;
+    let is_broken = lowest.latency.count > 0 && lowest.latency.mean_ns > allowed_ns;
+    is_broken.then(|| {
+        format!(
+            "make the request faster, or allow it more than {} (--p99). What the verdict names bounds throughput, not this time",
+            duration_text(allowed_ns)
+        )
+    })
 }
 
 /// The command that brings the reader further, with what it is good for.

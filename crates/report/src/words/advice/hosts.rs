@@ -17,8 +17,8 @@ fn repeat(connections: Option<u32>) -> String {
 pub(super) fn more_cores(host: &str, connections: Option<u32>, another_worker: bool) -> String {
     let with = if another_worker { " and its busiest process another worker" } else { "" };
     format!(
-        "give {host} half as many cores again{with}, or take a third of its CPU cost a request away, and {}: throughput \
-         should grow by half, or up to the next limit",
+        "give {host} half as many cores again{with}, or a request a third less to compute, and {}. Throughput should grow by \
+         half, or up to the next limit",
         repeat(connections)
     )
 }
@@ -34,15 +34,12 @@ pub(super) fn find_others(host: &str) -> String {
 }
 
 pub(super) fn more_of_its_cores(host: &str) -> String {
-    format!(
-        "look at which cores the target on {host} may use (taskset, cpuset, CPUAffinity), give it more of them, and \
-         repeat the load"
-    )
+    format!("give the target on {host} more of its cores (taskset, cpuset, CPUAffinity) and repeat the load")
 }
 
 pub(super) fn another_worker(host: &str, name: &str, connections: Option<u32>) -> String {
     format!(
-        "give {name} on {host} another worker, thread or instance and {}: more cores alone will not help",
+        "give {name} on {host} another worker, thread or instance, and {}. More cores alone do not help",
         repeat(connections)
     )
 }
@@ -57,37 +54,32 @@ pub(super) fn more_quota(name: &str, cores: f64, connections: Option<u32>) -> St
 
 pub(super) fn fewer_packets(link: &ResourceId) -> String {
     format!(
-        "send fewer and larger packets {} {} (keep-alive, fewer round trips), or raise its packet limit by half, and repeat \
-         the load",
+        "send fewer and larger packets {} {} (keep-alive, fewer round trips), or raise its limit by half, and repeat the load",
         way(link),
         link.host
     )
 }
 
 pub(super) fn smaller_messages(host: &str) -> String {
-    format!(
-        "make responses or requests half as large (compression), or raise the link of {host} by half, and repeat the load"
-    )
+    format!("send half as many bytes (compression), or widen the link of {host} by half, and repeat the load")
 }
 
 pub(super) fn fewer_disk_bytes(host: &str) -> String {
     format!(
-        "let requests need fewer bytes of the disk (batch, cache, smaller records), or raise the cap of {host} by half, \
-         and repeat the load"
+        "use fewer bytes of the disk (batch, cache, smaller records), or raise the cap of {host} by half, and repeat the load"
     )
 }
 
 pub(super) fn batch_writes(host: &str) -> String {
     format!(
-        "write several requests' data at once (batch, group commit), or try a faster disk or a memory file system on \
-         {host}, and repeat the load"
+        "write several requests' data at once (batch, group commit), or give {host} a faster disk, and repeat the load"
     )
 }
 
 pub(super) fn twice_heap(host: &str, name: &str, gain: f64) -> String {
     format!(
-        "give {name} on {host} twice the heap and repeat the load: collecting should take half as much, and \
-         throughput grow by {} or up to the next limit",
+        "give {name} on {host} twice the heap and repeat the load. Collecting should take half as much, and throughput grow \
+         by {} or up to the next limit",
         share_text(gain)
     )
 }
@@ -98,8 +90,8 @@ pub(super) fn more_memory(host: &str) -> String {
 
 pub(super) fn profile_waits(host: &str, name: &str, connections: Option<u32>) -> String {
     format!(
-        "take a profile of where {name} on {host} waits{} (off-CPU, mutex profile), shorten what is \
-         done under the lock, and repeat the load; a second process would show it too",
+        "profile where {name} on {host} waits{} (off-CPU, mutex profile), shorten what is done under the lock, and repeat the \
+         load. A second process would show it too",
         if_known(connections, |connections| format!(" during -c {connections}"))
     )
 }

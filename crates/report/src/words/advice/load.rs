@@ -10,8 +10,8 @@ pub(super) const NOTHING_RAN: &str = "the run ended before its first step: run i
 
 pub(super) const NOTHING_ENDED: &str = "no request ended: let the run last longer than one answer takes";
 
-pub(super) const SWEEP: &str = "one level of load cannot show a limit; plimsoll URL climbs until throughput stops \
-     growing";
+pub(super) const SWEEP: &str =
+    "one level of load cannot show a limit: plimsoll URL climbs until throughput stops growing";
 
 pub(super) const HIGHER_RATE: &str = "the target keeps up with this rate: raise -R to find the highest";
 
@@ -24,9 +24,8 @@ pub(super) const LONGER_STEPS: &str = "an answer takes longer than a step: use a
 
 pub(super) const LONGER_BUDGET: &str = "an answer takes longer than a step: use a longer --budget";
 
-pub(super) const BEGIN_LOWER: &str = "throughput was the same from the lowest load on, which does not distinguish a lock \
-     from a pool, a policy that delays requests or a link: begin the ladder lower if it did not begin at 1 connection, \
-     and watch the generator's own link";
+pub(super) const BEGIN_LOWER: &str = "begin the ladder lower if it did not begin at 1 connection, and watch the generator's own \
+     link. Throughput was the same from the lowest load on, as with a lock, a pool, a policy that delays requests or a link";
 
 pub(super) const SOMETHING_ELSE: &str = "look for what else holds requests back: what is named as an alternative or as \
      the next limit, and hosts and components that were not sampled";
@@ -62,8 +61,8 @@ pub(super) fn more_for_generator(resource: &ResourceId) -> String {
 
 pub(super) fn watch_at_connections(connections: u32) -> String {
     format!(
-        "watch the target's CPU, per core, and its network during plimsoll run with -c {connections}: \
-         what is full there is the limit; if nothing is, look for a pool or lock, or at what the target calls"
+        "watch the target's CPU, per core, and its network during plimsoll run with -c {connections}: what is full there is \
+         the limit. If nothing is, look for a pool or lock, or at what the target calls"
     )
 }
 
@@ -76,8 +75,8 @@ pub(super) fn watch_at_rate(per_sec: f64) -> String {
 /// The time of a request without a queue is known to a few per cent at best, so whole requests are all that can be said.
 pub(super) fn compare_at_once(predicted: f64) -> String {
     format!(
-        "the target works on about {} at once and the rest wait (its best throughput × the latency of the lowest \
-         step): compare that with its cores and the sizes of its pools",
+        "compare with the target's cores and pools: it works on about {} at once, and the rest wait (its best throughput × the \
+         latency of the lowest step)",
         counted(predicted.round().max(1.0) as u64, "request")
     )
 }

@@ -8,16 +8,15 @@ use crate::words::phrase::{placed, places, whole};
 /// What holds throughput down without being busy, and is neither a pool nor a lock.
 pub(super) fn held_back(per_sec: f64) -> String {
     format!(
-        "if nothing there is set to that, look for a rate limit that delays requests, or a link that is shaped on the way: \
-         either holds throughput at {} requests/s whatever the load",
+        "if nothing there is set to that, look for a rate limit that delays requests or a shaped link. Either holds \
+         throughput at {} requests/s whatever the load",
         count_text(per_sec)
     )
 }
 
 pub(super) fn larger_pool(owners: &[PlaceCount], size: f64) -> String {
     format!(
-        "raise the pool in {} from about {} to {} (threads, workers, connections to what it uses) and repeat the load: \
-         throughput should grow by half, or up to the next limit",
+        "raise the pool in {} from about {} to {} and repeat the load. Throughput should grow by half, or up to the next limit",
         places(owners),
         whole(size),
         whole(1.5 * size)
@@ -26,15 +25,15 @@ pub(super) fn larger_pool(owners: &[PlaceCount], size: f64) -> String {
 
 pub(super) fn no_delay(owners: &[PlaceCount]) -> String {
     format!(
-        "set TCP_NODELAY in {}, or let it send head and body of an answer at once, and repeat the load: each answer should \
-         come 40 ms earlier",
+        "set TCP_NODELAY in {}, or send head and body of an answer at once, and repeat the load. Each answer should come \
+         40 ms earlier",
         places(owners)
     )
 }
 
 pub(super) fn watch_dependency(place: &Place, at_once: f64) -> String {
     format!(
-        "watch {} too (--probe), or measure it alone: it serves about {} requests at once now",
+        "watch {} too (--probe), or measure it alone. It serves about {} requests at once now",
         placed(place),
         significant(at_once)
     )
@@ -50,15 +49,15 @@ pub(super) fn more_connections(host: &str, name: &str) -> String {
 
 pub(super) fn longer_backlog(host: &str) -> String {
     format!(
-        "raise the backlog of the listener on {host} (listen(), net.core.somaxconn) and let connections be kept alive, \
-         and repeat the load"
+        "raise the backlog of the listener on {host} (listen(), net.core.somaxconn), keep connections alive, and repeat the \
+         load"
     )
 }
 
 pub(super) fn accept_more(place: &Place, connections: f64) -> String {
     format!(
-        "raise the connections that {} may have from {} to {} (maxconn, max-connections) and repeat the load: \
-         throughput should grow by half, or up to the next limit",
+        "raise the connections that {} may have from {} to {} (maxconn, max-connections) and repeat the load. Throughput \
+         should grow by half, or up to the next limit",
         placed(place),
         whole(connections),
         whole(1.5 * connections)
@@ -75,8 +74,8 @@ pub(super) fn allow_more(place: &Place) -> String {
 
 pub(super) fn raise_policy(place: &Place) -> String {
     format!(
-        "look for a rate limit, a limit of connections or a bounded queue in {} (limit_req, limit_conn, maxconn); \
-         raise it by half and repeat the load: what is served should grow by half",
+        "look for a rate limit, a limit of connections or a bounded queue in {} (limit_req, limit_conn, maxconn). Raise it by \
+         half and repeat the load: what is served should grow by half",
         placed(place)
     )
 }

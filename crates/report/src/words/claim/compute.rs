@@ -14,10 +14,10 @@ pub(super) fn cpu(
     generator: Option<f64>,
 ) -> String {
     format!(
-        "the CPU of {} is the limit: {} of {} was used at {} requests/s{}{}{}",
+        "the CPU of {} is the limit: {}{} used at {} requests/s{}{}{}",
         verdict.host(),
         share_text(used.share),
-        count.map_or_else(|| "it".to_owned(), |count| format!("its {}", cores(count))),
+        if_known(count, |count| format!(" of its {}", cores(count))),
         count_text(used.per_sec),
         cpu_cost(used),
         if_known(busiest, busiest_text),
@@ -33,10 +33,10 @@ fn busiest_text(busiest: &BusiestProcess) -> String {
         false => busiest.name.clone(),
     };
     if *part > 0.5 {
-        format!(", most of it by {name} ({cores} cores)")
+        format!(". Most of it is {name} ({cores} cores)")
     } else {
         let part = share_text(*part);
-        format!(", {part} of that by {name} ({cores} cores), the busiest of the watched processes")
+        format!(". The busiest watched process, {name}, has {part} of that ({cores} cores)")
     }
 }
 
@@ -44,7 +44,7 @@ fn busiest_text(busiest: &BusiestProcess) -> String {
 fn generator_part(generator: Option<f64>) -> String {
     if_known(generator, |part| {
         format!(
-            ", {} of it by the load generator, without which the target would serve more",
+            ". The load generator has {} of it; without that the target would serve more",
             share_text(part)
         )
     })
@@ -52,7 +52,7 @@ fn generator_part(generator: Option<f64>) -> String {
 
 pub(super) fn network_core(verdict: &Verdict, used: &Used, packets: f64) -> String {
     format!(
-        "one core of {} is the limit: {} was {} busy at {} requests/s, {} of its time on network packets",
+        "one core of {} is the limit: {} was {} busy at {} requests/s, {} of it with network packets",
         verdict.host(),
         part_name(verdict),
         share_text(used.share),
@@ -63,11 +63,11 @@ pub(super) fn network_core(verdict: &Verdict, used: &Used, packets: f64) -> Stri
 
 pub(super) fn allowed_cores(verdict: &Verdict, used: &Used) -> String {
     format!(
-        "the cores that the target may run on are the limit: {} of {} of {} was used at {} requests/s{}, while other \
-         cores had time left",
-        share_text(used.share),
+        "{} of {} is the limit: the target may run nowhere else. {} was used at {} requests/s{}, while other cores had time \
+         left",
         part_name(verdict),
         verdict.host(),
+        share_text(used.share),
         count_text(used.per_sec),
         cpu_cost(used)
     )
@@ -76,7 +76,7 @@ pub(super) fn allowed_cores(verdict: &Verdict, used: &Used) -> String {
 pub(super) fn cpu_taken(verdict: &Verdict, used: &Used, by_others: f64, generator: Option<f64>) -> String {
     let (host, name) = (verdict.host(), part_name(verdict));
     format!(
-        "the CPU of {host} is the limit, and other processes take it: {} was busy at {} requests/s, {} with {}{}",
+        "the CPU of {host} is the limit, and other processes take it: {} busy at {} requests/s, {} with {}{}",
         share_text(used.share),
         count_text(used.per_sec),
         share_text(by_others),
@@ -88,18 +88,18 @@ pub(super) fn cpu_taken(verdict: &Verdict, used: &Used, by_others: f64, generato
 pub(super) fn cpu_below(verdict: &Verdict, kept: f64) -> String {
     let host = verdict.host();
     format!(
-        "the CPU of the machine below {host} is the limit: threads of the target were ready and had none for {} of the \
-         time they needed it, though {host} had not used up its own",
+        "the CPU of the machine below {host} is the limit: {host} had CPU left by its quota, but its ready threads got none \
+         for {} of the time",
         share_text(kept)
     )
 }
 
 pub(super) fn confined(verdict: &Verdict, cores: usize, kept: f64) -> String {
     format!(
-        "the cores that the target may use on {} are the limit: {cores} core{} of it were full, and its threads \
-         were ready and had none for {} of the time they needed one, while others idled",
-        verdict.host(),
+        "the {cores} core{} that the target may use on {} are the limit: they were full, and ready threads got none for {} \
+         of the time, while other cores idled",
         if cores == 1 { "" } else { "s" },
+        verdict.host(),
         share_text(kept)
     )
 }
@@ -116,10 +116,9 @@ pub(super) fn thread(
         1 => "one thread of it".to_owned(),
         more => format!("the busiest of its {more} busy threads"),
     };
-    let ready = if_known(waited, |part| {
-        format!(" and was ready for one for another {} of the time", share_text(part))
-    });
-    let idle = if_known(idle, |part| format!(", while {} of the CPU of {host} was idle", share_text(part)));
+    let ready =
+        if_known(waited, |part| format!(" and waited for one for another {} of the time", share_text(part)));
+    let idle = if_known(idle, |part| format!(". {} of the CPU of {host} was idle", share_text(part)));
     let server = if name == host { host.to_owned() } else { format!("{name} on {host}") };
     format!(
         "{server} is the limit: {whose} used {} of a core{ready} at {} requests/s{}{idle}",
@@ -138,8 +137,8 @@ pub(super) fn computing(
     per_sec: f64,
 ) -> String {
     format!(
-        "{} on {} is the limit: its {threads} busy threads used {} cores and were ready for another {} at {} \
-         requests/s, and that is all the time of the {} requests that are served at once",
+        "{} on {} is the limit: its {threads} busy threads used {} cores and waited for another {} at {} requests/s. That \
+         is all the time of the {} requests served at once",
         part_name(verdict),
         verdict.host(),
         significant(used),
@@ -158,6 +157,6 @@ pub(super) fn quota(verdict: &Verdict, used: &Used, throttled: Option<f64>) -> S
         significant(used.capacity),
         count_text(used.per_sec),
         cpu_cost(used),
-        if_known(throttled, |part| format!(", and was throttled in {} of its periods", share_text(part)))
+        if_known(throttled, |part| format!(". It was throttled in {} of its periods", share_text(part)))
     )
 }

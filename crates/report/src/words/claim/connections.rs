@@ -49,7 +49,7 @@ pub(super) fn accept_queue(verdict: &Verdict, per_sec: f64, step: &At) -> String
 
 pub(super) fn accepted(verdict: &Verdict, connections: f64, threads: f64) -> String {
     format!(
-        "the connections that {} accepts are the limit: it serves {} at a time with {} threads that run, and accepts no more",
+        "the connections that {} accepts are the limit: it has {} at a time, with {} threads that run, and accepts no more",
         placed(&verdict.place),
         whole(connections),
         whole(threads)
@@ -58,8 +58,8 @@ pub(super) fn accepted(verdict: &Verdict, connections: f64, threads: f64) -> Str
 
 pub(super) fn opened_anew(verdict: &Verdict, by: &Place, connections: f64, law: &AtOnceLaw) -> String {
     format!(
-        "the connections that {} allows are the limit: {} opens one for each request and has {} open at once, while {} and \
-         the others wait there",
+        "the connections that {} allows are the limit: {} opens one for each request and has {} open at once. {}; the others \
+         wait there",
         placed(&verdict.place),
         placed(by),
         significant(connections),
@@ -70,8 +70,8 @@ pub(super) fn opened_anew(verdict: &Verdict, by: &Place, connections: f64, law: 
 /// At one step this part was closed; they are from another on.
 pub(super) fn closed(verdict: &Verdict, part: f64, per_sec: f64, (step, from): (&At, &At)) -> String {
     format!(
-        "the connections that {} allows are the limit: {} of the requests at {} found theirs closed, and about {} \
-         requests/s were served all the same, at any load beyond {}",
+        "the connections that {} allows are the limit: {} of the requests at {} found theirs closed. About {} requests/s were \
+         served at any load beyond {}",
         placed(&verdict.place),
         share_text(part),
         at(step),
@@ -82,8 +82,8 @@ pub(super) fn closed(verdict: &Verdict, part: f64, per_sec: f64, (step, from): (
 
 pub(super) fn refused(verdict: &Verdict, per_sec: f64, part: f64, step: &At) -> String {
     format!(
-        "{} refuses what is more than about {} requests/s: {} of the answers at {} were of status 429 or 503, and \
-         what was served did not grow with the load",
+        "{} refuses what is more than about {} requests/s: {} of the answers at {} had status 429 or 503. What was served did \
+         not grow with the load",
         placed(&verdict.place),
         count_text(per_sec),
         share_text(part),

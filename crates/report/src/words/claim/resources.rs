@@ -12,8 +12,8 @@ use crate::words::phrase::{
 
 pub(super) fn one_at_a_time(verdict: &Verdict, threads: usize, cores: f64, per_sec: f64) -> String {
     format!(
-        "a lock in {} on {} is the limit: its {threads} busy threads used {} cores between them at {} \
-         requests/s, as if one ran at a time",
+        "a lock in {} on {} is the limit: its {threads} busy threads used {} cores together at {} requests/s, as if one ran \
+         at a time",
         part_name(verdict),
         verdict.host(),
         significant(cores),
@@ -23,8 +23,7 @@ pub(super) fn one_at_a_time(verdict: &Verdict, threads: usize, cores: f64, per_s
 
 pub(super) fn taking_turns(verdict: &Verdict, cores: f64, per_sec: f64) -> String {
     format!(
-        "a lock in {} on {} is the limit: its threads take turns, any of them, and used {} cores together at {} \
-         requests/s",
+        "a lock in {} on {} is the limit: its threads take turns and used {} cores together at {} requests/s",
         part_name(verdict),
         verdict.host(),
         significant(cores),
@@ -34,7 +33,7 @@ pub(super) fn taking_turns(verdict: &Verdict, cores: f64, per_sec: f64) -> Strin
 
 pub(super) fn one_request_at_a_time(verdict: &Verdict, law: &AtOnceLaw) -> String {
     format!(
-        "a lock in {} is the limit: {}, so one at a time, while others were read too",
+        "a lock in {} is the limit: {}, so one at a time. The others were read and wait inside",
         placed(&verdict.place),
         law_text(law)
     )
@@ -42,18 +41,18 @@ pub(super) fn one_request_at_a_time(verdict: &Verdict, law: &AtOnceLaw) -> Strin
 
 pub(super) fn lock_between_processes(verdict: &Verdict, workers: usize, law: &AtOnceLaw) -> String {
     format!(
-        "a lock between the {} processes of {} is the limit: {}, and each of those that wait has a process of its own, so that \
-         they wait for something that the processes share",
+        "a lock between the {} processes of {} is the limit: {}. Those that wait have a process each, so they wait for \
+         something that the processes share",
         workers,
         placed(&verdict.place),
         law_text(law)
     )
 }
 
-/// `1,000 requests/s of 8.00 ms each are 8.00 at once`.
+/// `1,000 requests/s × 8.00 ms = 8.00 at once`, by Little's law.
 pub(super) fn law_text(law: &AtOnceLaw) -> String {
     format!(
-        "{} requests/s of {} each are {} at once",
+        "{} requests/s × {} = {} at once",
         count_text(law.per_sec),
         duration_text(law.unqueued_sec * 1e9),
         significant(law.at_once)
@@ -85,7 +84,7 @@ pub(super) fn link(link: &ResourceId, used: &Used) -> String {
     });
     let interface = if link.part == Part::Whole { String::new() } else { format!(" of {}", link.part) };
     format!(
-        "the {} {} {} is the limit: {} of the {}{interface} was used at {} requests/s{each}",
+        "the {} {} {} is the limit: {} of the {}{interface} used at {} requests/s{each}",
         link_word(link),
         way(link),
         link.host,
@@ -102,7 +101,7 @@ pub(super) fn disk_cap(disk: &ResourceId, used: &Used) -> String {
     };
     let each = if_known(used.per_request, |each| format!(" ({} a request)", bytes_text(each)));
     format!(
-        "the disk of {} is the limit: {} of the {}/s that {may} were used at {} requests/s{each}",
+        "the disk of {} is the limit: {} of the {}/s that {may} used at {} requests/s{each}",
         disk.host,
         share_text(used.share),
         bytes_text(used.capacity),
@@ -136,7 +135,7 @@ pub(super) fn pool(
 ) -> String {
     let apiece = if owners.iter().map(|owner| owner.count).sum::<usize>() > 1 { " each" } else { "" };
     let sentence = format!(
-        "a pool of about {} workers or connections in {}{apiece} is the limit: {}, and more at a time do not raise it",
+        "a pool of about {} workers or connections in {}{apiece} is the limit: {}, and more load does not raise that",
         whole(size.value),
         places(owners),
         law_text(law)
@@ -144,8 +143,8 @@ pub(super) fn pool(
     match delayed_ack {
         None => sentence,
         Some((low, high)) => format!(
-            "{sentence}; of that time about 40 ms are a delayed acknowledgement, for which no worker need be held, so that \
-             they are between {} and {}",
+            "{sentence}. About 40 ms of that time are a delayed acknowledgement, which may need no worker, so there are {} to \
+             {} of them",
             whole(low),
             whole(high)
         ),
@@ -158,10 +157,9 @@ pub(super) fn dependency(
     connections: f64,
     busiest: Option<&ResourceUse>,
 ) -> String {
-    let free = if_known(busiest, |used| format!(", while {}", resource_used(used)));
+    let free = if_known(busiest, |used| format!(". On the way, {} at most", resource_used(used)));
     format!(
-        "what answers at {} is the limit, and it is not sampled: {} passes its requests on to it ({} connections \
-         under load){free}",
+        "what answers at {} is the limit, and it is not sampled: {} passes requests on to it over {} connections{free}",
         placed(&verdict.place),
         placed(tier),
         count_text(connections)
