@@ -17,7 +17,7 @@ fn with_tables() -> Bench {
 fn two_tables_are_compared_by_step_and_by_their_best() {
     let bench = with_tables();
     let called = bench.expect(0, &["diff", "api.dat", "http.dat", "--out", "out"]);
-    assert!(called.out.contains("731.0 %") && called.out.contains("A is api, B is http"), "{}", called.out);
+    assert!(called.out.contains("731.0 %") && called.out.contains("old: api. new: http."), "{}", called.out);
     for name in ["api_http.diff.png", "api_http.diff.svg"] {
         assert!(bench.path("out").join(name).exists(), "{name}");
     }

@@ -40,7 +40,7 @@ fn last_and_the_runs_before_it_have_names() {
     let none = bench.expect(2, &["report", "last~2"]);
     assert!(none.err.contains("2 run file(s)"), "{}", none.err);
     let compared = bench.expect(0, &["diff", "last~1", "last", "--no-files"]).out;
-    assert!(compared.contains("A is first, B is second"), "{compared}");
+    assert!(compared.contains("old: first. new: second."), "{compared}");
 }
 
 #[test]
