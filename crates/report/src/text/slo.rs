@@ -79,10 +79,15 @@ pub(super) fn conditions_at(slo: &Slo, step: &StepSummary) -> Vec<Condition> {
 
 /// Whether one step alone meets the limit of p99; not known also without a limit.
 pub(super) fn p99_held(slo: &Slo, step: &StepSummary) -> Held {
-    // Where p99 is not known, it is not below the median.
-    let above_median = |limit_ms: f64| step.latency.p50.ns.filter(|ns| *ns > limit_ms * 1e6).map(|_| false);
-    let met =
-        |limit_ms| step.latency.p99.ns.map(|ns| ns <= limit_ms * 1e6).or_else(|| above_median(limit_ms));
+    let times = &step.latency;
+    // Where p99 is not known, it is below neither the median nor the shortest time.
+    let shortest_ns = (times.count > 0).then_some(times.min_ns);
+    let is_above =
+        |limit_ms: f64| [times.p50.ns, shortest_ns].into_iter().flatten().any(|ns| ns > limit_ms * 1e6);
+    let met = |limit_ms: f64| match times.p99.ns {
+        Some(ns) => Some(ns <= limit_ms * 1e6),
+        None => is_above(limit_ms).then_some(false),
+    };
     held(slo.p99_ms.and_then(met))
 }
 

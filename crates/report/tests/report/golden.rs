@@ -50,6 +50,17 @@ fn short_answers_hold_what_matters_on_one_page() {
 }
 
 #[test]
+fn a_step_outside_the_conditions_is_no_sweet_spot() {
+    let text = |p99_ms: f64| {
+        let mut sample = sample::healthy(RunCommand::Answer);
+        sample.findings.slo.as_mut().unwrap().slo.p99_ms = Some(p99_ms);
+        text::short(&sample.run, &sample.findings, &Page { width: 80, colours: false, run_name: None })
+    };
+    assert!(text(500.0).contains("sweet spot"), "{}", text(500.0));
+    assert!(!text(1.0).contains("sweet spot"), "{}", text(1.0));
+}
+
+#[test]
 fn a_short_answer_without_a_file_says_how_to_see_the_rest() {
     let sample = sample::healthy(RunCommand::Answer);
     let page = Page { width: 60, colours: false, run_name: None };

@@ -58,9 +58,18 @@ fn is_best(findings: &Findings, step: &StepSummary) -> bool {
     chosen_step(findings).is_some_and(|best| best.index == step.index && best.counts.ok > 0)
 }
 
+/// The knee, unless it is outside the conditions.
 fn is_sweet_spot(findings: &Findings, step: &StepSummary) -> bool {
     let knee = findings.knee.filter(|knee| knee.reached && !findings.lower_bound);
-    knee.is_some_and(|knee| knee.connections == step.connections)
+    knee.is_some_and(|knee| knee.connections == step.connections) && !is_broken(findings, step)
+}
+
+/// True for a step that breaks a condition.
+fn is_broken(findings: &Findings, step: &StepSummary) -> bool {
+    let check = findings.slo.as_ref();
+    check.is_some_and(|SloCheck { slo, .. }| {
+        [slo::p99_held(slo, step), slo::success_held(slo, step)].contains(&Held::No)
+    })
 }
 
 type Cell = fn(&StepSummary) -> String;
@@ -135,11 +144,7 @@ impl Table<'_> {
 
     /// Green within the conditions, red outside.
     fn ink(&self, step: &StepSummary) -> Ink {
-        let check = self.findings.slo.as_ref();
-        let broken = check.is_some_and(|SloCheck { slo, .. }| {
-            [slo::p99_held(slo, step), slo::success_held(slo, step)].contains(&Held::No)
-        });
-        if broken { Ink::Bad } else { Ink::Good }
+        if is_broken(self.findings, step) { Ink::Bad } else { Ink::Good }
     }
 
     fn is_marked(&self, step: &StepSummary) -> bool {
