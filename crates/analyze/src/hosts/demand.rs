@@ -84,14 +84,11 @@ fn through_origin(plateau: Load, capacity: Option<f64>) -> Demand {
 
 fn by_line(line: &Line, plateau: Load, capacity: Option<f64>) -> Demand {
     let (low, high) = (line.slope - line.slope_half, line.slope + line.slope_half);
-    let law = match low > 0.0 {
-        true => Law::Holds,
+    if low <= 0.0 && high * plateau.throughput_per_sec >= plateau.used {
         // The scatter allows any cost of a request, from none to all that was used: the line shows nothing.
-        false if high * plateau.throughput_per_sec >= plateau.used => {
-            return through_origin(plateau, capacity);
-        }
-        false => Law::Broken,
-    };
+        return through_origin(plateau, capacity);
+    }
+    let law = if low > 0.0 { Law::Holds } else { Law::Broken };
     let left = |capacity: f64| (capacity - plateau.used).max(0.0);
     let at_per_sec = capacity.filter(|_| low > 0.0).map(|capacity| {
         let reach = |slope: f64| plateau.throughput_per_sec + left(capacity) / slope;

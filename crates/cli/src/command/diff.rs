@@ -21,10 +21,10 @@ Examples:
   plimsoll diff api.dat http.dat                         figures and ratios, new / old
   plimsoll diff old.plimsoll new.plimsoll --margin 5%    exit code 3 if the new one is worse by more than 5 %")]
 pub(crate) struct DiffArgs {
-    /// The reference, A: a run file or a .dat file; `last` is the newest run file, `last~1` the one before it
+    /// The old run, the reference: a run file or a .dat file; `last` is the newest run file, `last~1` the one before it
     #[arg(value_parser = values::run_file())]
     old: PathBuf,
-    /// What is compared with it, B: a run file or a .dat file
+    /// The new run, compared with it: a run file or a .dat file
     #[arg(value_parser = values::run_file())]
     new: PathBuf,
     /// How much worse than the old one the best QPS or the success ratio of the new one may be

@@ -3,12 +3,11 @@
 use plimsoll_analyze::{BestComparison, Comparison, ComparisonRow, Estimate, StepOutcome};
 use plimsoll_units::{duration_text, escape_control, grouped, percent_text, significant};
 
+use super::page::Page;
 use super::paragraph::wrapped_to;
 use super::table::{Column, table};
 use crate::amount::{at_least, connections, half_width, if_known, range};
 
-/// Columns of a terminal as it is opened.
-const WIDTH: usize = 80;
 /// The limits of a comparison of two single runs.
 const ONE_PAIR: &str = "These are one run each, which does not show how results vary from run to run. An interval is that \
                         within a run. Repeat both in turn before acting on a small difference.";
@@ -32,8 +31,9 @@ pub fn comparison(comparison: &Comparison, candidate: Side<'_>, reference: Side<
     let sides = format!(
         "{of}: {a}. {to}: {b}. {to} / {of}: the ratio of QPS with its 95 % interval; below 1, {to} serves less."
     );
-    let notes = [sides.as_str(), ONE_PAIR].map(|note| wrapped_to(WIDTH, "  ", "  ", note)).concat();
-    wrapped_to(WIDTH, "", "", &headline) + "\n" + &steps(comparison, [of, to]) + &notes
+    let notes =
+        [sides.as_str(), ONE_PAIR].map(|note| wrapped_to(Page::DEFAULT_WIDTH, "  ", "  ", note)).concat();
+    wrapped_to(Page::DEFAULT_WIDTH, "", "", &headline) + "\n" + &steps(comparison, [of, to]) + &notes
 }
 
 fn best_text(best: &BestComparison, candidate: &str, reference: &str) -> String {

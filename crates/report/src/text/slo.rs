@@ -77,6 +77,11 @@ pub(super) fn conditions_at(slo: &Slo, step: &StepSummary) -> Vec<Condition> {
     [self::p99(&check, step), self::success(&check, step)].into_iter().flatten().collect()
 }
 
+/// True for a step that breaks a condition.
+pub(super) fn is_broken(slo: &Slo, step: &StepSummary) -> bool {
+    [p99_held(slo, step), success_held(slo, step)].contains(&Held::No)
+}
+
 /// Whether one step alone meets the limit of p99; not known also without a limit.
 pub(super) fn p99_held(slo: &Slo, step: &StepSummary) -> Held {
     let times = &step.latency;

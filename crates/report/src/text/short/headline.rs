@@ -69,8 +69,7 @@ fn without_step(check: &SloCheck, best: &StepSummary, findings: &Findings, url: 
         );
     }
     let why = if_known(unfinished(findings), |why| format!("; {why}"));
-    let broken = slo::conditions_at(&check.slo, best).iter().any(|condition| condition.held == Held::No);
-    let judged = match broken {
+    let judged = match slo::is_broken(&check.slo, best) {
         true => "That is outside the conditions; whether it holds a lower load is not known.",
         false => "Too few requests ended to judge the conditions.",
     };

@@ -1,6 +1,6 @@
 //! The ladder as a small table: a bar for each step, with the sweet spot and the best step marked.
 
-use plimsoll_analyze::{Findings, Held, SloCheck, StepSummary};
+use plimsoll_analyze::{Findings, Held, StepSummary};
 use plimsoll_units::grouped;
 
 use crate::amount::{NOT_KNOWN, at_least, chosen_step, list, mean, percentile, ratio};
@@ -64,12 +64,9 @@ fn is_sweet_spot(findings: &Findings, step: &StepSummary) -> bool {
     knee.is_some_and(|knee| knee.connections == step.connections) && !is_broken(findings, step)
 }
 
-/// True for a step that breaks a condition.
+/// True for a step that breaks a condition, where there are any.
 fn is_broken(findings: &Findings, step: &StepSummary) -> bool {
-    let check = findings.slo.as_ref();
-    check.is_some_and(|SloCheck { slo, .. }| {
-        [slo::p99_held(slo, step), slo::success_held(slo, step)].contains(&Held::No)
-    })
+    findings.slo.as_ref().is_some_and(|check| slo::is_broken(&check.slo, step))
 }
 
 type Cell = fn(&StepSummary) -> String;
