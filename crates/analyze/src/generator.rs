@@ -27,6 +27,7 @@ fn load_by_worker(heads: &[&FrameHead]) -> Vec<WorkerLoad> {
         spent.user_ns += head.time.user_ns;
         spent.system_ns += head.time.system_ns;
         spent.starved_ns += head.time.starved_ns;
+        spent.stalled_ns += head.time.stalled_ns;
     }
     let load = |(worker, (span_ns, spent)): (u32, (u64, WorkerTime))| {
         let ratio = |part_ns| if span_ns == 0 { 0.0 } else { part_ns as f64 / span_ns as f64 };
@@ -35,6 +36,8 @@ fn load_by_worker(heads: &[&FrameHead]) -> Vec<WorkerLoad> {
             cpu_ratio: ratio(spent.user_ns + spent.system_ns),
             kernel_ratio: ratio(spent.system_ns),
             starved_ratio: ratio(spent.starved_ns),
+            // While a machine is suspended, the time of its workers stands still.
+            stalled_ratio: ratio(spent.stalled_ns).min(1.0),
         }
     };
     workers.into_iter().map(load).collect()
@@ -56,6 +59,7 @@ pub(crate) fn self_check(evidence: &Evidence<'_>) -> GeneratorHealth {
         kernel_sec: cpu_sec(|head| head.time.system_ns),
         busiest_worker_ratio: highest(|load| load.cpu_ratio),
         starved_ratio: highest(|load| load.starved_ratio),
+        stalled_ratio: highest(|load| load.stalled_ratio),
         send_lag_p50_ns: lag_ns(0.5),
         backlog: rules::last_heads(evidence).iter().map(|head| head.backlog).sum(),
         send_lag_p99_ns: lag_ns(0.99),

@@ -91,6 +91,7 @@ fn with_steps(run: &Run, keeps: impl Fn(&Step) -> bool) -> Run {
         hosts: run.hosts.clone(),
         events: run.events.clone(),
         profiles: run.profiles.clone(),
+        damage: run.damage.clone(),
         steps,
     }
 }

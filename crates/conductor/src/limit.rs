@@ -11,6 +11,8 @@ pub enum LimitedResource {
     OfConnections(ConnectionResource),
     /// Places in the target's queue of connections to accept.
     Backlog,
+    /// Requests on one connection at a time, as a server of HTTP/2 allows them.
+    Streams,
     /// Cores this process may run on, counted in worker threads.
     Cores,
 }
@@ -44,7 +46,7 @@ impl Limit {
             LimitedResource::OfConnections(resource) => {
                 Some(LoweredTo { connections: limit.available, resource })
             }
-            LimitedResource::Backlog | LimitedResource::Cores => None,
+            LimitedResource::Backlog | LimitedResource::Streams | LimitedResource::Cores => None,
         };
         lowered.filter_map(bound).min_by_key(|bound| bound.connections)
     }
@@ -61,6 +63,13 @@ impl fmt::Display for Limit {
                     f,
                     "the plan may open {needed} connections at once, and the target lets {available} wait to be \
                      accepted: what is beyond loses a second or is refused; {remedy}"
+                );
+            }
+            LimitedResource::Streams => {
+                return write!(
+                    f,
+                    "at most {available} requests at a time on each connection instead of {needed}: the server allows no \
+                     more (SETTINGS_MAX_CONCURRENT_STREAMS); {remedy}"
                 );
             }
             LimitedResource::Cores => {

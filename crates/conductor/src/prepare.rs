@@ -62,11 +62,12 @@ pub(crate) fn prepare(
     let destinations: Vec<Destination> = open.into_iter().map(|(peer, _)| peer).collect();
     let local = destinations.iter().all(is_local);
     let bounds = Bounds { limits: &machine.limits, peers: &destinations, local };
-    let (plan, limits) = bounds.fit(plan)?;
+    let (mut plan, mut limits) = bounds.fit(plan)?;
     let workers = bounds.workers(&plan);
     machine.lowered_to = Limit::lowered_to(&limits);
     let (peer, request) = (&destinations[0], request.as_ref());
     let seen = Preflight { plan: &plan, peer, security: security.as_ref(), request, interrupted }.run()?;
+    limits.extend(limits::fit_streams(&mut plan, seen.streams_max));
     let preflight = plimsoll_record::Preflight {
         addresses: destinations.iter().map(ToString::to_string).collect(),
         address: peer.to_string(),
@@ -74,6 +75,7 @@ pub(crate) fn prepare(
         resolve_ns,
         connect_ns,
         first: seen.first,
+        streams_max: seen.streams_max,
     };
     let dropped = dropped.into_iter().map(|text| (EventKind::AddressDropped, text));
     let remarks =

@@ -52,6 +52,7 @@ impl<'a> RunRecorder<'a> {
             hosts: Vec::new(),
             events: Vec::new(),
             profiles: Vec::new(),
+            damage: Vec::new(),
         };
         let sharing = Sharing::default();
         Self { run, sharing, file: writer, trouble, observer, origin, committed: origin }

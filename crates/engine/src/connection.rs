@@ -240,6 +240,12 @@ impl Connection {
         self.requests.is_empty() && self.stack.h2().is_some_and(|h2| h2.going_away().is_some())
     }
 
+    /// True if an open connection carries no request, because the server allows none at all.
+    pub(crate) fn is_barred(&self) -> bool {
+        let none_allowed = || self.stack.h2().is_some_and(|h2| h2.server_streams() == 0);
+        self.is_open() && self.requests.is_empty() && none_allowed()
+    }
+
     /// Bytes to come that need not be seen: the rest of a body.
     #[inline]
     pub(crate) fn discardable_bytes(&self, ledger: &Ledger) -> u64 {

@@ -1,6 +1,6 @@
 //! What the workers of a step share with its conductor: two deadlines, and the number of requests left.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::failure::tls_failure;
 use crate::requests::SourceFault;
 
 /// How the first connection of a step went. A step of one connection and no request shows with it what a target is like.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct FirstConnection {
     /// What the first TLS handshake agreed on.
     pub established: OnceLock<Established>,
@@ -22,9 +22,33 @@ pub struct FirstConnection {
     pub http2: OnceLock<()>,
     /// How the first connection failed that carried no request.
     pub broken: OnceLock<FailureKind>,
+    /// How many requests a server of HTTP/2 last allowed on one connection at a time.
+    streams_max: AtomicU32,
+}
+
+impl Default for FirstConnection {
+    fn default() -> Self {
+        Self {
+            established: OnceLock::new(),
+            tls_failure: OnceLock::new(),
+            http2: OnceLock::new(),
+            broken: OnceLock::new(),
+            streams_max: AtomicU32::new(u32::MAX),
+        }
+    }
 }
 
 impl FirstConnection {
+    /// How many requests a server of HTTP/2 allows on one connection at a time; `u32::MAX` if it sets no limit, or has not
+    /// said yet.
+    pub fn streams_max(&self) -> u32 {
+        self.streams_max.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn allows_streams(&self, streams_max: u32) {
+        self.streams_max.store(streams_max, Ordering::Relaxed);
+    }
+
     /// Keeps a failure of TLS, if it is the first; gives its name.
     pub(crate) fn tls_failed(&self, failure: TlsFailure) -> FailureKind {
         let kind = tls_failure(&failure);

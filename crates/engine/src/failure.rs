@@ -2,7 +2,7 @@
 
 use std::io;
 
-use plimsoll_http::Malformed;
+use plimsoll_http::{Malformed, h2};
 use plimsoll_record::FailureKind;
 use plimsoll_tls::{TlsFailure, TlsFailureKind};
 
@@ -30,8 +30,38 @@ pub fn malformed_failure(malformed: Malformed) -> FailureKind {
     match malformed {
         Malformed::Head => FailureKind::MalformedHead,
         Malformed::HeadTooLarge => FailureKind::HeadTooLarge,
+        Malformed::TooManyFields => FailureKind::TooManyFields,
+        Malformed::InterimFlood => FailureKind::InterimFlood,
+        Malformed::Upgrade => FailureKind::UnrequestedUpgrade,
         Malformed::Framing => FailureKind::MalformedFraming,
         Malformed::Chunk => FailureKind::MalformedChunk,
+    }
+}
+
+/// The failure of all requests on a connection whose server broke HTTP/2.
+pub(crate) fn broken_failure(broken: h2::Broken) -> FailureKind {
+    use h2::Broken;
+    match broken {
+        Broken::Preface => FailureKind::H2NotSpoken,
+        Broken::FrameSize => FailureKind::H2FrameSize,
+        Broken::Compression(_) => FailureKind::H2Compression,
+        Broken::FlowControl => FailureKind::H2FlowControl,
+        Broken::Settings => FailureKind::H2Settings,
+        Broken::Stream => FailureKind::H2Stream,
+        Broken::Padding => FailureKind::H2Padding,
+        Broken::Continuation => FailureKind::H2Continuation,
+        Broken::Push => FailureKind::H2Push,
+        Broken::HeadTooLarge => FailureKind::HeadTooLarge,
+        Broken::Flood => FailureKind::H2Flood,
+    }
+}
+
+/// The failure of one request whose response broke HTTP/2.
+pub(crate) fn stream_failure(malformed: h2::Malformed) -> FailureKind {
+    match malformed {
+        h2::Malformed::Head => FailureKind::H2Head,
+        h2::Malformed::Length => FailureKind::H2BodyLength,
+        h2::Malformed::Order => FailureKind::H2Order,
     }
 }
 

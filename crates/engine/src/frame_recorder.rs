@@ -9,10 +9,13 @@ use plimsoll_plan::Shard;
 use plimsoll_record::{
     Counts, EncodedHistogram, FailureKind, Frame, FrameHead, Histogram, Phase, WorkerTime, latency_histogram,
 };
-use plimsoll_sys::{ThreadTime, thread_time};
+use plimsoll_sys::{ThreadTime, suspended_ns, thread_time};
 use plimsoll_units::{Instant, best_effort};
 
 use crate::requests::CheckResult;
+
+/// A gap shorter than this between what a worker does and what it should do is the scheduler's.
+const MIN_STALL_NS: u64 = 100_000_000;
 
 /// The counts and histograms of one request of the plan in one interval.
 #[derive(Debug)]
@@ -169,6 +172,10 @@ pub(crate) struct FrameRecorder {
     channel: FrameChannel,
     origin: Instant,
     cpu: ThreadTime,
+    /// Time since the frame began in which the worker should have run and did not.
+    stalled_ns: u64,
+    /// For how long the machine had been suspended when the frame began.
+    suspended_ns: u64,
     interval: u32,
 }
 
@@ -182,7 +189,15 @@ impl FrameRecorder {
         origin: Instant,
     ) -> Self {
         let frame = LiveFrame::new(step, shard.index, requests);
-        Self { frame, channel, origin, cpu: ThreadTime::default(), interval: 0 }
+        Self {
+            frame,
+            channel,
+            origin,
+            cpu: ThreadTime::default(),
+            stalled_ns: 0,
+            suspended_ns: suspended_ns(),
+            interval: 0,
+        }
     }
 
     /// The first frame begins. Called on the worker's own thread, whose CPU time is counted from here.
@@ -249,6 +264,15 @@ impl FrameRecorder {
         self.counts(request).failed.add(kind, count);
     }
 
+    /// The worker should have gone on this long ago, or its turn took this long. Short delays are the scheduler's, which
+    /// has a count of its own.
+    #[inline]
+    pub(crate) fn late_by(&mut self, late_ns: u64) {
+        if late_ns >= MIN_STALL_NS {
+            self.stalled_ns += late_ns;
+        }
+    }
+
     /// Ends the frame, which covers the intervals up to `next_interval`, and hands it over if that is possible without
     /// waiting; true if it was.
     pub(crate) fn hand_over(
@@ -282,7 +306,7 @@ impl FrameRecorder {
     }
 
     fn close_frame(&mut self, now: Instant, phase: Phase, gauges: Gauges) {
-        let cpu = thread_time();
+        let (cpu, suspended_ns) = (thread_time(), suspended_ns());
         let head = &mut self.frame.head;
         head.phase = phase;
         head.interval = self.interval;
@@ -290,11 +314,17 @@ impl FrameRecorder {
         head.in_flight = gauges.in_flight;
         head.backlog = gauges.backlog;
         head.connections = gauges.connections;
-        head.time = WorkerTime {
-            user_ns: cpu.user_ns.saturating_sub(self.cpu.user_ns),
-            system_ns: cpu.system_ns.saturating_sub(self.cpu.system_ns),
-            starved_ns: cpu.starved_ns.saturating_sub(self.cpu.starved_ns),
-        };
+        let user_ns = cpu.user_ns.saturating_sub(self.cpu.user_ns);
+        let system_ns = cpu.system_ns.saturating_sub(self.cpu.system_ns);
+        let starved_ns = cpu.starved_ns.saturating_sub(self.cpu.starved_ns);
+        // A long turn may have been long work.
+        let idle_ns = (head.ended_ns - head.began_ns).saturating_sub(user_ns + system_ns + starved_ns);
+        let mut stalled_ns = std::mem::take(&mut self.stalled_ns).min(idle_ns);
+        // The worker's clock stood still meanwhile.
+        let away_ns = suspended_ns.saturating_sub(self.suspended_ns);
+        stalled_ns += if away_ns >= MIN_STALL_NS { away_ns } else { 0 };
+        self.suspended_ns = suspended_ns;
+        head.time = WorkerTime { user_ns, system_ns, starved_ns, stalled_ns };
         self.cpu = cpu;
     }
 

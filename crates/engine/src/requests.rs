@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use plimsoll_http::{Expect, Field};
+use plimsoll_http::{Expect, Field, asks_to_close};
 use plimsoll_plan::Shard;
 
 /// What the engine has to know about a request besides its bytes.
@@ -16,18 +16,38 @@ pub struct RequestMeta {
     pub expect: Expect,
     /// It may be sent again if the server closed the connection before any response (RFC 9110, section 9.2.2).
     pub idempotent: bool,
+    /// It asks for the connection to be closed after its response. Nothing may be sent on the connection then, whether the
+    /// server closes it or not (RFC 9112, section 9.6).
+    pub closes: bool,
     /// Of its bytes, those of the head; the body follows. Only HTTP/2 needs it, where the head is a header block.
     pub head_bytes: u32,
 }
 
 impl RequestMeta {
+    /// What is to be known of a request of this method as it goes over the wire in HTTP/1.1, the plan's first.
+    #[must_use]
+    pub fn for_text(method: &str, text: &[u8]) -> Self {
+        Self { closes: text_asks_to_close(text), ..Self::for_method(method) }
+    }
+
     /// What is to be known of one request of this method, the plan's first.
     #[must_use]
     pub fn for_method(method: &str) -> Self {
         let idempotent = matches!(method, "GET" | "HEAD" | "PUT" | "DELETE" | "OPTIONS" | "TRACE");
         let expect = if method == "HEAD" { Expect::NoBody } else { Expect::Body };
-        Self { request: 0, expect, idempotent, head_bytes: 0 }
+        Self { request: 0, expect, idempotent, closes: false, head_bytes: 0 }
     }
+}
+
+/// True if the head of a request has a `Connection` field that asks to close.
+fn text_asks_to_close(text: &[u8]) -> bool {
+    const NAME: &[u8] = b"connection:";
+    let lines = text.split(|byte| *byte == b'\n').skip(1);
+    let is_field = |line: &&[u8]| line.get(..NAME.len()).is_some_and(|name| name.eq_ignore_ascii_case(NAME));
+    lines
+        .take_while(|line| !line.trim_ascii().is_empty())
+        .filter(is_field)
+        .any(|line| asks_to_close(&line[NAME.len()..]))
 }
 
 /// One request that is the same each time.
@@ -43,7 +63,8 @@ impl FixedRequest {
     /// A request of this method, complete as it goes over the wire in HTTP/1.1.
     #[must_use]
     pub fn new(bytes: Vec<u8>, method: &str) -> Self {
-        Self { bytes: bytes.into(), meta: RequestMeta::for_method(method) }
+        let meta = RequestMeta::for_text(method, &bytes);
+        Self { bytes: bytes.into(), meta }
     }
 }
 

@@ -158,18 +158,24 @@ impl<D: Driver, C: Clock> Worker<D, C> {
     }
 
     fn turn(&mut self) {
-        let woke = self.driver.wait(self.longest_wait(), &self.clock);
+        let longest = self.longest_wait();
+        let due = self.now + longest;
+        let woke = self.driver.wait(longest, &self.clock);
         self.now = woke.unwrap_or_else(|_| {
             // A driver that cannot wait cannot make load: end it, and account for what is open.
             self.control.end_drain(self.now);
             self.clock.now()
         });
         self.woke = self.now;
-        while let Some(event) = self.driver.next_event() {
+        self.shared.ledger.recorder.late_by(self.woke.nanos_since(due));
+        while self.now < self.control.drain_ends()
+            && let Some(event) = self.driver.next_event()
+        {
             self.advance(event);
             self.dispatch_due();
         }
         self.now = self.clock.now();
+        self.shared.ledger.recorder.late_by(self.now.nanos_since(self.woke));
         self.end_think_times();
         self.dispatch_due();
         self.connect_due();

@@ -5,11 +5,11 @@
 
 use httparse::{Header, Status};
 
+use crate::response::fields::{Coding, Fields};
+use crate::response::head::MAX_FIELDS;
+
 /// A header field: its name as the server wrote it, and its value.
 pub type Field<'a> = Header<'a>;
-
-/// The most header fields of one head, as in the parser.
-const MAX_FIELDS: usize = 256;
 
 /// Passes the fields of a well-formed response's final head and its body to `inspect`. Skips interim (1xx)
 /// responses. Of a response cut off at its end, the body is what there is of it; `None` if its head is cut off.
@@ -33,9 +33,12 @@ pub fn dissect<R>(
     }
 }
 
+/// The body is in chunks only if that is the last of its codings (RFC 9112 section 6.3): otherwise it ends with the
+/// connection, and nothing in it is framing.
 fn body<'a>(fields: &[Field<'_>], raw: &'a [u8], scratch: &'a mut Vec<u8>) -> &'a [u8] {
-    let coded = |field: &&Field<'_>| field.name.eq_ignore_ascii_case("transfer-encoding");
-    if fields.iter().find(coded).is_none() {
+    let mut framing = Fields::default();
+    fields.iter().for_each(|field| framing.read(field));
+    if framing.coding != Coding::ChunkedLast {
         return raw;
     }
     scratch.clear();
@@ -76,6 +79,21 @@ mod tests {
         let raw = b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\
             3;x=y\r\nabc\r\nA\r\n0123456789\r\n0\r\nT: 1\r\n\r\n";
         assert_eq!(taken_apart(raw).unwrap().1, b"abc0123456789");
+    }
+
+    #[test]
+    fn a_body_whose_last_coding_is_not_chunked_is_shown_as_it_came() {
+        let body = b"3\r\nabc\r\n0\r\n\r\n";
+        let shown = |codings: &str| {
+            let head = format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: {codings}\r\n\r\n");
+            taken_apart(&[head.as_bytes(), body].concat()).unwrap().1
+        };
+        for codings in ["identity", "gzip", "chunked, gzip", "xchunked"] {
+            assert_eq!(shown(codings), body, "{codings}");
+        }
+        for codings in ["chunked", "gzip, Chunked", "gzip, chunked,"] {
+            assert_eq!(shown(codings), b"abc", "{codings}");
+        }
     }
 
     #[test]

@@ -14,4 +14,6 @@ mod response;
 
 pub use dissection::{Field, dissect};
 pub use request::{EncodeError, EncodedRequest, HeadField, InvalidByte, Part, Request, USER_AGENT, Version};
-pub use response::{Advance, Chunked, Expect, Finish, Malformed, ParserMemory, Response, ResponseParser};
+pub use response::{
+    Advance, Chunked, Expect, Finish, Malformed, ParserMemory, Response, ResponseParser, asks_to_close,
+};

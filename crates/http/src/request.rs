@@ -112,6 +112,9 @@ impl<P: Part> Request<'_, P> {
         if !is_token(self.method) {
             return Err(EncodeError::Method { method: self.method.to_owned() });
         }
+        if self.method == "CONNECT" {
+            return Err(EncodeError::Connect);
+        }
         if self.authority.is_empty() || !self.authority.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err(EncodeError::Host { host: self.authority.clone() });
         }

@@ -11,12 +11,13 @@ use crate::memory::{HeadCache, Spares};
 
 mod chunked;
 pub(crate) mod fields;
-mod head;
+pub(crate) mod head;
 mod malformed;
 #[cfg(test)]
 mod tests;
 
 pub use chunked::Chunked;
+pub use fields::asks_to_close;
 pub use head::Expect;
 pub use malformed::Malformed;
 
@@ -254,7 +255,7 @@ impl ResponseParser {
         if head.is_interim() {
             self.interim_count += 1;
             let bounded = self.interim_count <= MAX_INTERIM;
-            return if bounded { Ok(()) } else { Err(Malformed::Head) };
+            return if bounded { Ok(()) } else { Err(Malformed::InterimFlood) };
         }
         self.status = head.status;
         self.keep_alive = head.keep_alive;

@@ -34,6 +34,12 @@ impl Level {
         *depth
     }
 
+    /// The same, to be lowered to what a server allows.
+    pub fn depth_mut(&mut self) -> &mut u16 {
+        let (Self::Closed { depth, .. } | Self::Open { depth, .. }) = self;
+        depth
+    }
+
     /// The offered rate over time, in an open loop.
     pub fn profile(&self) -> Option<&RateProfile> {
         match self {

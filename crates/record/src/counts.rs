@@ -47,9 +47,15 @@ impl Serialize for StatusCounts {
 }
 
 /// How many requests failed in each way.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(from = "BTreeMap<FailureKind, u64>")]
 pub struct FailureCounts([u64; FailureKind::COUNT]);
+
+impl Default for FailureCounts {
+    fn default() -> Self {
+        Self([0; FailureKind::COUNT])
+    }
+}
 
 impl FailureCounts {
     /// Adds `count` failures of this kind.

@@ -21,6 +21,9 @@ pub struct WorkerTime {
     pub system_ns: u64,
     /// Time the thread was ready to run and had no CPU, in nanoseconds.
     pub starved_ns: u64,
+    /// Time the thread should have run and did not, in nanoseconds: the process was stopped or the machine suspended. Only
+    /// gaps of a tenth of a second or more count.
+    pub stalled_ns: u64,
 }
 
 /// Everything about a frame but its histograms.

@@ -15,7 +15,7 @@ pub struct FormatVersion {
 
 impl FormatVersion {
     /// The version this build writes.
-    pub const CURRENT: Self = Self { major: 1, minor: 5 };
+    pub const CURRENT: Self = Self { major: 2, minor: 0 };
 }
 
 /// Limits of the generator's machine that bound a plan.
@@ -167,6 +167,8 @@ pub struct Preflight {
     /// The answer to the one request, where the command sends one (`run` and `sweep` do not, so that
     /// the server counts what they report and nothing else).
     pub first: Option<FirstAnswer>,
+    /// How many requests a server of HTTP/2 allows on one connection at a time, where it sets a limit.
+    pub streams_max: Option<u32>,
 }
 
 /// How the connections to the target were encrypted.

@@ -116,6 +116,19 @@ pub struct CpuProfile {
     pub outcome: ProfileOutcome,
 }
 
+/// Rows of a run file that do not match their digest.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Damage {
+    /// Their table.
+    pub table: &'static str,
+    /// The key of the first of them.
+    pub first: i64,
+    /// The key of the last; `None` where the rows that follow cannot be read either.
+    pub last: Option<i64>,
+    /// The steps that may have lost frames by it.
+    pub steps: Vec<u32>,
+}
+
 /// Everything recorded from one plan.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run {
@@ -129,6 +142,8 @@ pub struct Run {
     pub events: Vec<Event>,
     /// The CPU profiles, each of a step that was held for it.
     pub profiles: Vec<CpuProfile>,
+    /// What its file holds besides and cannot be trusted: the rows, and the steps they may belong to, are left out.
+    pub damage: Vec<Damage>,
 }
 
 impl Run {

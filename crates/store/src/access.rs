@@ -33,8 +33,8 @@ pub(crate) fn open(path: &Path) -> Result<Connection, StoreError> {
     }
     check_length(path, number(&connection, "page_size").map_err(reading)?, metadata.len())?;
     let found = version(&connection).map_err(reading)?;
-    if found.major > FormatVersion::CURRENT.major {
-        return Err(StoreError::Newer { path: path.to_owned(), found });
+    if found.major != FormatVersion::CURRENT.major {
+        return Err(StoreError::OtherFormat { path: path.to_owned(), found });
     }
     Ok(connection)
 }

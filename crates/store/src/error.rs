@@ -26,10 +26,11 @@ pub enum StoreError {
     #[error("{path} is not a run file: {reason}; give the path of a file that Plimsoll recorded")]
     NotARunFile { path: PathBuf, reason: String },
     #[error(
-        "{path} was written by format {}.{}; this Plimsoll reads {}.x: use a newer Plimsoll",
-        .found.major, .found.minor, FormatVersion::CURRENT.major
+        "{path} was written by format {}.{}; this Plimsoll reads {}.x: use {} one, or record the run again",
+        .found.major, .found.minor, FormatVersion::CURRENT.major,
+        if .found.major > FormatVersion::CURRENT.major { "a newer" } else { "an older" }
     )]
-    Newer { path: PathBuf, found: FormatVersion },
+    OtherFormat { path: PathBuf, found: FormatVersion },
     /// A run file whose content cannot be true.
     #[error("{path} is damaged: {reason}; restore it from a copy, or record the run again")]
     Damaged { path: PathBuf, reason: String },

@@ -75,6 +75,7 @@ pub(crate) fn manifest() -> Manifest {
             resolve_ns: 1_200,
             connect_ns: 88_000,
             first: Some(first),
+            streams_max: Some(100),
         },
         driver: "io_uring".to_owned(),
         protocol: "HTTP/2".to_owned(),
@@ -114,9 +115,9 @@ fn histogram(seed: u64) -> EncodedHistogram {
 
 fn counts(seed: u64) -> Counts {
     let mut counts = Counts {
-        intended: seed + 1,
+        intended: 5 * seed + 50,
         sent: seed + 2,
-        completed: seed + 3,
+        completed: 3 * seed + 27,
         ok: seed + 4,
         bytes_in: seed + 5,
         bytes_out: seed + 6,
@@ -149,7 +150,12 @@ pub(crate) fn frame(step: u32, worker: u32, interval: u32, phase: Phase) -> Fram
         in_flight: seed + 13,
         backlog: seed + 14,
         connections: seed + 15,
-        time: WorkerTime { user_ns: seed + 16, system_ns: seed + 17, starved_ns: seed + 18 },
+        time: WorkerTime {
+            user_ns: seed + 16,
+            system_ns: seed + 17,
+            starved_ns: seed + 18,
+            stalled_ns: seed + 19,
+        },
     };
     let service = (interval > 0).then(|| histogram(seed + 1));
     let (latency, send_lag) = (histogram(seed), EncodedHistogram::default());
@@ -262,6 +268,7 @@ pub(crate) fn run() -> Run {
         hosts: samples(),
         events: events(),
         profiles: profiles(),
+        damage: Vec::new(),
     }
 }
 

@@ -5,13 +5,16 @@
 //! computes a rate or a percentile. `docs/run-file.md` describes every table and column.
 
 mod access;
+mod digest;
 mod error;
 mod file_name;
 #[cfg(test)]
 mod fixture;
+mod invariants;
 mod listing;
 mod reader;
 mod schema;
+mod verify;
 mod writer;
 
 pub use error::StoreError;

@@ -1,66 +1,136 @@
 //! Reading a run file back.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use plimsoll_record::{
-    Counts, CpuProfile, EncodedHistogram, Event, EventKind, FailureKind, FormatVersion, Frame, FrameHead,
-    HostSample, Manifest, Phase, ProfileOutcome, Reading, Run, Sharing, Step, StepEnd, TlsUsed, WorkerTime,
+    Counts, CpuProfile, Damage, EncodedHistogram, Event, EventKind, FailureKind, FormatVersion, Frame,
+    FrameHead, HostSample, Manifest, Phase, ProfileOutcome, Reading, Run, Sharing, Step, StepEnd, TlsUsed,
+    WorkerTime,
 };
 use rusqlite::types::Type;
 use rusqlite::{Connection, Result, Row};
 
 use crate::access;
+use crate::digest::{self, Part};
 use crate::error::{self, StoreError};
+use crate::invariants::check;
 use crate::schema::{Json, Word};
+use crate::verify;
 
 /// Reads a run, also one that was killed or is being written by another process: then to its last commit.
 ///
-/// In a run that did not end in order, a step that was under way ends with its last frame, by [`StepEnd::Cut`].
-/// Everything else is given back as it was written, in the same order.
+/// In a run that did not end in order, a step that was under way ends with its last frame, by [`StepEnd::Cut`]. Rows that do
+/// not match their digest are left out, with the steps that they may belong to, and named in [`Run::damage`]. Everything else
+/// is given back as it was written, in the same order.
 ///
 /// # Errors
-/// When the file is missing, unreadable, not a run file, damaged, or of a newer major version.
+/// When the file is missing, unreadable, not a run file, of another major version, or so damaged that none of its steps can
+/// be trusted.
 pub fn read(path: &Path) -> std::result::Result<Run, StoreError> {
     let mut connection = access::open(path)?;
-    read_tables(&mut connection).map_err(|error| error::reading(path, &error))
+    let run = read_tables(&mut connection).map_err(|error| error::reading(path, &error))?;
+    check(&run).map_err(|reason| StoreError::Damaged { path: path.to_owned(), reason })?;
+    Ok(run)
 }
 
 /// One transaction over all tables, so that they agree with each other while another process writes on.
 fn read_tables(connection: &mut Connection) -> Result<Run> {
     let snapshot = connection.transaction()?;
+    let manifest: Manifest = snapshot.query_row("SELECT * FROM manifest", [], manifest)?;
+    let mut damage = verify::damage(&snapshot, manifest.sealed)?;
+    // What is damaged of these three leaves nothing to be trusted, so that they are not even read.
+    if damage.iter().any(is_total) {
+        return Ok(Run { damage, ..empty(manifest) });
+    }
+    let steps = values(intact(&snapshot, digest::STEP, &damage, step)?);
+    let frames = intact(&snapshot, digest::FRAME, &damage, frame)?;
+    note_steps(&mut damage, &steps, &frames);
     let mut run = Run {
-        manifest: snapshot.query_row("SELECT * FROM manifest", [], manifest)?,
-        steps: rows(&snapshot, "SELECT * FROM step ORDER BY step", step)?,
-        frames: rows(&snapshot, "SELECT * FROM frame ORDER BY id", frame)?,
-        hosts: host_samples(&snapshot)?,
-        events: rows(&snapshot, "SELECT * FROM event ORDER BY id", event)?,
-        profiles: profiles(&snapshot)?,
+        steps,
+        frames: frames.into_iter().map(|(_, frame)| frame).collect(),
+        hosts: host_samples(&snapshot, &damage)?,
+        events: values(intact(&snapshot, digest::EVENT, &damage, event)?),
+        profiles: values(intact(&snapshot, digest::PROFILE, &damage, profile)?),
+        damage,
+        ..empty(manifest)
     };
     if !run.manifest.sealed {
         let open = rows(&snapshot, "SELECT step FROM step WHERE under_way = 1", |row| row.get(0))?;
         end_open_steps(&mut run, &open);
     }
+    leave_out(&mut run);
     Ok(run)
 }
 
-/// The profiles; none in a file of format 1.0, which had no table for them.
-fn profiles(connection: &Connection) -> Result<Vec<CpuProfile>> {
-    if connection.table_exists(None, "profile")? {
-        rows(connection, "SELECT * FROM profile ORDER BY step", profile)
-    } else {
-        Ok(Vec::new())
+fn empty(manifest: Manifest) -> Run {
+    Run {
+        manifest,
+        steps: Vec::new(),
+        frames: Vec::new(),
+        hosts: Vec::new(),
+        events: Vec::new(),
+        profiles: Vec::new(),
+        damage: Vec::new(),
     }
+}
+
+fn values<T>(rows: Vec<(i64, T)>) -> Vec<T> {
+    rows.into_iter().map(|(_, value)| value).collect()
+}
+
+/// The plan, the list of steps, and which of them were held for a profile: without these no frame can be understood.
+fn is_total(damage: &Damage) -> bool {
+    digest::REPLACED.iter().any(|part| part.table == damage.table)
+}
+
+/// The rows of a part that match their digests, with their keys.
+fn intact<T>(
+    connection: &Connection,
+    part: Part,
+    damage: &[Damage],
+    from_row: fn(&Row<'_>) -> Result<T>,
+) -> Result<Vec<(i64, T)>> {
+    let of_part = || damage.iter().filter(|damage| damage.table == part.table);
+    let end = of_part().filter(|damage| damage.last.is_none()).map(|damage| damage.first).min();
+    let mut statement = connection.prepare(&digest::select(part, "< ?"))?;
+    let mut rows = statement.query([end.unwrap_or(i64::MAX)])?;
+    let mut intact = Vec::new();
+    while let Some(row) = rows.next()? {
+        let key = row.get(0)?;
+        if !of_part().any(|damage| damage.first <= key && damage.last.is_none_or(|last| key <= last)) {
+            intact.push((key, from_row(row)?));
+        }
+    }
+    Ok(intact)
+}
+
+/// Names the steps that lost frames: all from that of the last intact frame before the damage to that of the first one after.
+fn note_steps(damage: &mut [Damage], steps: &[Step], frames: &[(i64, Frame)]) {
+    for damage in damage.iter_mut().filter(|damage| damage.table == digest::FRAME.table) {
+        let step_of = |(_, frame): &(i64, Frame)| frame.head.step;
+        let before = frames.iter().rev().find(|(key, _)| *key < damage.first).map(step_of);
+        let after = damage.last.and_then(|last| frames.iter().find(|(key, _)| *key > last)).map(step_of);
+        let may_be = before.unwrap_or(0)..=after.unwrap_or(u32::MAX);
+        damage.steps = steps.iter().map(|step| step.index).filter(|step| may_be.contains(step)).collect();
+    }
+}
+
+/// Takes out the steps that lost frames.
+fn leave_out(run: &mut Run) {
+    let lost: BTreeSet<u32> = run.damage.iter().flat_map(|damage| damage.steps.iter().copied()).collect();
+    run.steps.retain(|step| !lost.contains(&step.index));
+    run.frames.retain(|frame| !lost.contains(&frame.head.step));
 }
 
 fn rows<T>(connection: &Connection, sql: &str, from_row: fn(&Row<'_>) -> Result<T>) -> Result<Vec<T>> {
     connection.prepare(sql)?.query_map([], from_row)?.collect()
 }
 
-fn host_samples(connection: &Connection) -> Result<Vec<HostSample>> {
+fn host_samples(connection: &Connection, damage: &[Damage]) -> Result<Vec<HostSample>> {
     let mut sharing = Sharing::default();
-    let mut rows = connection.prepare("SELECT * FROM host_sample ORDER BY id")?;
-    let samples = rows.query_map([], host_sample)?;
-    samples.map(|sample| sample.map(|sample| sharing.share(sample))).collect()
+    let samples = intact(connection, digest::HOST_SAMPLE, damage, host_sample)?;
+    Ok(samples.into_iter().map(|(_, sample)| sharing.share(sample)).collect())
 }
 
 fn manifest(row: &Row<'_>) -> Result<Manifest> {
@@ -122,6 +192,7 @@ fn frame_head(row: &Row<'_>) -> Result<FrameHead> {
             user_ns: row.get("user_ns")?,
             system_ns: row.get("system_ns")?,
             starved_ns: row.get("starved_ns")?,
+            stalled_ns: row.get("stalled_ns")?,
         },
     })
 }
@@ -188,14 +259,9 @@ fn wrong_state(row: &Row<'_>, state: &str, expected: &str) -> Result<rusqlite::E
 
 fn event(row: &Row<'_>) -> Result<Event> {
     let (kind, text): (EventKind, String) = (word(row, "kind")?, row.get("text")?);
-    let failure = if kind == EventKind::FailureSeen { failure_named(&text) } else { None };
+    let failure = if kind == EventKind::FailureSeen { FailureKind::from_name(&text) } else { None };
     let text = if failure.is_some() { String::new() } else { text };
     Ok(Event { at_ns: row.get("at_ns")?, kind, failure, text })
-}
-
-/// Formats before 1.5 have a colon and sentences after the name.
-fn failure_named(text: &str) -> Option<FailureKind> {
-    FailureKind::from_name(text.split_once(':').map_or(text, |(name, _)| name))
 }
 
 fn json<T: serde::de::DeserializeOwned>(row: &Row<'_>, column: &str) -> Result<T> {

@@ -70,6 +70,7 @@ CREATE TABLE frame (
   user_ns     INTEGER NOT NULL,
   system_ns   INTEGER NOT NULL,
   starved_ns  INTEGER NOT NULL,
+  stalled_ns  INTEGER NOT NULL,
   latency     BLOB NOT NULL,
   service     BLOB,
   send_lag    BLOB NOT NULL,
@@ -96,6 +97,14 @@ CREATE TABLE event (
   at_ns INTEGER NOT NULL,
   kind  TEXT NOT NULL,
   text  TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE digest (
+  id     INTEGER PRIMARY KEY,
+  part   TEXT NOT NULL,
+  first  INTEGER NOT NULL,
+  last   INTEGER NOT NULL,
+  sha256 BLOB NOT NULL
 ) STRICT;
 
 CREATE TABLE profile (
@@ -174,7 +183,7 @@ mod tests {
         let connection = Connection::open_in_memory().unwrap();
         connection.execute_batch(TABLES).unwrap();
         let tables = texts(&connection, "SELECT name FROM sqlite_schema WHERE type = 'table'");
-        assert_eq!(tables.len(), 6);
+        assert_eq!(tables.len(), 7);
         for table in tables {
             let columns = texts(&connection, &format!("SELECT name FROM pragma_table_info('{table}')"));
             assert_eq!(documented_columns(&table), columns, "{table}");

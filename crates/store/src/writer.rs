@@ -1,5 +1,6 @@
 //! Writing a run file while the run goes on.
 
+use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -12,6 +13,7 @@ use plimsoll_record::{
 use rusqlite::{Connection, ErrorCode, OpenFlags, ffi, params};
 
 use crate::access::companion;
+use crate::digest::{self, GROWING, REPLACED};
 use crate::error::{self, StoreError};
 use crate::schema::{APPLICATION_ID, Json, TABLES, Word};
 
@@ -24,7 +26,7 @@ const INSERT_MANIFEST: &str = "INSERT INTO manifest VALUES (1, ?, ?, ?, ?, ?, ?,
 const UPSERT_STEP: &str = "INSERT OR REPLACE INTO step VALUES (?1, ?, ?, ?, ?, ?, ?, ?, \
     NOT EXISTS (SELECT 1 FROM step WHERE step = ?1))";
 const INSERT_FRAME: &str = "INSERT INTO frame VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, \
-    ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+    ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 const INSERT_HOST_SAMPLE: &str = "INSERT INTO host_sample VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)";
 const UPSERT_PROFILE: &str = "INSERT OR REPLACE INTO profile VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
 const INSERT_EVENT: &str = "INSERT INTO event VALUES (NULL, ?, ?, ?)";
@@ -38,6 +40,10 @@ const INSERT_EVENT: &str = "INSERT INTO event VALUES (NULL, ?, ?, ?)";
 pub struct RunWriter {
     path: PathBuf,
     connection: Connection,
+    /// The last row of each growing part that a digest covers.
+    digested: [i64; GROWING.len()],
+    /// Parts whose rows were replaced since their digest was written.
+    replaced: BTreeSet<&'static str>,
     stopped: bool,
 }
 
@@ -49,7 +55,13 @@ impl RunWriter {
     pub fn create(path: &Path, manifest: &Manifest, overwrite: bool) -> Result<Self, StoreError> {
         claim(path, overwrite).map_err(|error| error::preparing(path, &error))?;
         match open(path, manifest) {
-            Ok(connection) => Ok(Self { path: path.to_owned(), connection, stopped: false }),
+            Ok(connection) => Ok(Self {
+                path: path.to_owned(),
+                connection,
+                digested: [0; GROWING.len()],
+                replaced: BTreeSet::new(),
+                stopped: false,
+            }),
             Err(error) => Err(abandon(path, &error)),
         }
     }
@@ -58,6 +70,7 @@ impl RunWriter {
     ///
     /// If the process dies in between, the reader takes the end from the step's last frame.
     pub fn step(&mut self, step: &Step) -> Result<(), StoreError> {
+        self.replaced.insert(digest::STEP.table);
         self.insert(
             UPSERT_STEP,
             params![
@@ -106,6 +119,7 @@ impl RunWriter {
                 head.time.user_ns,
                 head.time.system_ns,
                 head.time.starved_ns,
+                head.time.stalled_ns,
                 frame.latency.as_bytes(),
                 frame.service.as_ref().map(EncodedHistogram::as_bytes),
                 frame.send_lag.as_bytes(),
@@ -145,6 +159,7 @@ impl RunWriter {
 
     /// Writes a CPU profile: first when it begins, so that its step is known for what it is, and again when it is there.
     pub fn profile(&mut self, profile: &CpuProfile) -> Result<(), StoreError> {
+        self.replaced.insert(digest::PROFILE.table);
         let (state, content, failure) = match &profile.outcome {
             ProfileOutcome::UnderWay => ("under_way", None, None),
             ProfileOutcome::Taken(content) => ("taken", Some(content), None),
@@ -167,13 +182,34 @@ impl RunWriter {
 
     /// Makes everything so far readable for others, and safe from the death of this process.
     pub fn commit(&mut self) -> Result<(), StoreError> {
+        self.digest()?;
         self.write(|connection| connection.execute_batch("COMMIT; BEGIN"))
     }
 
     /// Marks the run as ended normally, and leaves one file without its log.
     pub fn seal(mut self) -> Result<(), StoreError> {
-        self.write(|connection| connection.execute_batch("UPDATE manifest SET sealed = 1; COMMIT"))?;
+        self.write(|connection| connection.execute_batch("UPDATE manifest SET sealed = 1"))?;
+        self.replaced.insert(digest::MANIFEST.table);
+        self.digest()?;
+        self.write(|connection| {
+            digest::rewrite(connection, digest::DIGEST)?;
+            connection.execute_batch("COMMIT")
+        })?;
         self.write(fold)
+    }
+
+    /// Writes digests of what was written since the last ones.
+    fn digest(&mut self) -> Result<(), StoreError> {
+        let (mut digested, replaced) = (self.digested, std::mem::take(&mut self.replaced));
+        self.write(|connection| {
+            for (part, last) in GROWING.into_iter().zip(&mut digested) {
+                *last = digest::write(connection, part, *last)?;
+            }
+            let replaced = REPLACED.into_iter().filter(|part| replaced.contains(part.table));
+            replaced.into_iter().try_for_each(|part| digest::rewrite(connection, part))
+        })?;
+        self.digested = digested;
+        Ok(())
     }
 
     /// Takes the file away again: the run has nothing to be kept.
@@ -250,6 +286,7 @@ fn open(path: &Path, manifest: &Manifest) -> rusqlite::Result<Connection> {
     connection.pragma_update(None, "application_id", APPLICATION_ID)?;
     connection.execute_batch(TABLES)?;
     insert_manifest(&connection, manifest)?;
+    digest::rewrite(&connection, digest::MANIFEST)?;
     connection.execute_batch("COMMIT")?;
     begin_log(&connection)?;
     connection.execute_batch("PRAGMA synchronous = NORMAL; BEGIN")?;

@@ -30,7 +30,9 @@ pub use namespace::{
     missing_capability, user_id,
 };
 pub use poll::{Poll, Readiness, Ready};
-pub use process::{Cores, ThreadTime, allowed_cores, disable_timer_slack, interrupt, thread_time};
+pub use process::{
+    Cores, ThreadTime, allowed_cores, disable_timer_slack, interrupt, suspended_ns, thread_time,
+};
 pub use ring::{Completion, OpError, RecvMode, Ring, RingMemory, WaitPolicy};
 pub use route::{Destination, Route};
 pub use socket::{Listener, Socket, SocketState, is_local};

@@ -4,9 +4,11 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::num::NonZeroU64;
 use std::process::Child;
+use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::thread::{self, CpuSet, sched_getaffinity, sched_setaffinity};
+use rustix::time::{ClockId, clock_gettime};
 
 /// CPU time of one thread since it started, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -15,6 +17,18 @@ pub struct ThreadTime {
     pub system_ns: u64,
     /// Runnable, but waiting for a CPU. Zero where the kernel does not report it (no `CONFIG_SCHED_INFO`).
     pub starved_ns: u64,
+}
+
+/// For how long the machine has been suspended since it started, in nanoseconds: the clock that the workers read
+/// (CLOCK_MONOTONIC) stands still then, while the other (CLOCK_BOOTTIME) goes on. Two calls differ by some time that the
+/// thread was not running between its two looks.
+pub fn suspended_ns() -> u64 {
+    let now = |clock| {
+        let time = clock_gettime(clock);
+        Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec as u32).as_nanos() as u64
+    };
+    let awake = now(ClockId::Monotonic);
+    now(ClockId::Boottime).saturating_sub(awake)
 }
 
 fn timeval_ns(time: libc::timeval) -> u64 {

@@ -160,6 +160,12 @@ fn send(mut stream: &TcpStream, reply: &Reply, shared: &Shared) -> io::Result<()
     if !reply.delay.is_zero() && !shared.pause(reply.delay) {
         return Ok(());
     }
+    if let Some(piece) = &reply.without_end {
+        stream.write_all(&reply.bytes)?;
+        loop {
+            stream.write_all(piece)?;
+        }
+    }
     let Some((first_bytes, gap)) = reply.trickle else { return stream.write_all(&reply.bytes) };
     let (first, rest) = reply.bytes.split_at(first_bytes);
     stream.write_all(first)?;

@@ -51,6 +51,13 @@ pub enum Script {
     /// Sends a chunk whose size is not a number.
     BadChunk,
     ConflictingLength,
+    /// Sends these bytes, whatever is asked.
+    Raw(Vec<u8>),
+    /// Sends these bytes, and then the others again and again as fast as they are taken, until the client closes.
+    WithoutEnd {
+        first: Vec<u8>,
+        piece: Vec<u8>,
+    },
     /// Is slow at first, like what is compiled while it runs.
     SlowAtFirst {
         /// So many requests, over all connections, are answered slowly.
@@ -85,12 +92,14 @@ pub(crate) struct Reply {
     pub(crate) delay: Duration,
     /// So many bytes at first are sent at once, the rest one by one with this gap; nothing means all at once.
     pub(crate) trickle: Option<(usize, Duration)>,
+    /// What follows again and again.
+    pub(crate) without_end: Option<Vec<u8>>,
     pub(crate) then: Then,
 }
 
 impl Reply {
     fn new(bytes: Vec<u8>, then: Then) -> Self {
-        Self { bytes, delay: Duration::ZERO, trickle: None, then }
+        Self { bytes, delay: Duration::ZERO, trickle: None, without_end: None, then }
     }
 
     fn silent(then: Then) -> Self {
@@ -117,6 +126,10 @@ impl Script {
                 Reply { trickle: Some((0, Duration::ZERO)), ..Reply::new(ok(request), Then::Read) }
             }
             Self::SlowTrickle { gap } => trickle(*gap),
+            Self::Raw(bytes) => Reply::new(bytes.clone(), Then::Read),
+            Self::WithoutEnd { first, piece } => {
+                Reply { without_end: Some(piece.clone()), ..Reply::new(first.clone(), Then::Close) }
+            }
             Self::SlowAtFirst { requests, cold, warm } => {
                 let delay = if request.before_on_server < *requests { *cold } else { *warm };
                 Reply { delay, ..Reply::new(ok(request), Then::Read) }

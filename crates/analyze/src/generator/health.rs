@@ -12,6 +12,8 @@ pub(crate) const MIN_WINDOW_SEC: f64 = 0.1;
 pub(crate) const BUSY_RATIO: f64 = 0.90;
 /// A worker that waits this part of its time for a CPU sends late and notices answers late.
 pub(crate) const STARVED_RATIO: f64 = 0.20;
+/// A worker that did not run for this part of its time has lost as much of the throughput.
+pub(crate) const STALLED_RATIO: f64 = 0.01;
 /// Little's law may fall short by this ratio, for requests cut at the window's edges.
 pub(crate) const LITTLE_ERROR: f64 = 0.05;
 /// An open loop that sends less than this ratio of what falls due is behind.
@@ -42,6 +44,8 @@ pub enum GeneratorReason {
     WorkerBusy { worker: u32, ratio: f64 },
     /// A worker was ready to run and had no CPU for this ratio of the time.
     WorkerStarved { worker: u32, ratio: f64 },
+    /// A worker did not run for this ratio of the time, although it should have: it was stopped, or its machine suspended.
+    WorkerStalled { worker: u32, ratio: f64 },
     /// Requests left this much later than they should, at the 99th percentile.
     SendLag {
         p99_ns: f64,
@@ -88,6 +92,7 @@ impl GeneratorReason {
         match self {
             Self::WorkerBusy { .. } => "worker_busy",
             Self::WorkerStarved { .. } => "worker_starved",
+            Self::WorkerStalled { .. } => "worker_stalled",
             Self::SendLag { .. } => "send_lag",
             Self::LittlesLaw { .. } => "littles_law",
             Self::BehindSchedule { .. } => "behind_schedule",
@@ -104,6 +109,7 @@ impl GeneratorReason {
         match *self {
             Self::WorkerBusy { ratio, .. } => (ratio, BUSY_RATIO),
             Self::WorkerStarved { ratio, .. } => (ratio, STARVED_RATIO),
+            Self::WorkerStalled { ratio, .. } => (ratio, STALLED_RATIO),
             Self::SendLag { p99_ns, service_p50_ns } => (p99_ns / 1e9, send_lag_ns(service_p50_ns) / 1e9),
             Self::LittlesLaw { expected, observed } => (observed, (1.0 - LITTLE_ERROR) * expected),
             Self::BehindSchedule { offered_per_sec, sent_per_sec } => {
@@ -132,6 +138,8 @@ pub struct WorkerLoad {
     pub kernel_ratio: f64,
     /// Time ready to run but without a CPU over time.
     pub starved_ratio: f64,
+    /// Time in which it should have run and did not over time: the process was stopped, or the machine suspended.
+    pub stalled_ratio: f64,
 }
 
 /// What the generator's machine reported while a step ran; null is not known.
@@ -189,6 +197,8 @@ pub struct GeneratorHealth {
     pub busiest_worker_ratio: f64,
     /// The highest ratio of time any worker was ready and had no CPU, 0 to 1.
     pub starved_ratio: f64,
+    /// The highest ratio of time any worker should have run and did not, 0 to 1.
+    pub stalled_ratio: f64,
     pub send_lag_p50_ns: f64,
     /// Requests of an open loop that were due and not sent when the measured window ended; the send lag is of the others.
     pub backlog: u64,

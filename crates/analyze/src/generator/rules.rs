@@ -5,7 +5,7 @@ use plimsoll_record::{FailureKind, LoweredTo};
 use super::evidence::Evidence;
 use super::health::{
     BUSY_RATIO, CEILING_RATIO, GeneratorHealth, GeneratorReason, LITTLE_ERROR, RETRANSMITTED_RATIO,
-    SENT_RATIO, STARVED_RATIO, STOLEN_RATIO, WorkerLoad,
+    SENT_RATIO, STALLED_RATIO, STARVED_RATIO, STOLEN_RATIO, WorkerLoad,
 };
 use super::law;
 use crate::load::frames::per_second;
@@ -20,6 +20,7 @@ pub(super) fn reasons(evidence: &Evidence<'_>, health: &GeneratorHealth) -> Vec<
     let workers = &health.by_worker;
     let mut reasons: Vec<GeneratorReason> = workers.iter().filter_map(busy).collect();
     reasons.extend(workers.iter().filter_map(starved));
+    reasons.extend(workers.iter().filter_map(stalled));
     reasons.extend(late(evidence, health));
     reasons.extend(out_of_law(evidence));
     reasons.extend(behind(evidence, health));
@@ -39,6 +40,12 @@ fn busy(load: &WorkerLoad) -> Option<GeneratorReason> {
 fn starved(load: &WorkerLoad) -> Option<GeneratorReason> {
     let (worker, ratio) = (load.worker, load.starved_ratio);
     (ratio >= STARVED_RATIO).then_some(GeneratorReason::WorkerStarved { worker, ratio })
+}
+
+/// In every kind of load: a closed loop makes fewer requests for it, an open loop makes them late.
+fn stalled(load: &WorkerLoad) -> Option<GeneratorReason> {
+    let (worker, ratio) = (load.worker, load.stalled_ratio);
+    (ratio >= STALLED_RATIO).then_some(GeneratorReason::WorkerStalled { worker, ratio })
 }
 
 fn late(evidence: &Evidence<'_>, health: &GeneratorHealth) -> Option<GeneratorReason> {

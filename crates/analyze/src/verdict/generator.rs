@@ -22,6 +22,13 @@ pub(crate) fn may_be_the_targets(reason: &GeneratorReason) -> bool {
     matches!(reason, GeneratorReason::Retransmits { .. } | GeneratorReason::LittlesLaw { .. })
 }
 
+/// True if the generator's one fault is that segments are lost, as they are on a full link: that it is full explains them,
+/// even where the load does not show that it follows the requests.
+pub(super) fn are_lost_on(reasons: &[GeneratorReason], limit: Limit) -> bool {
+    let lost = |reason: &GeneratorReason| matches!(reason, GeneratorReason::Retransmits { .. });
+    matches!(limit, Limit::Bandwidth | Limit::Packets) && reasons.iter().all(lost)
+}
+
 /// True for what delays requests without bounding how many are made: a worker that waits for its CPU, or sends late.
 /// Something of the target's that is used up all the same bounds the throughput, and to within what is left of it.
 pub(super) fn only_delays(reason: &GeneratorReason) -> bool {
@@ -107,6 +114,7 @@ fn reason_row(reason: &GeneratorReason, at: &At) -> Evidence {
     let (value, of) = match *reason {
         GeneratorReason::WorkerBusy { ratio, .. }
         | GeneratorReason::WorkerStarved { ratio, .. }
+        | GeneratorReason::WorkerStalled { ratio, .. }
         | GeneratorReason::Stolen { ratio }
         | GeneratorReason::Retransmits { ratio, .. } => (ratio, Some(1.0)),
         GeneratorReason::SendLag { p99_ns, service_p50_ns } => (p99_ns / 1e6, Some(service_p50_ns / 1e6)),

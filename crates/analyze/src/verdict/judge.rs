@@ -83,8 +83,9 @@ fn own_limit(case: &Case<'_>, ctx: &RuleContext<'_>) -> Option<Verdict> {
     let here = |host: &str| ctx.obs.hosts.are_one_machine(host, GENERATOR);
     let is_taken_here = |found: &Verdict| found.place.is_other() && here(found.host());
     let counts = |found: &Verdict| {
-        found.confidence == Confidence::Measured
-            && (is_shared || found.limit.is_whatever_the_pace() && !is_taken_here(found))
+        generator::are_lost_on(reasons, found.limit)
+            || found.confidence == Confidence::Measured
+                && (is_shared || found.limit.is_whatever_the_pace() && !is_taken_here(found))
     };
     let found = if only_delays { decide::limit(ctx, LoadOutcome::Plateau).filter(counts) } else { None };
     Some(found.unwrap_or_else(|| generator_limited(case)))

@@ -44,6 +44,15 @@ fn a_starved_worker_is_reported() {
 }
 
 #[test]
+fn a_worker_that_did_not_run_is_reported_in_every_kind_of_load() {
+    for level in [Level::closed(16), Level::open(2000.0)] {
+        let found = reasons(Level { stalled: 0.2, ..level.clone() });
+        assert!(matches!(found[..], [GeneratorReason::WorkerStalled { worker: 0, .. }, _]), "{found:?}");
+        assert_eq!(reasons(Level { stalled: 0.001, ..level }), [], "one gap of 10 ms in 10 s is noise");
+    }
+}
+
+#[test]
 fn send_lag_matters_only_next_to_the_service_time() {
     let lag = |latency_ns, send_lag_ns| {
         let found = reasons(Level { latency_ns, send_lag_ns, ..Level::open(2000.0) });

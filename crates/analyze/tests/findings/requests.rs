@@ -70,6 +70,21 @@ fn a_pool_that_one_request_of_a_mix_meets_has_the_size_that_this_one_shows() {
 }
 
 #[test]
+fn a_request_that_takes_microseconds_longer_does_not_wait_for_the_pool_of_another() {
+    let api = Watch::pool(4.0, 0.04, 64).host("api", 1.0, 20e-6).process("api", "8 node", 20e-6);
+    let mut run = with_second(api.run(), 4.0);
+    let highest = run.steps.len() as u32 - 1;
+    for frame in run.frames.iter_mut().filter(|frame| frame.head.request == 1) {
+        let ns = if frame.head.step == highest { 250_000 } else { 150_000 };
+        let mut times = latency_histogram();
+        times.record_n(ns, frame.head.counts.completed).unwrap();
+        frame.latency = EncodedHistogram::encode(&times);
+    }
+    let size = findings(&run).verdict.size.unwrap().value;
+    assert!((size / 4.0 - 1.0).abs() < 0.1, "{size}");
+}
+
+#[test]
 fn requests_are_counted_and_timed_apart_and_add_up_to_their_step() {
     let alone = findings(&single(Level::closed(16)));
     let found = findings(&two_requests(Level::closed(16)));

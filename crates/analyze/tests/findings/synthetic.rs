@@ -36,6 +36,8 @@ pub(crate) struct Level {
     /// Shares of its time that each worker spends on a CPU, and waiting for one.
     pub(crate) busy: f64,
     pub(crate) starved: f64,
+    /// Share of it in which a worker should run and does not.
+    pub(crate) stalled: f64,
     pub(crate) send_lag_ns: u64,
     /// Requests that fall due in each frame and are not sent.
     pub(crate) backlog_growth: u64,
@@ -74,6 +76,7 @@ impl Level {
             failed: None,
             busy: 0.3,
             starved: 0.01,
+            stalled: 0.0,
             send_lag_ns: 50_000,
             backlog_growth: 0,
             late: 0,
@@ -126,6 +129,7 @@ impl Level {
                 user_ns: share(self.busy / 4.0),
                 system_ns: share(self.busy * 0.75),
                 starved_ns: share(self.starved),
+                stalled_ns: share(self.stalled),
             },
         };
         // Each fifth frame carries the times of five, which keeps these tests quick.
@@ -272,6 +276,7 @@ fn run(load: LoadSpec, levels: &[Level], slo: Slo) -> Run {
         hosts: Vec::new(),
         events: Vec::<Event>::new(),
         profiles: Vec::new(),
+        damage: Vec::new(),
     }
 }
 
@@ -319,6 +324,7 @@ fn manifest(load: LoadSpec, slo: Slo) -> Manifest {
             resolve_ns: 1,
             connect_ns: 1,
             first: None,
+            streams_max: None,
         },
         driver: "epoll".to_owned(),
         protocol: "HTTP/1.1".to_owned(),

@@ -350,6 +350,22 @@ fn segments_lost_on_the_targets_full_link_are_not_the_generators_fault() {
 }
 
 #[test]
+fn a_link_that_is_full_from_the_first_step_on_explains_lost_segments() {
+    let tcp = ("generator", "tcp", "");
+    let levels: Vec<Level> = [1, 2, 4, 8].map(|connections| Level::at(connections, 120.0)).into();
+    let watch = || {
+        Watch::over(&levels)
+            .counter(tcp, "segments_sent", |_, x| 60.0 * x)
+            .counter(tcp, "segments_retransmitted", |_, x| 3.0 * x)
+            .counter(tcp, "syn_retransmitted", |_, _| 0.0)
+            .host("api", 1.0, 1.4e-3)
+    };
+    assert_eq!(watch().verdict().limit, Limit::Generator);
+    let verdict = watch().link("api", 20e6, 20_800.0, 97.0).verdict();
+    assert_eq!((verdict.limit, verdict.place.host_name()), (Limit::Bandwidth, "api"), "{verdict:?}");
+}
+
+#[test]
 fn a_probe_that_failed_midway_leaves_no_zero_behind() {
     let mut run = ladder().host("web", 1.0, 305e-6).process("web", "7 nginx", 300e-6).run();
     let middle_ns = run.steps[4].began_ns;

@@ -28,6 +28,11 @@ pub enum PrepareError {
         "`{host}` has no {family} address as the source addresses have; give --source-ip of the other family too"
     )]
     Family { host: String, family: &'static str },
+    #[error(
+        "h2_no_streams: {peer} allows no request on a connection (SETTINGS_MAX_CONCURRENT_STREAMS is 0); raise the server's \
+         limit on concurrent streams, or leave out --http2 and --streams"
+    )]
+    NoStreams { peer: Destination },
     /// The command that shows the error adds what helps against this kind.
     #[error("{}: {peer} does not take a connection ({source})", kind.name())]
     Connect {
@@ -47,7 +52,7 @@ pub enum PrepareError {
     #[error("{peer} speaks TLS; write {url}")]
     SpeaksTls { peer: Destination, url: String },
     #[error(
-        "h2_protocol: {peer} does not speak HTTP/2: {reason}; leave out --http2 and --streams, or enable HTTP/2 \
+        "h2_not_spoken: {peer} does not speak HTTP/2: {reason}; leave out --http2 and --streams, or enable HTTP/2 \
          on this port of the server"
     )]
     NoHttp2 { peer: Destination, reason: String },

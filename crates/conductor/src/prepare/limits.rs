@@ -10,6 +10,23 @@ use plimsoll_sys::{Destination, TcpTable};
 use super::error::PrepareError;
 use crate::limit::{Effect, Limit, LimitedResource};
 
+/// Lowers the requests on each connection to what the server allows, if that is less; gives the limit met.
+pub(super) fn fit_streams(plan: &mut Plan, streams_max: Option<u32>) -> Option<Limit> {
+    let available = streams_max?;
+    let depth = match &mut plan.load {
+        Load::Single { level, .. } => level.depth_mut(),
+        Load::Ladder { depth, .. } => depth,
+    };
+    let needed = std::mem::replace(depth, u16::try_from(available).unwrap_or(u16::MAX).min(*depth));
+    (needed > *depth).then(|| Limit {
+        resource: LimitedResource::Streams,
+        needed: needed.into(),
+        available: available.into(),
+        effect: Effect::Lowered,
+        remedy: "use more connections (-c), or raise the server's limit".to_owned(),
+    })
+}
+
 /// What bounds the connections and threads of a plan.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bounds<'a> {

@@ -33,6 +33,8 @@ const INTERVAL: Duration = Duration::from_millis(10);
 pub(super) struct Examined {
     pub(super) tls: Option<TlsUsed>,
     pub(super) first: Option<FirstAnswer>,
+    /// How many requests a server of HTTP/2 allows on one connection at a time; `None` without a limit.
+    pub(super) streams_max: Option<u32>,
 }
 
 /// One connection to examine.
@@ -116,9 +118,13 @@ impl Preflight<'_> {
         if self.plan.http2 && seen.http2.get().is_none() {
             return Err(self.without_http2(match failed {
                 FailureKind::TimedOut => "it said nothing within the timeout",
-                FailureKind::H2Protocol => "what it says is not HTTP/2",
+                FailureKind::H2NotSpoken | FailureKind::H2FrameSize => "what it says is not HTTP/2",
                 _ => "it closed the connection",
             }));
+        }
+        let streams_max = seen.streams_max();
+        if streams_max == 0 {
+            return Err(PrepareError::NoStreams { peer: self.peer.clone() });
         }
         if self.is_refused_in_plain(answer) && speaks_tls(self.peer, &self.plan.target.host) {
             let url = &self.plan.target.url;
@@ -127,7 +133,7 @@ impl Preflight<'_> {
         }
         let first =
             self.request.map(|_| answer.cloned().ok_or_else(|| self.unanswered(failed))).transpose()?;
-        Ok(Examined { tls, first })
+        Ok(Examined { tls, first, streams_max: (streams_max < u32::MAX).then_some(streams_max) })
     }
 
     /// True if a request in plain HTTP/1.1 has no answer that makes sense: servers of TLS close the connection, send an alert,
@@ -217,7 +223,8 @@ impl Examining<'_> {
     fn knows(&self, seen: &FirstConnection) -> bool {
         let Preflight { plan, security, request, .. } = self.preflight;
         let secured = security.is_none() || seen.established.get().is_some();
-        let speaks = !plan.http2 || seen.http2.get().is_some();
+        // A server may allow no request at first.
+        let speaks = !plan.http2 || (seen.http2.get().is_some() && seen.streams_max() > 0);
         let answered = request.is_none() || self.answer.get().is_some();
         (secured && speaks && answered) || seen.tls_failure.get().is_some() || self.failed.is_some()
     }

@@ -1,7 +1,7 @@
 //! One request of a plan, encoded with its templates.
 
 use plimsoll_engine::{FixedRequest, RequestMeta};
-use plimsoll_http::{EncodedRequest, Request, USER_AGENT, Version};
+use plimsoll_http::{EncodedRequest, Request, USER_AGENT, Version, asks_to_close};
 use plimsoll_plan::{MixedRequest, Target};
 use plimsoll_scenario::{Template, TemplateScope, Values};
 
@@ -47,7 +47,11 @@ impl WireRequest {
         let encoded = described
             .encode(version)
             .map_err(|source| ScenarioError::Encode { line, source: source.into() })?;
-        let meta = RequestMeta { request: request.group, ..RequestMeta::for_method(&request.method) };
+        let asks = |(name, value): &(String, String)| {
+            name.eq_ignore_ascii_case("connection") && asks_to_close(value.as_bytes())
+        };
+        let closes = request.headers.iter().any(asks);
+        let meta = RequestMeta { request: request.group, closes, ..RequestMeta::for_method(&request.method) };
         let timed = encoded.parts().any(Template::is_timed);
         Ok(Self { encoded, meta, timed })
     }

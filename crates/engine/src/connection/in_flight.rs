@@ -366,8 +366,9 @@ impl InFlight {
         ledger: &mut Ledger,
     ) -> ReadOutcome {
         let unread = self.count == 1 && sending;
+        let closes = self.request(0, ledger).meta.closes;
         self.complete(0, response, now, ledger);
-        if response.keep_alive && !unread { ReadOutcome::Answered } else { ReadOutcome::Retired }
+        if response.keep_alive && !unread && !closes { ReadOutcome::Answered } else { ReadOutcome::Retired }
     }
 
     /// A connection of HTTP/1.1 ended while requests were under way. `truncated` says that TLS did not end in order.

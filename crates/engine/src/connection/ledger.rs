@@ -28,7 +28,13 @@ impl Request {
     const UNUSED: Self = Self {
         intended: Instant::from_nanos(0),
         sent: Instant::from_nanos(0),
-        meta: RequestMeta { request: 0, expect: Expect::Body, idempotent: false, head_bytes: 0 },
+        meta: RequestMeta {
+            request: 0,
+            expect: Expect::Body,
+            idempotent: false,
+            closes: false,
+            head_bytes: 0,
+        },
         refusals: 0,
     };
 

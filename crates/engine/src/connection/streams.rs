@@ -6,6 +6,7 @@ use plimsoll_units::Instant;
 
 use super::in_flight::{CloseKind, InFlight, ReadOutcome};
 use super::ledger::{Ledger, Shared};
+use crate::failure::{broken_failure, stream_failure};
 
 /// How often a refused request is sent again if the server answered nothing else instead. It may always be sent again
 /// (RFC 9113, section 8.7), but not for ever to a server that refuses everything.
@@ -28,12 +29,13 @@ impl InFlight {
                 outcome = ReadOutcome::Answered;
             }
         });
-        if received.is_err() {
-            return ReadOutcome::Failed(FailureKind::H2Protocol);
+        if let Err(broken) = received {
+            return ReadOutcome::Failed(broken_failure(broken));
         }
         // The server's settings come first, and are the first thing that is replied to.
         if out.len() > replied_before {
             first.http2.get_or_init(|| ());
+            first.allows_streams(client.server_streams());
         }
         outcome
     }
@@ -54,7 +56,9 @@ impl InFlight {
                     self.complete(index, response, now, ledger);
                 }
             }
-            h2::Event::Malformed { tag, .. } => self.fail_entry(tag, FailureKind::MalformedHead, ledger),
+            h2::Event::Malformed { tag, malformed } => {
+                self.fail_entry(tag, stream_failure(malformed), ledger);
+            }
             h2::Event::Reset { tag, .. } => self.fail_entry(tag, FailureKind::H2Reset, ledger),
             h2::Event::Cut { tag, begun: true } => {
                 self.fail_entry(tag, FailureKind::ClosedWithinResponse, ledger);

@@ -1,10 +1,11 @@
 //! The epoll driver: edge-triggered, each socket registered once, sends tried at once.
 
+use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use plimsoll_sys::{Poll, Route, Socket};
+use plimsoll_sys::{Poll, Readiness, Route, Socket};
 use plimsoll_units::{Clock, Instant};
 
 use super::{Driver, Event, Payload, Received};
@@ -20,13 +21,24 @@ const MAX_SHORT: u8 = 16;
 
 /// From this many bytes on, discarding costs less than copying.
 const MIN_DISCARD_BYTES: u64 = 8 * 1024;
-/// The most bytes discarded in one call, so that one connection does not delay the others.
+/// The most bytes discarded in one call.
 const MAX_DISCARD_BYTES: u64 = 1024 * 1024;
+
+/// The most bytes received from one connection in one turn, but for the last call: a peer that sends without end must not
+/// hold up the other connections and the deadlines.
+const MAX_TURN_BYTES: usize = 1024 * 1024;
 
 pub(crate) struct Epoll {
     poll: Poll,
     fixed: Arc<[u8]>,
     sockets: Vec<Slot>,
+    /// The event given out last, by its token, and what may still be received for it in this turn.
+    current: Option<(u64, Event)>,
+    left_bytes: usize,
+    /// Events whose sockets may hold more. Edge-triggered, the system does not report them again.
+    unread: VecDeque<(u64, Event)>,
+    /// How many of these were there before the last wait. The others wait for the next turn.
+    unread_due: usize,
     /// How many more short responses it takes until bodies no longer count as long.
     long: u8,
     buffer: Box<[u8]>,
@@ -37,6 +49,8 @@ pub(crate) struct Epoll {
 struct Slot {
     socket: Option<Socket>,
     generation: u32,
+    /// It is among those that may hold more.
+    unread: bool,
 }
 
 fn token(slot: usize, generation: u32) -> u64 {
@@ -47,12 +61,80 @@ impl Epoll {
     /// A driver whose fixed payloads are parts of `fixed`.
     pub(crate) fn new(fixed: Arc<[u8]>) -> io::Result<Self> {
         let buffer = vec![0; BUFFER_BYTES].into_boxed_slice();
-        Ok(Self { poll: Poll::new()?, fixed, sockets: Vec::new(), long: 0, buffer })
+        Ok(Self {
+            poll: Poll::new()?,
+            fixed,
+            sockets: Vec::new(),
+            current: None,
+            left_bytes: 0,
+            unread: VecDeque::new(),
+            unread_due: 0,
+            long: 0,
+            buffer,
+        })
     }
 
     fn socket(&self, slot: usize) -> io::Result<&Socket> {
         let socket = self.sockets.get(slot).and_then(|slot| slot.socket.as_ref());
         socket.ok_or_else(|| io::ErrorKind::NotConnected.into())
+    }
+
+    /// The slot of a token, unless it has another socket since.
+    #[inline]
+    fn slot_of(&self, token: u64) -> Option<usize> {
+        let slot = (token & u64::from(u32::MAX)) as usize;
+        let entry = self.sockets.get(slot)?;
+        (entry.socket.is_some() && self::token(slot, entry.generation) == token).then_some(slot)
+    }
+
+    /// Gives the event out.
+    #[inline]
+    fn begin_event(&mut self, token: u64, event: Event) -> Event {
+        self.current = Some((token, event));
+        self.left_bytes = MAX_TURN_BYTES;
+        event
+    }
+
+    /// True if the slot's event has given what it may give in this turn. It is given again in the next one.
+    #[inline]
+    fn has_had_its_turn(&mut self, slot: usize) -> bool {
+        if self.left_bytes > 0 {
+            return false;
+        }
+        let Some((token, event)) = self.current.take_if(|(_, event)| event.slot == slot) else {
+            return false;
+        };
+        if let Some(entry) = self.sockets.get_mut(slot)
+            && !std::mem::replace(&mut entry.unread, true)
+        {
+            self.unread.push_back((token, Event { writable: false, ..event }));
+        }
+        true
+    }
+
+    /// The next event that did not get all of its bytes before the last wait.
+    fn next_unread(&mut self) -> Option<(u64, Event)> {
+        while self.unread_due > 0 {
+            self.unread_due -= 1;
+            let (token, event) = self.unread.pop_front()?;
+            if let Some(slot) = self.slot_of(token) {
+                self.sockets[slot].unread = false;
+                return Some((token, event));
+            }
+        }
+        None
+    }
+
+    /// The next event of the system.
+    #[inline]
+    fn next_ready(&mut self) -> Option<(u64, Event)> {
+        while let Some(ready) = self.poll.next_ready() {
+            if let Some(slot) = self.slot_of(ready.token) {
+                let Readiness { readable, writable, closing } = ready.readiness;
+                return Some((ready.token, Event { slot, readable, writable, closing }));
+            }
+        }
+        None
     }
 }
 
@@ -66,6 +148,7 @@ impl Driver for Epoll {
         entry.generation = entry.generation.wrapping_add(1);
         self.poll.watch(&socket, token(slot, entry.generation))?;
         entry.socket = Some(socket);
+        entry.unread = false;
         Ok(())
     }
 
@@ -87,12 +170,16 @@ impl Driver for Epoll {
 
     #[inline]
     fn receive(&mut self, slot: usize, discardable_bytes: u64) -> io::Result<Received<'_>> {
+        if self.has_had_its_turn(slot) {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
         let socket = self.sockets.get(slot).and_then(|slot| slot.socket.as_ref());
         let socket = socket.ok_or(io::ErrorKind::NotConnected)?;
         if discardable_bytes >= MIN_DISCARD_BYTES && socket.discards() {
             let most = discardable_bytes.min(MAX_DISCARD_BYTES) as usize;
             let count = socket.discard(most)?;
             self.long = MAX_SHORT;
+            self.left_bytes = self.left_bytes.saturating_sub(count);
             if count > 0 {
                 return Ok(Received::Discarded { count: count as u64, more: count == most });
             }
@@ -100,6 +187,7 @@ impl Driver for Epoll {
         }
         let most = if self.long > 0 { HEAD_BYTES } else { BUFFER_BYTES };
         let count = socket.receive(&mut self.buffer[..most])?;
+        self.left_bytes = self.left_bytes.saturating_sub(count);
         self.long = self.long.saturating_sub(u8::from(count < most));
         // A stream socket that gave less than the buffer holds is empty (epoll(7)), which spares a second call.
         Ok(Received::Bytes { bytes: &mut self.buffer[..count], more: count == most })
@@ -113,25 +201,14 @@ impl Driver for Epoll {
 
     #[inline]
     fn wait<C: Clock>(&mut self, longest: Duration, clock: &C) -> io::Result<Instant> {
-        self.poll.wait(longest)?;
+        self.unread_due = self.unread.len();
+        self.poll.wait(if self.unread_due > 0 { Duration::ZERO } else { longest })?;
         Ok(clock.now())
     }
 
     #[inline]
     fn next_event(&mut self) -> Option<Event> {
-        loop {
-            let ready = self.poll.next_ready()?;
-            let slot = (ready.token & u64::from(u32::MAX)) as usize;
-            let entry = &self.sockets[slot];
-            if entry.socket.is_some() && token(slot, entry.generation) == ready.token {
-                let readiness = ready.readiness;
-                return Some(Event {
-                    slot,
-                    readable: readiness.readable,
-                    writable: readiness.writable,
-                    closing: readiness.closing,
-                });
-            }
-        }
+        let (token, event) = self.next_ready().or_else(|| self.next_unread())?;
+        Some(self.begin_event(token, event))
     }
 }

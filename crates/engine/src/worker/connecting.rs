@@ -237,7 +237,13 @@ impl<D: Driver, C: Clock> Worker<D, C> {
     }
 
     /// The request that waits for a connection fails unsent.
-    fn fail_waiting_request(&mut self, slot: usize, kind: FailureKind, began: Instant, timed_out: bool) {
+    pub(super) fn fail_waiting_request(
+        &mut self,
+        slot: usize,
+        kind: FailureKind,
+        began: Instant,
+        timed_out: bool,
+    ) {
         let recorder = &mut self.shared.ledger.recorder;
         let requests = u64::from(self.shared.ledger.source.batch());
         let due = self.connections[slot].due.take().unwrap_or(began);

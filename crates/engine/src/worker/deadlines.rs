@@ -30,6 +30,7 @@ impl<D: Driver, C: Clock> Worker<D, C> {
                     }
                 }
                 State::Open(_) if self.is_oldest_overdue(slot) => self.request_timed_out(slot),
+                State::Open(_) if self.is_barred_too_long(slot) => self.no_stream_in_time(slot),
                 State::Open(_) | State::Closed => {}
             }
         }
@@ -41,6 +42,19 @@ impl<D: Driver, C: Clock> Worker<D, C> {
 
     fn is_oldest_overdue(&self, slot: usize) -> bool {
         self.connections[slot].oldest_sent(&self.shared.ledger).is_some_and(|sent| self.is_overdue(sent))
+    }
+
+    fn is_barred_too_long(&self, slot: usize) -> bool {
+        let connection = &self.connections[slot];
+        connection.is_barred() && connection.due.is_some_and(|due| self.is_overdue(due))
+    }
+
+    /// The request that waits for the server to allow one fails. In an open loop it goes on to wait for any connection.
+    fn no_stream_in_time(&mut self, slot: usize) {
+        if let Schedule::Closed = self.schedule {
+            self.fail_waiting_request(slot, FailureKind::H2NoStreams, self.now, true);
+        }
+        self.replace(slot, Some(self.now));
     }
 
     /// A connection whose oldest request timed out cannot answer the later ones either, unless responses come in any order.

@@ -41,6 +41,9 @@ impl<D: Driver, C: Clock> Worker<D, C> {
         let batch = self.shared.ledger.source.batch();
         let room = connection.room();
         if room < if connection.is_unfilled() { batch } else { self.min_room } {
+            if connection.is_barred() {
+                connection.due.get_or_insert(self.now);
+            }
             return;
         }
         connection.set_unfilled(false);

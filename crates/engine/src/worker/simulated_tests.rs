@@ -50,11 +50,20 @@ struct Simulated<'a> {
     due: BinaryHeap<Reverse<(Instant, usize)>>,
     ready: VecDeque<Event>,
     response: Vec<u8>,
+    /// At this instant the worker is stopped for as long.
+    stop: Option<(Instant, Duration)>,
 }
 
 impl<'a> Simulated<'a> {
     fn new(clock: &'a SimClock, service_time: Duration) -> Self {
-        Self { clock, service_time, due: BinaryHeap::new(), ready: VecDeque::new(), response: Vec::new() }
+        Self {
+            clock,
+            service_time,
+            due: BinaryHeap::new(),
+            ready: VecDeque::new(),
+            response: Vec::new(),
+            stop: None,
+        }
     }
 }
 
@@ -89,6 +98,9 @@ impl Driver for Simulated<'_> {
             let ends = self.clock.now() + longest;
             let next = self.due.peek().map_or(ends, |Reverse((at, _))| ends.min(*at));
             self.clock.advance(next.since(self.clock.now()));
+        }
+        if let Some((_, span)) = self.stop.take_if(|(at, _)| *at <= self.clock.now()) {
+            self.clock.advance(span);
         }
         while let Some(&Reverse((at, slot))) = self.due.peek()
             && at <= self.clock.now()
@@ -147,6 +159,24 @@ fn requests_that_are_never_answered_time_out_at_their_time() {
     assert_eq!((timed_out, ran.counts.completed), (2 * 6, 0));
     // A scan every 100 ms finds them.
     assert!((10_000_000_000..10_110_000_000).contains(&ran.latency.max()), "{}", ran.latency.max());
+}
+
+#[test]
+fn a_worker_that_was_stopped_counts_the_time_that_it_did_not_run() {
+    let ran = |stop_ms: u32| {
+        let clock = SimClock::default();
+        let level = Level::Closed { connections: 4, depth: 1 };
+        let mut spec = spec("127.0.0.1:1".parse().unwrap(), level, Duration::from_secs(60));
+        spec.origin = (&clock).now();
+        let mut driver = Simulated::new(&clock, 5 * MS);
+        driver.stop = Some((spec.origin + Duration::from_secs(30), stop_ms * MS));
+        run(spec, driver, &clock)
+    };
+    assert_eq!(ran(50).stalled_ns, 0, "short gaps are the scheduler's");
+    let stopped = ran(3000);
+    // The worker's own CPU time is real, and less than what it simulates.
+    assert!((2_900_000_000..=3_005_000_000).contains(&stopped.stalled_ns), "{}", stopped.stalled_ns);
+    assert!(stopped.counts.completed <= 4 * 57 * 200 + 4, "{}", stopped.counts.completed);
 }
 
 /// The length of the header block of a request to [`Hasty`].

@@ -94,6 +94,53 @@ fn wrong_framing_has_names_of_its_own() {
 }
 
 #[test]
+fn what_is_no_final_response_has_names_of_its_own() {
+    let raw = |text: &str| Script::Raw(text.as_bytes().to_vec());
+    let upgrade = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n";
+    fails_as(raw(upgrade), "unrequested_upgrade");
+    fails_as(raw(&"HTTP/1.1 103 Early Hints\r\n\r\n".repeat(40)), "interim_flood");
+    fails_as(raw(&format!("HTTP/1.1 200 OK\r\n{}\r\n", "A: b\r\n".repeat(300))), "too_many_fields");
+}
+
+#[test]
+fn responses_without_end_do_not_hold_up_the_end_of_the_step() {
+    let chunk = format!("8000\r\n{}\r\n", "x".repeat(0x8000)).into_bytes();
+    let length = b"HTTP/1.1 200 OK\r\nContent-Length: 1000000000000\r\n\r\n";
+    let endless: [(&[u8], Vec<u8>); 5] = [
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", chunk),
+        (b"HTTP/1.1 200 OK\r\n\r\n", vec![b'x'; 1 << 16]),
+        (length, vec![b'x'; 1 << 16]),
+        (b"HTTP/1.1 200 OK\r\n", b"X-Padding: x\r\n".repeat(1000)),
+        (b"", b"HTTP/1.1 103 Early Hints\r\n\r\n".repeat(1000)),
+    ];
+    for (first, piece) in endless {
+        let server = BadServer::start(Script::WithoutEnd { first: first.to_vec(), piece });
+        let mut order = order(server.address(), closed(8));
+        order.timeout = Duration::from_millis(300);
+        let measured = Measured::new(&order);
+        assert_eq!(measured.counts.completed, 0);
+        assert!(measured.counts.failed.total() >= 8, "{:?}", measured.counts);
+        // 300 ms of load and as much of waiting. The rest is for a machine that is busy.
+        let ended_ns = measured.frames.last().unwrap().head.ended_ns;
+        assert!(ended_ns < 10_000_000_000, "{ended_ns}");
+    }
+}
+
+#[test]
+fn a_connection_that_the_request_asks_to_close_is_closed_though_the_server_keeps_it() {
+    let server = BadServer::start(Script::Correct { body: b"ok".to_vec() });
+    let mut order = order(server.address(), closed(2));
+    order.requests_max = Some(50);
+    order.duration = Duration::from_secs(600);
+    let text = b"GET / HTTP/1.1\r\nHost: a\r\nconnection: Keep-Alive, close\r\n\r\n";
+    order.traffic = Traffic::Fixed(FixedRequest::new(text.to_vec(), "GET"));
+    let measured = Measured::new(&order);
+    assert_eq!(measured.counts.ok, 50);
+    assert!(measured.counts.connects >= 50, "{:?}", measured.counts);
+    assert_eq!(measured.counts.reconnects, 0, "nothing was closed by surprise");
+}
+
+#[test]
 fn a_body_ended_by_the_close_is_complete() {
     let measured = succeeds(Script::CloseDelimited);
     assert_eq!(

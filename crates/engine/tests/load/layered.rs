@@ -178,7 +178,7 @@ fn a_server_that_does_not_speak_http2_breaks_its_rules() {
     order.tls = None;
     let measured = Measured::new(&order);
     assert_eq!(measured.counts.completed, 0);
-    assert_eq!(measured.failures(), ["h2_protocol"]);
+    assert_eq!(measured.failures(), ["h2_not_spoken"]);
 }
 
 #[test]

@@ -84,6 +84,35 @@ fn refused_posts_are_sent_again_on_other_streams_of_their_connection() {
     assert!(server.requests() >= 220, "{}", server.requests());
 }
 
+/// Allows no request on a connection.
+struct Closed;
+
+impl Play for Closed {
+    fn greet(&self, _connection: u64) -> Vec<u8> {
+        settings(&[(MAX_STREAMS, 0)])
+    }
+
+    fn reply(&self, _batch: &Batch<'_>) -> Vec<u8> {
+        Vec::new()
+    }
+}
+
+#[test]
+fn a_server_that_allows_no_request_fails_those_that_wait_for_it() {
+    // Its settings come with the end of the handshake, before any request is sent.
+    let (tls, certificate) = eager_tls();
+    let server = Refuser::start_with(Closed, Some(tls));
+    for (level, kind) in [(closed(2), "h2_no_streams"), (open(100.0, 2), "unsent")] {
+        let mut order = secure(posts(&server, level, 20), certificate.clone());
+        order.duration = Duration::from_millis(300);
+        order.timeout = Duration::from_millis(100);
+        let measured = Measured::new(&order);
+        assert_eq!((measured.counts.sent, measured.failures()), (0, vec![kind]));
+        assert!(measured.counts.failed.total() >= 2, "{:?}", measured.counts);
+        assert!(measured.latency.min() >= 99_000_000, "{}", measured.latency.min());
+    }
+}
+
 /// Answers ten requests of a connection; of the others it says that it does not look at them, and does not close.
 fn answers_ten(batch: &Batch<'_>) -> Vec<u8> {
     let served = |nth: u64| nth < 10;

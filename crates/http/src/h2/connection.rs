@@ -139,6 +139,11 @@ impl Connection {
         max_streams.saturating_sub(self.streams.count()).min(ids_left)
     }
 
+    /// How many requests the server allows at a time; `u32::MAX` if it sets no limit.
+    pub fn server_streams(&self) -> u32 {
+        self.server.max_streams
+    }
+
     /// Why the connection takes no further requests, once it does not: what GOAWAY said, or no
     /// error when all ids are used. Open requests may still be answered.
     pub fn going_away(&self) -> Option<ErrorCode> {

@@ -38,6 +38,11 @@ impl fmt::Display for HeadField {
 pub enum EncodeError<M> {
     #[error("method {method:?} is not valid: use a token of letters such as GET or POST")]
     Method { method: String },
+    /// What follows the answer to CONNECT is no HTTP (RFC 9110 section 9.3.6).
+    #[error(
+        "method CONNECT asks a proxy for a tunnel, which carries no requests to count: use another method"
+    )]
+    Connect,
     #[error("host {host:?} is not valid: use visible ASCII only, an international name in its xn-- form")]
     Host { host: String },
     #[error("header name {name:?} is not valid: use a token such as X-Request-Id, without spaces")]

@@ -5,9 +5,9 @@ use httparse::Header;
 
 /// What the framing fields of one head say, before the rules of precedence are applied.
 #[derive(Debug, Default, Clone, Copy)]
-pub(super) struct Fields {
+pub(crate) struct Fields {
     pub(super) length: Length,
-    pub(super) coding: Coding,
+    pub(crate) coding: Coding,
     pub(super) says_close: bool,
     pub(super) says_keep_alive: bool,
 }
@@ -23,7 +23,7 @@ pub(crate) enum Length {
 
 /// All `Transfer-Encoding` fields of a head taken together: only the last coding frames the body.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Coding {
+pub(crate) enum Coding {
     #[default]
     Absent,
     ChunkedLast,
@@ -31,7 +31,7 @@ pub(super) enum Coding {
 }
 
 impl Fields {
-    pub(super) fn read(&mut self, header: &Header<'_>) {
+    pub(crate) fn read(&mut self, header: &Header<'_>) {
         let named = |name: &str| header.name.eq_ignore_ascii_case(name);
         match header.name.len() {
             10 if named("connection") => self.read_connection(header.value),
@@ -42,10 +42,8 @@ impl Fields {
     }
 
     fn read_connection(&mut self, value: &[u8]) {
-        for option in elements(value) {
-            self.says_close |= option.eq_ignore_ascii_case(b"close");
-            self.says_keep_alive |= option.eq_ignore_ascii_case(b"keep-alive");
-        }
+        self.says_close |= asks_to_close(value);
+        self.says_keep_alive |= elements(value).any(|option| option.eq_ignore_ascii_case(b"keep-alive"));
     }
 }
 
@@ -70,6 +68,11 @@ impl Coding {
             _ => Self::OtherLast,
         }
     }
+}
+
+/// True if the value of a `Connection` field asks for the connection to be closed after the response (RFC 9112 section 9.6).
+pub fn asks_to_close(value: &[u8]) -> bool {
+    elements(value).any(|option| option.eq_ignore_ascii_case(b"close"))
 }
 
 /// The elements of a comma-separated value, trimmed; a folded line's CR and LF count as space.

@@ -11,7 +11,8 @@ use super::malformed::Malformed;
 
 /// The longest head, empty line included, in bytes.
 pub(super) const MAX_HEAD_BYTES: usize = 64 * 1024;
-const MAX_HEADERS: usize = 256;
+/// The most header fields of one head.
+pub(crate) const MAX_FIELDS: usize = 256;
 /// How every head begins, whatever its minor version.
 const START: &[u8] = b"HTTP/1.";
 
@@ -52,7 +53,7 @@ pub(super) fn scan(input: &[u8], expect: Expect) -> Result<Option<(Head, usize)>
     if !window.starts_with(START) {
         return check_incomplete(window).map(|()| None);
     }
-    let mut headers = [const { MaybeUninit::uninit() }; MAX_HEADERS];
+    let mut headers = [const { MaybeUninit::uninit() }; MAX_FIELDS];
     let mut parsed = httparse::Response::new(&mut []);
     let mut parser = httparse::ParserConfig::default();
     parser.allow_obsolete_multiline_headers_in_responses(true);
@@ -60,7 +61,7 @@ pub(super) fn scan(input: &[u8], expect: Expect) -> Result<Option<(Head, usize)>
         Ok(httparse::Status::Complete(len)) => Ok(Some((interpret(&parsed, expect)?, len))),
         unread => match terminator(window, 0) {
             None => check_incomplete(window).map(|()| None),
-            Some(_) if unread == Err(httparse::Error::TooManyHeaders) => Err(Malformed::HeadTooLarge),
+            Some(_) if unread == Err(httparse::Error::TooManyHeaders) => Err(Malformed::TooManyFields),
             Some(_) => Err(Malformed::Head),
         },
     }
@@ -93,8 +94,10 @@ pub(super) fn terminator(bytes: &[u8], from: usize) -> Option<usize> {
 
 fn interpret(parsed: &httparse::Response<'_, '_>, expect: Expect) -> Result<Head, Malformed> {
     let status = parsed.code.unwrap_or(0);
-    if status < 100 || status == 101 {
-        return Err(Malformed::Head);
+    match status {
+        ..=99 => return Err(Malformed::Head),
+        101 => return Err(Malformed::Upgrade),
+        _ => {}
     }
     let mut fields = Fields::default();
     parsed.headers.iter().for_each(|header| fields.read(header));

@@ -5,18 +5,31 @@ use thiserror::Error;
 /// A response that breaks HTTP/1.1. Nothing after it on the connection can be trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum Malformed {
-    /// Not a status line and header fields, a status below 100, an upgrade that was not requested, or
-    /// interim responses without end.
+    /// Not a status line and header fields, or a status below 100.
     #[error(
         "malformed response head: expected an HTTP/1.0 or HTTP/1.1 status line and header fields; \
          check that the target speaks plain HTTP/1.1 on this port"
     )]
     Head,
     #[error(
-        "response head too large: expected at most 64 KiB and 256 header fields; \
+        "response head too large: expected at most 64 KiB; \
          make the target send fewer or shorter headers"
     )]
     HeadTooLarge,
+    #[error("too many header fields: expected at most 256; make the target send fewer")]
+    TooManyFields,
+    /// More interim (1xx) responses before the final one than any server has a use for.
+    #[error(
+        "more than 16 interim responses before the final one: expected few; \
+         check what sends 1xx responses on the target or on a proxy before it"
+    )]
+    InterimFlood,
+    /// 101 answers an `Upgrade` field (RFC 9110 section 15.2.2).
+    #[error(
+        "status 101 although no upgrade was requested: expected a final response; \
+         check that the path is not one for WebSocket or another protocol"
+    )]
+    Upgrade,
     /// A `Content-Length` that is no number, too large for one, or contradicts another.
     #[error(
         "malformed response framing: expected one Content-Length in decimal digits; \

@@ -56,7 +56,7 @@ fn a_head_without_end_is_too_large_as_soon_as_it_reaches_the_limit() {
 fn a_head_of_256_fields_is_read_and_one_field_more_is_too_large() {
     let head = |fields| format!("HTTP/1.1 204 No\r\n{}\r\n", "A: b\r\n".repeat(fields));
     check(head(256).as_bytes(), Ok(Some(204)));
-    check(head(257).as_bytes(), Err(Malformed::HeadTooLarge));
+    check(head(257).as_bytes(), Err(Malformed::TooManyFields));
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn sixteen_interim_responses_are_skipped_and_one_more_is_malformed() {
     let interim = "HTTP/1.1 103 Early Hints\r\n\r\n";
     let response = |count| interim.repeat(count) + "HTTP/1.1 204 No\r\n\r\n";
     check(response(16).as_bytes(), Ok(Some(204)));
-    check(response(17).as_bytes(), Err(Malformed::Head));
+    check(response(17).as_bytes(), Err(Malformed::InterimFlood));
 }
 
 #[test]

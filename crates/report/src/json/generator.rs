@@ -26,6 +26,9 @@ document! {
         busiest_worker_ratio: f64 = health.busiest_worker_ratio,
         /// The highest ratio of time that any worker was ready but had no CPU, 0 to 1.
         starved_ratio: f64 = health.starved_ratio,
+        /// The highest ratio of time that any worker should have run and did not, 0 to 1: the process was stopped, or the
+        /// machine suspended.
+        stalled_ratio: f64 = health.stalled_ratio,
         /// How late requests left. Requests that were never sent are not included.
         send_lag_ms: LagDocument = LagDocument::new(health),
         /// |N − X·R| / N. In a closed loop N is the mean of open connections times the requests in flight on each, and R the

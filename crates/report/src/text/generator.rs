@@ -189,6 +189,7 @@ mod tests {
             cpu_ratio: f64::from(worker) / 100.0,
             kernel_ratio: 0.0,
             starved_ratio: 0.0,
+            stalled_ratio: 0.0,
         };
         let text = workers(&(0..20).map(load).collect::<Vec<_>>());
         assert!(text.starts_with("CPU of 19: 19 %") && text.ends_with("12 others less busy"), "{text}");

@@ -23,13 +23,33 @@ pub fn failure_meaning(kind: FailureKind) -> &'static str {
         FailureKind::ResetWithinResponse => "the connection was reset before the response was complete",
         FailureKind::MalformedHead => "the response head is not HTTP/1.1",
         FailureKind::HeadTooLarge => "the response head is larger than 64 KiB",
+        FailureKind::TooManyFields => "the response head has more than 256 header fields",
+        FailureKind::InterimFlood => "more than 16 interim (1xx) responses came before the final one",
+        FailureKind::UnrequestedUpgrade => "the server changed the protocol (status 101) unasked",
         FailureKind::MalformedFraming => "the length of the body is stated wrongly or twice",
         FailureKind::MalformedChunk => "a chunk of the body is not framed as RFC 9112 says",
         FailureKind::BytesAfterResponse => "more bytes came than the response announced",
         FailureKind::TlsRecord => "an encrypted record was broken, or cut off without the closing notice",
-        FailureKind::H2Protocol => "the server broke the rules of HTTP/2",
+        FailureKind::H2NotSpoken => "the server's first bytes are not HTTP/2",
+        FailureKind::H2FrameSize => "the server sent an HTTP/2 frame of a size that it cannot have",
+        FailureKind::H2Compression => "the response's header block cannot be decompressed (HPACK)",
+        FailureKind::H2FlowControl => "the server broke HTTP/2's flow control",
+        FailureKind::H2Settings => "the server sent an HTTP/2 setting that is out of range",
+        FailureKind::H2Stream => "the server sent an HTTP/2 frame on a stream where it cannot be",
+        FailureKind::H2Padding => "the server sent an HTTP/2 frame whose padding is longer than the frame",
+        FailureKind::H2Continuation => {
+            "the server interrupted a header block, or continued one that was not open"
+        }
+        FailureKind::H2Push => "the server pushed a response although push is switched off",
+        FailureKind::H2Flood => "the server sent thousands of HTTP/2 frames that carry nothing",
+        FailureKind::H2Head => "the response head breaks the rules of HTTP/2, such as by a missing :status",
+        FailureKind::H2BodyLength => "the body is not as long as its content-length",
+        FailureKind::H2Order => "the response's head, body and trailers came in a wrong order",
         FailureKind::H2Reset => "the server reset the request's stream",
         FailureKind::H2Refused => "the server refused the stream and no other connection served it",
+        FailureKind::H2NoStreams => {
+            "the server allowed no request on the connection (SETTINGS_MAX_CONCURRENT_STREAMS is 0)"
+        }
         FailureKind::TimedOut => "no complete response within the timeout",
         FailureKind::Unanswered => "sent, and still without a response when the waiting for it ended",
         FailureKind::Unsent => "due by the schedule, but never sent until the end",
@@ -96,16 +116,35 @@ fn usual_remedy(kind: FailureKind) -> &'static str {
         FailureKind::ClosedWithinResponse => "the body is shorter than announced: look at the server's log",
         FailureKind::ResetWithinResponse => "look at the server's log: it broke off an answer",
         FailureKind::MalformedHead => "does the port speak plain HTTP?",
-        FailureKind::HeadTooLarge => "look for runaway headers or cookies",
+        FailureKind::HeadTooLarge | FailureKind::TooManyFields => "look for runaway headers or cookies",
+        FailureKind::InterimFlood => "look at what sends 1xx responses: the server, or a proxy before it",
+        FailureKind::UnrequestedUpgrade => "is the path one for WebSocket? choose another",
         FailureKind::MalformedFraming => "look at Content-Length and Transfer-Encoding of the response",
         FailureKind::MalformedChunk => "look at the server's chunked encoding",
         FailureKind::BytesAfterResponse => "Content-Length is too small, or the server answers twice",
         FailureKind::TlsRecord => "look at the server's log, and for a proxy between that breaks off",
-        FailureKind::H2Protocol => "look at the server's log: the whole connection was given up for it",
+        FailureKind::H2NotSpoken => {
+            "does the port speak HTTP/2 without TLS (prior knowledge)? leave out --http2 otherwise"
+        }
+        FailureKind::H2FrameSize
+        | FailureKind::H2Compression
+        | FailureKind::H2FlowControl
+        | FailureKind::H2Settings
+        | FailureKind::H2Stream
+        | FailureKind::H2Padding
+        | FailureKind::H2Continuation
+        | FailureKind::H2Push
+        | FailureKind::H2Flood => {
+            "look at the server or the proxy before it: the whole connection was given up for it"
+        }
+        FailureKind::H2Head | FailureKind::H2BodyLength | FailureKind::H2Order => {
+            "look at what sets the headers of this response: the server, or a proxy before it"
+        }
         FailureKind::H2Reset => "look at the server's log and its limits on streams and their rate",
         FailureKind::H2Refused => {
             "ask for fewer streams on a connection, or raise the server's limit on them"
         }
+        FailureKind::H2NoStreams => "raise the server's limit on concurrent streams",
         FailureKind::TimedOut => "the server is too slow at this load, or raise --timeout",
         FailureKind::Unanswered => "the run was interrupted, or its budget ended first",
         FailureKind::Unsent => {

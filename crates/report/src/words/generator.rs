@@ -39,6 +39,11 @@ fn words(reason: &GeneratorReason) -> (String, String, String) {
             format!("worker {worker} was ready but had no CPU for {} of the time", share_text(ratio)),
             format!("time that worker {worker} was ready and had no CPU"),
         ),
+        GeneratorReason::WorkerStalled { worker, ratio } => (
+            format!("stopped {} of the time", share_text(ratio)),
+            format!("worker {worker} did not run for {} of the time", share_text(ratio)),
+            format!("time that worker {worker} should have run and did not"),
+        ),
         GeneratorReason::SendLag { p99_ns, service_p50_ns } => {
             let (lag, service) = (duration_text(p99_ns), duration_text(service_p50_ns));
             (
@@ -130,6 +135,9 @@ pub(crate) fn remedy(reason: &GeneratorReason) -> &'static str {
         | GeneratorReason::SendLag { .. }
         | GeneratorReason::LittlesLaw { .. } => {
             "the workers do not get the CPU in time: run the generator on another machine than the target, or stop what else runs here"
+        }
+        GeneratorReason::WorkerStalled { .. } => {
+            "the process was stopped, or the machine suspended or migrated: run again without that"
         }
         GeneratorReason::OutOfResources { kind, .. } => failure_remedy(*kind, false),
         GeneratorReason::OutOfConnections { resource, .. } => out_of(*resource),

@@ -76,6 +76,7 @@ fn manifest(command: RunCommand, plan: &Plan) -> Manifest {
         resolve_ns: 12_000,
         connect_ns: 83_000,
         first: Some(first),
+        streams_max: None,
     };
     Manifest {
         format: FormatVersion::CURRENT,
@@ -102,6 +103,7 @@ pub(super) fn health(busy: f64) -> GeneratorHealth {
         kernel_sec: 3.21,
         busiest_worker_ratio: busy,
         starved_ratio: 0.004,
+        stalled_ratio: 0.0,
         send_lag_p50_ns: 2_100.0,
         backlog: 0,
         send_lag_p99_ns: 41_000.0,
@@ -114,6 +116,7 @@ pub(super) fn health(busy: f64) -> GeneratorHealth {
             cpu_ratio: busy,
             kernel_ratio: 0.7 * busy,
             starved_ratio: 0.004,
+            stalled_ratio: 0.0,
         }],
         machine: machine_load(),
         ceiling: Some(CeilingUse {
@@ -244,6 +247,7 @@ fn sample(command: RunCommand, plan: Plan, steps: Vec<StepSummary>, verdict: Ver
         hosts: Vec::new(),
         events: Vec::new(),
         profiles: Vec::new(),
+        damage: Vec::new(),
     };
     Sample { run, findings }
 }

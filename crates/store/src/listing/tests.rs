@@ -37,7 +37,7 @@ fn the_newest_run_comes_first_and_unreadable_files_last() {
     fs::write(at("0-junk.plimsoll"), "junk").unwrap();
     fs::create_dir(at("folder.plimsoll")).unwrap();
     fs::write(at("notes.txt"), "not listed").unwrap();
-    let format = FormatVersion { major: 2, minor: 0 };
+    let format = FormatVersion { major: 3, minor: 0 };
     let newer = Manifest { format, ..manifest() };
     RunWriter::create(&at("newer.plimsoll"), &newer, false).unwrap().seal().unwrap();
 
@@ -45,7 +45,7 @@ fn the_newest_run_comes_first_and_unreadable_files_last() {
     let names: Vec<_> = rows.iter().map(|row| row.path.file_stem().unwrap().to_str().unwrap()).collect();
     assert_eq!(names, ["c", "b", "a", "0-junk", "folder", "newer"]);
     assert_eq!(rows.iter().filter(|row| row.summary.is_ok()).count(), 3);
-    assert!(matches!(rows[5].summary, Err(StoreError::Newer { .. })));
+    assert!(matches!(rows[5].summary, Err(StoreError::OtherFormat { .. })));
 }
 
 #[test]

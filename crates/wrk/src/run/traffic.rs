@@ -197,7 +197,8 @@ impl RequestSource for ThreadSource {
     fn write(&mut self, out: &mut Vec<u8>) -> Result<RequestMeta, SourceFault> {
         let begin = out.len();
         self.call(|thread| thread.request(out))?;
-        Ok(RequestMeta::for_method(method(&out[begin..])))
+        let text = &out[begin..];
+        Ok(RequestMeta::for_text(method(text), text))
     }
 
     fn batch(&self) -> u16 {

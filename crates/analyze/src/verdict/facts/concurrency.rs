@@ -25,8 +25,11 @@ const NEAR_COUNT: std::ops::Range<f64> = 0.45..0.95;
 /// The part of the throughput that as many workers give which such a step must reach.
 const LINEAR: f64 = 0.9;
 
-/// Requests of one kind wait if they take so many times as long under the highest load as under the lowest.
+/// Requests of one kind wait if they take so many times as long under the highest load as under the lowest,
 const WAITS: f64 = 1.5;
+
+/// and if that is so much of what the kind that waits longest waits: what takes microseconds varies by as much.
+const WAITS_AS_LONG: f64 = 0.05;
 
 /// How many requests the target works on at once, all tiers together: by Little's law (Little 1961), X·S₀.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -57,10 +60,15 @@ impl Concurrency {
         let (Some(lowest), Some(highest), Some(step)) = (steps.first(), steps.last(), step) else {
             return self;
         };
-        let at_once = |kind: usize| {
+        let wait = |kind: usize| {
             let sec = lowest.requests.get(kind)?.latency.mean_ns / 1e9;
+            Some((sec, highest.requests.get(kind)?.latency.mean_ns / 1e9 - sec))
+        };
+        let longest_sec = (0..step.requests.len()).filter_map(wait).map(|(_, sec)| sec).fold(0.0, f64::max);
+        let at_once = |kind: usize| {
+            let (sec, waited_sec) = wait(kind)?;
             let per_sec = step.requests.get(kind)?.throughput_per_sec;
-            let waits = highest.requests.get(kind)?.latency.mean_ns / 1e9 >= WAITS * sec;
+            let waits = waited_sec >= (WAITS - 1.0) * sec && waited_sec >= WAITS_AS_LONG * longest_sec;
             Some((per_sec, per_sec * sec, waits))
         };
         let kinds: Vec<(f64, f64, bool)> = (0..step.requests.len()).filter_map(at_once).collect();

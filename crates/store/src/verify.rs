@@ -1,0 +1,97 @@
+//! Which rows of a run file do not match their digests.
+
+use plimsoll_record::Damage;
+use rusqlite::{Connection, Error, ErrorCode, Result};
+
+use crate::digest::{self, DIGEST, GROWING, Part, REPLACED, RowHasher};
+
+/// What a row of the table `digest` says.
+struct Claim {
+    first: i64,
+    last: i64,
+    sha256: Vec<u8>,
+}
+
+/// Every damage, by part and row.
+pub(crate) fn damage(connection: &Connection, sealed: bool) -> Result<Vec<Damage>> {
+    let mut found = Vec::new();
+    for part in REPLACED.into_iter().chain(GROWING) {
+        found.extend(damage_of(connection, part)?);
+    }
+    if sealed {
+        found.extend(missing_digests(connection)?);
+    }
+    Ok(found)
+}
+
+fn damaged(part: Part, first: i64, last: Option<i64>) -> Damage {
+    Damage { table: part.table, first, last, steps: Vec::new() }
+}
+
+/// The digests of a sealed run have a digest of their own, so that none of them can be missing.
+fn missing_digests(connection: &Connection) -> Result<Option<Damage>> {
+    let whole = match claims(connection, DIGEST)?.first() {
+        Some(claim) => holds(connection, DIGEST, claim)?,
+        None => false,
+    };
+    Ok((!whole).then(|| damaged(DIGEST, 1, None)))
+}
+
+/// Digests cover all rows of a part without a gap; what no digest covers is damage too.
+fn damage_of(connection: &Connection, part: Part) -> Result<Vec<Damage>> {
+    let mut found = Vec::new();
+    let mut covered = None;
+    for claim in claims(connection, part)? {
+        if let Some(covered) = covered
+            && claim.first > covered + 1
+        {
+            found.push(damaged(part, covered + 1, Some(claim.first - 1)));
+        }
+        match holds(connection, part, &claim) {
+            Ok(true) => {}
+            Ok(false) => found.push(damaged(part, claim.first, Some(claim.last))),
+            Err(error) if is_damage(&error) => {
+                found.push(damaged(part, claim.first, None));
+                return Ok(found);
+            }
+            Err(error) => return Err(error),
+        }
+        covered = Some(claim.last);
+    }
+    if has_rows_after(connection, part, covered)? {
+        found.push(damaged(part, covered.map_or(1, |last| last + 1), None));
+    }
+    Ok(found)
+}
+
+fn claims(connection: &Connection, part: Part) -> Result<Vec<Claim>> {
+    let mut statement =
+        connection.prepare_cached("SELECT first, last, sha256 FROM digest WHERE part = ? ORDER BY first")?;
+    let claim =
+        |row: &rusqlite::Row<'_>| Ok(Claim { first: row.get(0)?, last: row.get(1)?, sha256: row.get(2)? });
+    statement.query_map([part.table], claim)?.collect()
+}
+
+/// True if the rows are those that the digest was made of.
+fn holds(connection: &Connection, part: Part, claim: &Claim) -> Result<bool> {
+    let mut statement = connection.prepare_cached(&digest::select(part, "BETWEEN ? AND ?"))?;
+    let mut rows = statement.query([claim.first, claim.last])?;
+    let mut hasher = RowHasher::default();
+    while let Some(row) = rows.next()? {
+        hasher.add(row)?;
+    }
+    Ok(hasher.finish() == claim.sha256)
+}
+
+fn has_rows_after(connection: &Connection, part: Part, covered: Option<i64>) -> Result<bool> {
+    let mut statement = connection.prepare_cached(&digest::select(part, "> ?"))?;
+    match statement.exists([covered.unwrap_or(i64::MIN)]) {
+        Err(error) if is_damage(&error) => Ok(true),
+        exists => exists,
+    }
+}
+
+/// True for a page that is not what SQLite wrote; other errors are the disk's or the system's.
+fn is_damage(error: &Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt))
+}
