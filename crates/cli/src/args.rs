@@ -22,7 +22,7 @@ use crate::command::lab::LabArgs;
 use crate::command::plan::PlanArgs;
 use crate::command::probe::ProbeArgs;
 use crate::command::profile::ProfileArgs;
-use crate::command::recorded::{ExportArgs, ReportArgs, RunsArgs};
+use crate::command::recorded::{CheckArgs, ExportArgs, ReportArgs, RunsArgs};
 use crate::command::target::TargetArgs;
 use crate::command::tiers::TiersArgs;
 use crate::exit::UsageError;
@@ -83,6 +83,8 @@ pub(crate) enum Command {
     Runs(RunsArgs),
     /// The report of a recorded run again
     Report(ReportArgs),
+    /// Whether a run file is intact: each part by its digests
+    Check(CheckArgs),
     /// A recorded run as dat, csv or json
     Export(ExportArgs),
     /// What limits, of a recorded run or of a table of measurements, with all evidence

@@ -33,6 +33,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
         Some(Command::Diff(diff)) => diff::diff(&diff),
         Some(Command::Runs(runs)) => recorded::runs(&runs),
         Some(Command::Report(report)) => recorded::report(&report),
+        Some(Command::Check(check)) => recorded::check(&check),
         Some(Command::Export(export)) => recorded::export(&export),
         Some(Command::Explain(explain)) => explain::explain(&explain),
         Some(Command::Plan(args)) => plan::plan(&args),

@@ -33,7 +33,8 @@ pub(crate) struct RunRecorder<'a> {
     observer: &'a mut dyn Observer,
     /// The instant from which all times of the run count.
     pub(crate) origin: Instant,
-    committed: Instant,
+    /// When the file was last committed; `None` before the first frame, which is committed at once.
+    committed: Option<Instant>,
 }
 
 impl<'a> RunRecorder<'a> {
@@ -55,7 +56,7 @@ impl<'a> RunRecorder<'a> {
             damage: Vec::new(),
         };
         let sharing = Sharing::default();
-        Self { run, sharing, file: writer, trouble, observer, origin, committed: origin }
+        Self { run, sharing, file: writer, trouble, observer, origin, committed: None }
     }
 
     pub(crate) fn now(&self) -> Instant {
@@ -93,8 +94,8 @@ impl<'a> RunRecorder<'a> {
         self.write(|writer| writer.frame(&frame));
         self.run.frames.push(frame);
         let now = self.now();
-        if now.since(self.committed) >= COMMIT_EVERY {
-            self.committed = now;
+        if self.committed.is_none_or(|committed| now.since(committed) >= COMMIT_EVERY) {
+            self.committed = Some(now);
             self.write(RunWriter::commit);
         }
     }

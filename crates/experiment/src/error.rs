@@ -90,6 +90,10 @@ pub enum ExperimentError {
     Store(#[from] StoreError),
     #[error(transparent)]
     Analyze(#[from] AnalyzeError),
+    #[error(
+        "{} is damaged in part; `plimsoll report` shows what of it can be trusted, and `plimsoll check` which parts match", path.display()
+    )]
+    PartlyDamaged { path: PathBuf },
     #[error("the run left no file")]
     NoRunFile,
     #[error("the generator made no run file ({0}); its own message stands above")]

@@ -23,8 +23,20 @@ pub fn file_stem(path: &Path) -> String {
 /// Reads a run file and analyses it.
 ///
 /// # Errors
-/// When it cannot be read.
+/// When it cannot be read, or a part of it is damaged.
 pub fn read_run(path: &Path) -> Result<RecordedRun, ExperimentError> {
+    let recorded = read_what_is_intact(path)?;
+    if recorded.run.damage.is_empty() {
+        return Ok(recorded);
+    }
+    Err(ExperimentError::PartlyDamaged { path: path.to_owned() })
+}
+
+/// Reads a run file and analyses what of it can be trusted.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn read_what_is_intact(path: &Path) -> Result<RecordedRun, ExperimentError> {
     let run = plimsoll_store::read(path)?;
     let findings = analyze(&run)?;
     Ok(RecordedRun { path: path.to_owned(), run, findings })

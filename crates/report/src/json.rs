@@ -16,6 +16,7 @@ mod rows;
 mod step;
 mod verdict;
 
+use crate::words;
 use plimsoll_analyze::Findings;
 use plimsoll_record::Run;
 
@@ -45,6 +46,8 @@ document! {
         tool: ToolDocument = ToolDocument::new(&run.manifest),
         /// What the run was.
         run: RunDocument = RunDocument::new(&run.manifest),
+        /// What of the run file does not match its digests; all figures are of the rest. Empty for an intact file.
+        damage: Vec<String> = each(&run.damage, words::damage),
         /// The frozen plan, as it is stored with the run. The values of headers that carry credentials are `(hidden)`.
         plan: serde_json::Value = origin::shown_plan(&run.manifest.plan),
         /// The machine that made the load.

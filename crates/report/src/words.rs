@@ -3,6 +3,7 @@
 mod advice;
 mod claim;
 mod conclusion;
+mod damage;
 mod evidence;
 mod failure;
 mod generator;
@@ -18,6 +19,7 @@ pub use advice::advice;
 pub use claim::paragraph;
 pub(crate) use claim::short_paragraph;
 pub(crate) use conclusion::{conclusions, row_name};
+pub use damage::damage;
 pub(crate) use evidence::{at, excluded, not_the_limit, observed};
 pub(crate) use failure::failure_name;
 pub use failure::{failure_meaning, failure_remedy, failure_seen, is_redirect};

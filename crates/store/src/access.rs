@@ -54,7 +54,7 @@ fn check_length(path: &Path, page_bytes: i64, length_bytes: u64) -> Result<(), S
 }
 
 /// These two columns keep their names in every version, so that any Plimsoll can read the version of any file.
-fn version(connection: &Connection) -> rusqlite::Result<FormatVersion> {
+pub(crate) fn version(connection: &Connection) -> rusqlite::Result<FormatVersion> {
     connection.query_row("SELECT format_major, format_minor FROM manifest", [], |row| {
         Ok(FormatVersion { major: row.get(0)?, minor: row.get(1)? })
     })

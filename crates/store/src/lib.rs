@@ -5,6 +5,7 @@
 //! computes a rate or a percentile. `docs/run-file.md` describes every table and column.
 
 mod access;
+mod checked;
 mod digest;
 mod error;
 mod file_name;
@@ -17,6 +18,7 @@ mod schema;
 mod verify;
 mod writer;
 
+pub use checked::{Checked, check};
 pub use error::StoreError;
 pub use file_name::{file_date, file_name, free_path};
 pub use listing::{RunRow, RunSummary, list};

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use anyhow::bail;
 use plimsoll_analyze::Findings;
-use plimsoll_experiment::{RecordedRun, file_stem, read_run};
+use plimsoll_experiment::{RecordedRun, file_stem, read_run, read_what_is_intact};
 use plimsoll_plan::Load;
 use plimsoll_record::Run;
-use plimsoll_report::{csv, dat, json, text};
+use plimsoll_report::{csv, dat, json, text, words};
 use plimsoll_store::RunRow;
-use plimsoll_units::{escape_control, unix_ms};
+use plimsoll_units::{escape_control, grouped, unix_ms};
 
 use crate::args::values::{self, RUNS_FOLDER};
 use crate::exit::Exit;
@@ -44,6 +44,13 @@ pub(crate) struct ReportArgs {
     /// Overwrite files that are there
     #[arg(long, requires = "out")]
     force: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct CheckArgs {
+    /// A run file; `last` is the newest
+    #[arg(value_parser = values::run_file())]
+    file: PathBuf,
 }
 
 /// The forms a run can be exported to.
@@ -199,7 +206,7 @@ fn age(age: Duration) -> String {
 }
 
 pub(crate) fn report(args: &ReportArgs) -> anyhow::Result<Exit> {
-    let RecordedRun { run, findings, .. } = read_run(&args.file)?;
+    let RecordedRun { run, findings, .. } = read_what_is_intact(&args.file)?;
     if args.out.is_some() && !matches!(findings.plan.load, Load::Ladder { .. }) {
         bail!(
             "{} holds one level of load, and --out draws the table and figures of a ladder; \
@@ -211,9 +218,33 @@ pub(crate) fn report(args: &ReportArgs) -> anyhow::Result<Exit> {
     if let Some(folder) = &args.out {
         let stem = args.name.clone().unwrap_or_else(|| file_stem(&args.file));
         let written = Written::to(folder, Output::ladder(&stem, run.manifest.command, &findings), args.force);
-        return Ok(Exit::of_all(written.report(false), false));
+        return Ok(Exit::of_all(written.report(false) && run.damage.is_empty(), false));
     }
-    Ok(Exit::Success)
+    Ok(Exit::of_all(run.damage.is_empty(), false))
+}
+
+/// Shows which parts of a run file match their digests.
+pub(crate) fn check(args: &CheckArgs) -> anyhow::Result<Exit> {
+    let checked = plimsoll_store::check(&args.file)?;
+    let mut lines = vec![format!(
+        "{}: format {}.{}, {}\n",
+        args.file.display(),
+        checked.format.major,
+        checked.format.minor,
+        if checked.sealed { "ended in order" } else { "did not end in order" }
+    )];
+    for (table, rows) in &checked.rows {
+        let is_intact = checked.damage.iter().all(|damage| damage.table != *table);
+        let state = if is_intact { "intact" } else { "damaged" };
+        lines.push(format!("  {table:<12}{:>10} rows  {state}\n", grouped(*rows)));
+    }
+    lines.extend(checked.damage.iter().map(|damage| format!("damaged: {}\n", words::damage(damage))));
+    lines.extend(checked.untrue.iter().map(|reason| format!("damaged: {}\n", escape_control(reason))));
+    if checked.is_intact() {
+        lines.push("Every row matches its digest, and every request is accounted for.\n".to_owned());
+    }
+    result(&lines.concat())?;
+    Ok(Exit::of_all(checked.is_intact(), false))
 }
 
 pub(crate) fn export(args: &ExportArgs) -> anyhow::Result<Exit> {

@@ -1,6 +1,7 @@
 //! A generator that is the limit says so: three ways to make it one, and what this machine can do at most.
 
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -58,6 +59,50 @@ fn check_that_it_says_so(bench: &Bench, called: &Called) {
     let file = bench.run_file("plimsoll-runs");
     let text = bench.expect(0, &["report", file.to_str().unwrap(), "--full"]).out;
     assert!(text.contains("NOT healthy") && text.contains("≥ "), "{text}");
+}
+
+fn signal(name: &str, to: &Child) {
+    let sent = Command::new("kill").args([name, &to.id().to_string()]).status().unwrap();
+    assert!(sent.success(), "{name}");
+}
+
+/// Waits until the file of a run has frames of its first second.
+fn wait_for_a_second(bench: &Bench, run: &mut Child) {
+    let frames = |file: &std::path::Path| -> rusqlite::Result<u64> {
+        let connection = rusqlite::Connection::open(file)?;
+        let sql = "SELECT count(*) FROM frame WHERE ended_ns > 1000000000";
+        connection.query_row(sql, [], |row| row.get(0))
+    };
+    while run.try_wait().unwrap().is_none() {
+        let folder = std::fs::read_dir(bench.path("plimsoll-runs"));
+        let mut files = folder.into_iter().flatten().map(|entry| entry.unwrap().path());
+        // The file is there before its tables are.
+        if files.any(|file| file.extension() == Some("plimsoll".as_ref()) && frames(&file).unwrap_or(0) > 0) {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    panic!("the run ended before it had measured a second");
+}
+
+#[test]
+fn a_generator_that_was_stopped_for_a_while_is_the_limit() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    let url = target.url("/sleep?ms=2");
+    let line = ["run", &url, "-c", "4", "-d", "5s", "--json", "--strict", "--no-probe"];
+    let mut run = bench.command(&line).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    wait_for_a_second(&bench, &mut run);
+    signal("-STOP", &run);
+    // A fifth of the time of the load, of which a hundredth suffices.
+    std::thread::sleep(Duration::from_secs(1));
+    signal("-CONT", &run);
+    let called = Called::from(run.wait_with_output().unwrap());
+    assert_eq!(called.code, 4, "{}{}", called.out, called.err);
+    check_that_it_says_so(&bench, &called);
+    let document = called.json();
+    assert!(causes(&document).contains(&"worker_stalled"), "{}", document["generator"]);
+    assert!(document["generator"]["stalled_ratio"].as_f64() >= Some(0.1), "{}", document["generator"]);
 }
 
 #[test]

@@ -53,6 +53,31 @@ fn colours_are_for_terminals_and_for_those_who_ask() {
 }
 
 #[test]
+fn a_damaged_run_file_is_named_and_only_what_is_intact_is_reported() {
+    let (bench, live, file) = with_sweep();
+    let checked = bench.expect(0, &["check", "last"]).out;
+    assert!(checked.contains("ended in order") && checked.contains("Every row matches"), "{checked}");
+    let connection = rusqlite::Connection::open(bench.path(&file)).unwrap();
+    let change = "UPDATE frame SET bytes_in = bytes_in + 1 WHERE id = (SELECT max(id) FROM frame)";
+    assert_eq!(connection.execute(change, []).unwrap(), 1);
+    drop(connection);
+    let report = bench.expect(1, &["report", &file]);
+    assert!(report.out.starts_with("damaged: row") && report.out.contains("left out"), "{}", report.out);
+    assert_ne!(report.out, live.out);
+    let document = bench.expect(1, &["report", &file, "--json"]).json();
+    assert_eq!(document["damage"].as_array().unwrap().len(), 1, "{}", document["damage"]);
+    for command in ["explain", "plan", "export"] {
+        let options: &[&str] = match command {
+            "plan" => &["--target", "10k"],
+            "export" => &["--format", "dat"],
+            _ => &[],
+        };
+        let called = bench.expect(1, &[&[command, &file], options].concat());
+        assert!(called.err.contains("damaged in part") && called.out.is_empty(), "{command}: {}", called.err);
+    }
+}
+
+#[test]
 fn runs_are_listed_with_throughput_limit_and_age() {
     let (bench, ..) = with_sweep();
     let listed = bench.expect(0, &["runs"]).out;

@@ -11,7 +11,14 @@ use crate::words;
 /// Remarks that change how the figures are read: the run was killed, the target was not warm, or its answers are not
 /// what was meant.
 pub(super) fn remarks(run: &Run, findings: &Findings) -> String {
-    remark_texts(run, findings).map(|text| wrapped("", "", &text) + "\n").collect()
+    let remarks = damage(run).into_iter().chain(remark_texts(run, findings));
+    remarks.map(|text| wrapped("", "", &text) + "\n").collect()
+}
+
+/// What of the run file cannot be trusted; the rest of a report is about the rest of the file.
+pub(super) fn damage(run: &Run) -> Option<String> {
+    let texts = list(run.damage.iter().map(words::damage), "; ");
+    (!run.damage.is_empty()).then(|| format!("damaged: {texts}. What follows is of the rest."))
 }
 
 /// The same, each as it is.

@@ -33,7 +33,9 @@ const MIN_STEPS: usize = 3;
 
 /// The short answer of a run.
 pub fn short(run: &Run, findings: &Findings, page: &Page) -> String {
-    let head = headline::headline(findings, page);
+    let damage =
+        origin::damage(run).map(|text| page.paint_lines(Ink::Bad, &wrapped_to(page.width, "", "", &text)));
+    let head = damage.unwrap_or_default() + &headline::headline(findings, page);
     let verdict = verdict_of(run, findings, page) + &next::next(run, findings, page);
     let tail = remarks(run, findings, page) + &more(run, findings, page);
     let body = match findings.plan.load {

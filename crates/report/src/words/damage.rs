@@ -1,0 +1,21 @@
+//! What of a run file cannot be trusted.
+
+use plimsoll_record::Damage;
+use plimsoll_units::grouped;
+
+/// Rows that do not match their digest, and what was left out for them.
+pub fn damage(damage: &Damage) -> String {
+    let Damage { table, first, last, steps } = damage;
+    let number = |key: i64| grouped(key.unsigned_abs());
+    let rows = match last {
+        Some(last) if last == first => format!("row {} of `{table}` does not match its", number(*first)),
+        Some(last) => format!("rows {} to {} of `{table}` do not match their", number(*first), number(*last)),
+        None => format!("rows from {} on of `{table}` do not match their", number(*first)),
+    };
+    let left_out = match steps.as_slice() {
+        [] => "they are left out".to_owned(),
+        [step] => format!("step {} is left out", step + 1),
+        [first, .., last] => format!("steps {} to {} are left out", first + 1, last + 1),
+    };
+    format!("{rows} digest: {left_out}")
+}
