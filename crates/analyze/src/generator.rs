@@ -45,7 +45,13 @@ fn load_by_worker(heads: &[&FrameHead]) -> Vec<WorkerLoad> {
 
 /// The generator's health over one step.
 pub(crate) fn self_check(evidence: &Evidence<'_>) -> GeneratorHealth {
-    let by_worker = load_by_worker(evidence.measured);
+    let mut by_worker = load_by_worker(evidence.measured);
+    // A gap may pass for the end of the warm-up: it counts wherever it was.
+    for whole in load_by_worker(evidence.all) {
+        for load in by_worker.iter_mut().filter(|load| load.worker == whole.worker) {
+            load.stalled_ratio = whole.stalled_ratio;
+        }
+    }
     let highest = |ratio: fn(&WorkerLoad) -> f64| by_worker.iter().map(ratio).fold(0.0, f64::max);
     let cpu_sec =
         |part: fn(&FrameHead) -> u64| evidence.all.iter().map(|head| part(head)).sum::<u64>() as f64 / 1e9;

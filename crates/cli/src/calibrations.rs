@@ -9,6 +9,8 @@ use plimsoll_conductor::calibration_key;
 use plimsoll_plan::DriverKind;
 use plimsoll_record::{Calibration, CalibrationKey};
 
+use crate::files::write_new;
+
 /// The calibrations of this machine with this version of Plimsoll, of every driver. An unreadable file counts as
 /// missing: the next calibration replaces it.
 pub(crate) fn known() -> Vec<Calibration> {
@@ -46,9 +48,12 @@ fn file_name(key: &CalibrationKey) -> String {
     name.chars().map(plain).collect::<String>() + ".json"
 }
 
+/// The longest file that may be a calibration.
+const MAX_BYTES: u64 = 1 << 20;
+
 fn read(folder: &Path, key: &CalibrationKey) -> Option<Calibration> {
-    let text = fs::read_to_string(folder.join(file_name(key))).ok()?;
-    let made: Calibration = serde_json::from_str(&text).ok()?;
+    let text = plimsoll_sys::read_regular(&folder.join(file_name(key)), MAX_BYTES).ok()?;
+    let made: Calibration = serde_json::from_slice(&text).ok()?;
     // The kernel or the processor may have changed since.
     (made.key == *key).then_some(made)
 }
@@ -58,7 +63,7 @@ fn write(folder: &Path, made: &Calibration) -> anyhow::Result<PathBuf> {
     let path = folder.join(file_name(&made.key));
     let part = path.with_extension(format!("{}.part", std::process::id()));
     let text = serde_json::to_string_pretty(made)?;
-    let written = fs::create_dir_all(folder).and_then(|()| fs::write(&part, text));
+    let written = fs::create_dir_all(folder).and_then(|()| write_new(&part, text.as_bytes()));
     written.and_then(|()| fs::rename(&part, &path)).with_context(|| {
         format!("could not remember the calibration in {}; is the folder writable?", path.display())
     })?;

@@ -1,7 +1,7 @@
 //! Files next to the run file: the .dat and the figures. None is overwritten without --force.
 
 use std::fs;
-use std::io;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
@@ -123,11 +123,20 @@ impl Written {
     }
 }
 
+/// Writes a new file in place of what an earlier process may have left there. A link is removed and not followed.
+pub(crate) fn write_new(path: &Path, content: &[u8]) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        Ok(()) | Err(_) => {}
+    }
+    fs::OpenOptions::new().write(true).create_new(true).open(path)?.write_all(content)
+}
+
 /// A file is written under another name first: under its own it is whole, or what it was before.
 fn write(folder: &Path, output: &Output) -> anyhow::Result<PathBuf> {
     let path = folder.join(&output.name);
     let part = folder.join(format!(".{}.{}.part", output.name, std::process::id()));
-    let outcome = fs::write(&part, &output.content).and_then(|()| fs::rename(&part, &path));
+    let outcome = write_new(&part, &output.content).and_then(|()| fs::rename(&part, &path));
     if outcome.is_err()
         && let Err(error) = fs::remove_file(&part)
         && error.kind() != io::ErrorKind::NotFound

@@ -7,7 +7,7 @@ use indicatif::ProgressBar;
 use plimsoll_conductor::{Moment, NotTried, Observer, Progress, StepPlan};
 use plimsoll_record::{Address, EventKind, Manifest};
 use plimsoll_report::words;
-use plimsoll_units::{bytes_text, count_text, duration_text, escape_control, grouped};
+use plimsoll_units::{bytes_text, count_text, duration_text, escape_control, grouped, printable};
 
 use crate::terminal::remark;
 
@@ -73,7 +73,7 @@ impl Display {
     /// Changes the moving line, where there is one.
     fn move_line(&self, text: impl FnOnce() -> String) {
         if let Some(line) = &self.line {
-            line.set_message(text());
+            line.set_message(printable(&text(), false).into_owned());
             line.tick();
         }
     }

@@ -8,14 +8,17 @@ use std::time::Duration;
 use std::{process, thread};
 
 use anyhow::Context;
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
 use signal_hook::low_level::pipe;
 
 use crate::exit::Exit;
 use crate::terminal::remark;
 
-/// The flag that the first SIGINT or SIGTERM sets. A second one leaves at once; what was committed to the
+/// What ends a run: Ctrl-C, a service manager, or a terminal that was closed.
+const ENDING: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
+
+/// The flag that the first of these signals sets. A second one leaves at once; what was committed to the
 /// run file until then is kept.
 pub(crate) fn interrupted() -> anyhow::Result<Arc<AtomicBool>> {
     watched().context("could not watch for Ctrl-C")
@@ -23,7 +26,7 @@ pub(crate) fn interrupted() -> anyhow::Result<Arc<AtomicBool>> {
 
 fn watched() -> io::Result<Arc<AtomicBool>> {
     let interrupted = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
+    for signal in ENDING {
         // In this order: the first signal finds the flag unset and passes the shutdown by.
         flag::register_conditional_shutdown(signal, Exit::Interrupted as i32, Arc::clone(&interrupted))?;
         flag::register(signal, Arc::clone(&interrupted))?;
@@ -36,7 +39,7 @@ fn watched() -> io::Result<Arc<AtomicBool>> {
 pub(crate) fn interrupted_for(longest: Duration) -> io::Result<Arc<AtomicBool>> {
     let interrupted = watched()?;
     let (mut receiver, sender) = UnixStream::pair()?;
-    for signal in [SIGINT, SIGTERM] {
+    for signal in ENDING {
         pipe::register(signal, sender.try_clone()?)?;
     }
     let wait = move || {

@@ -9,7 +9,7 @@ use plimsoll_conductor::{ConductError, PrepareError};
 use plimsoll_experiment::ExperimentError;
 use plimsoll_report::text::Page;
 use plimsoll_report::words;
-use plimsoll_units::best_effort;
+use plimsoll_units::{best_effort, printable};
 use serde_json::json;
 
 use crate::args::values;
@@ -18,9 +18,32 @@ use crate::exit::Exit;
 /// Lines of a short answer are not shorter on a narrower terminal, and not longer on a wider one.
 const WIDTHS: std::ops::RangeInclusive<usize> = 50..=100;
 
+/// A stream that only printable text reaches, whatever a server, a file or a library put into it.
+pub(crate) struct Printable<W> {
+    pub(crate) stream: W,
+    /// Colours and weights pass.
+    pub(crate) styles: bool,
+}
+
+impl<W: Write> Write for Printable<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let text = String::from_utf8_lossy(bytes);
+        self.stream.write_all(printable(&text, self.styles).as_bytes())?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.stream.flush()
+    }
+}
+
+fn shows_styles() -> bool {
+    AutoStream::choice(&io::stdout()) != ColorChoice::Never
+}
+
 /// Writes a result to standard output. A reader that has gone away (`| head`) is not an error.
 pub(crate) fn result(text: &str) -> anyhow::Result<()> {
-    let mut out = io::stdout().lock();
+    let mut out = Printable { stream: io::stdout().lock(), styles: shows_styles() };
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(anyhow::Error::new(error).context("could not write to standard output"))
@@ -33,8 +56,7 @@ pub(crate) fn result(text: &str) -> anyhow::Result<()> {
 pub(crate) fn page(file: Option<&Path>) -> Page {
     let width =
         columns().map_or(Page::DEFAULT_WIDTH, |columns| columns.clamp(*WIDTHS.start(), *WIDTHS.end()));
-    let colours = AutoStream::choice(&io::stdout()) != ColorChoice::Never;
-    Page { width, colours, run_name: file.map(values::run_name) }
+    Page { width, colours: shows_styles(), run_name: file.map(values::run_name) }
 }
 
 /// Columns of the terminal that standard output is; `None` for a file or another program.
@@ -54,7 +76,8 @@ pub(crate) fn print(
 
 /// Writes one line to standard error.
 pub(crate) fn remark(text: &str) {
-    best_effort(writeln!(io::stderr().lock(), "{text}"), "there is no other place to write to");
+    let mut err = Printable { stream: io::stderr().lock(), styles: false };
+    best_effort(err.write_all(format!("{text}\n").as_bytes()), "there is no other place to write to");
 }
 
 /// Writes an error to standard error: what failed, then each cause.

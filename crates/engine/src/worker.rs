@@ -37,6 +37,17 @@ const MAX_WAIT: Duration = Duration::from_millis(20);
 /// Later ones would go on loading a target that has not kept up.
 pub(crate) const SEND_GRACE: Duration = Duration::from_secs(1);
 
+/// After this many intervals of a step a frame holds two of them, and so on: what is kept of a step in memory grows with the
+/// logarithm of its length.
+const MAX_EVEN_INTERVALS: u64 = 2000;
+
+/// The interval with which a frame ends that is opened in interval `number`, the last one not included. It is the same in all
+/// workers, however late one of them is.
+fn next_boundary(number: u64) -> u64 {
+    let intervals = (number / MAX_EVEN_INTERVALS + 1).next_power_of_two();
+    (number / intervals + 1) * intervals
+}
+
 /// What a worker works with.
 pub(crate) struct Parts<D, C> {
     pub(crate) control: Arc<Control>,
@@ -249,11 +260,12 @@ impl<D: Driver, C: Clock> Worker<D, C> {
             return;
         }
         let interval_ns = self.spec.interval.as_nanos().max(1) as u64;
-        let next = self.now.nanos_since(self.began) / interval_ns + 1;
+        let number = self.now.nanos_since(self.began) / interval_ns;
+        let next = next_boundary(number);
         let gauges = self.gauges();
         // What ended within this turn was due under load, so the frame that holds it is a measured one.
         let phase = if load_over || self.load_is_on() { Phase::Measure } else { Phase::Drain };
-        if !self.shared.ledger.recorder.hand_over(self.now, next as u32 - 1, phase, gauges) {
+        if !self.shared.ledger.recorder.hand_over(self.now, number as u32, phase, gauges) {
             // The conductor still has the other frame: this one goes on, and is offered again in the next turn.
             return;
         }

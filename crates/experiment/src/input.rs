@@ -1,12 +1,19 @@
 //! Plan files and files of requests, with the files that they name.
 
-use std::io::Read;
 use std::path::Path;
 
 use plimsoll_plan::{PlanFile, RequestSpec};
 use plimsoll_scenario::{Body, RequestText, Template, TemplateError, TemplateScope, parse_requests};
 
+use plimsoll_sys::{read_regular, read_stream};
+
 use crate::ExperimentError;
+
+/// The longest plan file, in bytes.
+const MAX_PLAN_BYTES: u64 = 16 << 20;
+
+/// The longest file of requests, rows or a body, in bytes.
+const MAX_INPUT_BYTES: u64 = 1 << 30;
 
 /// Reads a plan file, with the bodies and requests that it names. A file without a name takes that of its path.
 ///
@@ -15,7 +22,8 @@ use crate::ExperimentError;
 pub fn read_plan_file(path: &Path) -> Result<PlanFile, ExperimentError> {
     let input =
         |source| ExperimentError::Input { what: "the plan file".into(), path: path.to_owned(), source };
-    let text = std::fs::read_to_string(path).map_err(input)?;
+    let text = read_regular(path, MAX_PLAN_BYTES).map_err(input)?;
+    let text = String::from_utf8(text).map_err(|_| ExperimentError::NotText(path.to_owned()))?;
     let stem = path.file_stem().and_then(|stem| stem.to_str());
     let wrong = |source| ExperimentError::PlanFile { path: path.to_owned(), source };
     let mut file = PlanFile::named(&text, stem).map_err(wrong)?;
@@ -49,20 +57,20 @@ fn read_body(body: &mut Vec<u8>, folder: &Path) -> Result<(), ExperimentError> {
         return Ok(());
     };
     let path = folder.join(name);
-    *body = std::fs::read(&path).map_err(|source| ExperimentError::Body { path, source })?;
+    let read = read_regular(&path, MAX_INPUT_BYTES);
+    *body = read.map_err(|source| ExperimentError::Body { path, source })?;
     Ok(())
 }
 
 /// The content of a file, or of standard input for `-`. `what` names the content in errors.
 ///
 /// # Errors
-/// When it cannot be read.
+/// When it cannot be read, is no regular file, or is longer than 1 GiB.
 pub fn read_input(path: &Path, what: &str) -> Result<Vec<u8>, ExperimentError> {
     let content = if path == Path::new("-") {
-        let mut content = Vec::new();
-        std::io::stdin().read_to_end(&mut content).map(|_| content)
+        read_stream(std::io::stdin(), MAX_INPUT_BYTES)
     } else {
-        std::fs::read(path)
+        read_regular(path, MAX_INPUT_BYTES)
     };
     content.map_err(|source| ExperimentError::Input {
         what: format!("{what} from"),

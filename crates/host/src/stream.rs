@@ -7,7 +7,7 @@
 
 use std::io::{self, BufRead, Read as _};
 
-use plimsoll_record::{Counters, HostSample, Reading, SourceName, Text};
+use plimsoll_record::{Counters, HostSample, Reading, Source, SourceName, Text};
 use plimsoll_units::{Clock, Instant, RealClock};
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +23,10 @@ const VERSION: u64 = 1;
 
 /// The longest line that is read, a hundred times the longest that is written.
 const MAX_LINE_BYTES: u64 = 1 << 20;
+
+/// Bytes that another machine may send at once, and each second: ten times what a host with 300 processes sends.
+const MAX_BURST_BYTES: u64 = 8 << 20;
+const MAX_BYTES_PER_SEC: u64 = 1 << 20;
 
 /// Lines that may come before the first of ours: what a login shell's start-up files print.
 const MAX_FOREIGN_LINES: usize = 100;
@@ -50,6 +54,11 @@ pub enum StreamError {
     Version { place: String, theirs: u64 },
     #[error("the samples of {place} ended ({reason})")]
     Ended { place: String, reason: String },
+    #[error(
+        "{place} sends more than {} MiB of samples a second; see that plimsoll there is this tool, and watch fewer processes",
+        MAX_BYTES_PER_SEC >> 20
+    )]
+    Flood { place: String },
     /// ssh could not open a session.
     #[error(
         "ssh could not log in to {place} ({reason}); `ssh -o BatchMode=yes` must work there without a question: \
@@ -141,6 +150,35 @@ pub(crate) struct SampleStream<R> {
     origin: Instant,
     /// Added to their times to get ours; `None` for our own clock.
     offset_ns: Option<i128>,
+    allowance: Allowance,
+}
+
+/// How much a stream may still send: a bucket that fills at [`MAX_BYTES_PER_SEC`].
+#[derive(Debug)]
+struct Allowance {
+    bytes: u64,
+    at: Instant,
+}
+
+impl Allowance {
+    /// Takes what has arrived; false if that is too much.
+    fn take(&mut self, bytes: u64, now: Instant) -> bool {
+        let earned = now.nanos_since(self.at) / 1_000 * MAX_BYTES_PER_SEC / 1_000_000;
+        if earned > 0 {
+            self.bytes = (self.bytes + earned).min(MAX_BURST_BYTES);
+            self.at = now;
+        }
+        let left = self.bytes.checked_sub(bytes);
+        self.bytes = left.unwrap_or(0);
+        left.is_some()
+    }
+}
+
+/// True for what only this machine says of itself or of a lab: its ports and descriptors, what the plan declares, and caps
+/// that were raised.
+fn is_ours_to_say(source: &SourceName) -> bool {
+    let ours = [Source::Ports, Source::Descriptors, Source::Declared, Source::Intervention];
+    source.known().is_some_and(|source| ours.contains(&source))
 }
 
 impl<R: BufRead> SampleStream<R> {
@@ -155,7 +193,8 @@ impl<R: BufRead> SampleStream<R> {
         clock: StreamClock,
         origin: Instant,
     ) -> Result<Self, StreamError> {
-        let mut stream = Self { input, place: place.to_owned(), origin, offset_ns: None };
+        let allowance = Allowance { bytes: MAX_BURST_BYTES, at: RealClock.now() };
+        let mut stream = Self { input, place: place.to_owned(), origin, offset_ns: None, allowance };
         let opening = stream.opening()?;
         if opening.plimsoll_probe != VERSION {
             return Err(StreamError::Version { place: stream.place, theirs: opening.plimsoll_probe });
@@ -173,7 +212,12 @@ impl<R: BufRead> SampleStream<R> {
     pub(crate) fn next_sample(&mut self) -> Result<Option<HostSample>, StreamError> {
         let Some(text) = self.line()? else { return Ok(None) };
         let arrived = RealClock.now();
-        let sample = sample(&text).ok_or_else(|| self.foreign(&text))?;
+        let is_remote = self.offset_ns.is_some();
+        if is_remote && !self.allowance.take(text.len() as u64, arrived) {
+            return Err(StreamError::Flood { place: self.place.clone() });
+        }
+        let sample = sample(&text).filter(|sample| !is_remote || !is_ours_to_say(&sample.source));
+        let sample = sample.ok_or_else(|| self.foreign(&text))?;
         Ok(Some(self.placed(sample, arrived)))
     }
 
@@ -230,6 +274,9 @@ fn sample(text: &str) -> Option<HostSample> {
         (None, false, Some(why)) => Reading::Failed(why),
         _ => return None,
     };
+    if line.began_ns > line.ended_ns {
+        return None;
+    }
     Some(HostSample {
         host: line.host,
         source: line.source,

@@ -5,7 +5,7 @@
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use plimsoll_units::best_effort;
@@ -64,7 +64,7 @@ impl Lease {
     /// Removes what dead labs left behind, and takes the lowest free number.
     pub(crate) fn take(folder: &Path) -> Result<Self, LabError> {
         let make = fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
-        make.map_err(LabError::file("make the folder", folder))?;
+        make.and_then(|()| check_private(folder)).map_err(LabError::file("make the folder", folder))?;
         clear_dead(folder)?;
         for number in 0..MAX_LABS {
             let path = folder.join(format!("{NAME}{number}"));
@@ -98,10 +98,24 @@ impl Drop for Lease {
     }
 }
 
+/// Fails for a folder that another user made or can write to: what is listed there is removed by this one's rights.
+fn check_private(folder: &Path) -> io::Result<()> {
+    let found = fs::symlink_metadata(folder)?;
+    let wrong = match () {
+        () if !found.is_dir() => "it is a link or a file",
+        () if found.uid() != plimsoll_sys::user_id() => "it belongs to another user",
+        () if found.mode() & 0o077 != 0 => "others may enter it; it needs mode 0700",
+        () => return Ok(()),
+    };
+    Err(io::Error::other(format!("{wrong}; remove it, or set XDG_RUNTIME_DIR to a folder of your own")))
+}
+
 /// Opens and locks a file, which is made if need be; `None` if another lab holds it.
 fn locked(path: &Path) -> io::Result<Option<File>> {
     loop {
-        let file = OpenOptions::new().read(true).append(true).create(true).open(path)?;
+        let no_link = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
+        let mut options = OpenOptions::new();
+        let file = options.read(true).append(true).create(true).custom_flags(no_link).open(path)?;
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => return Ok(None),
             Err(TryLockError::Error(error)) => return Err(error),
@@ -143,11 +157,32 @@ mod tests {
     #[test]
     fn two_leases_have_different_numbers_and_a_number_is_free_again_afterwards() {
         let folder = tempfile::tempdir().unwrap();
-        let first = Lease::take(folder.path()).unwrap();
-        let second = Lease::take(folder.path()).unwrap();
+        let leases = folder.path().join("leases");
+        let first = Lease::take(&leases).unwrap();
+        let second = Lease::take(&leases).unwrap();
         assert_eq!((first.number, second.number), (0, 1));
         drop(first);
-        assert_eq!(Lease::take(folder.path()).unwrap().number, 0);
+        assert_eq!(Lease::take(&leases).unwrap().number, 0);
+    }
+
+    #[test]
+    fn a_folder_that_others_can_reach_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let refused = |leases: &Path, reason: &str| {
+            let error = Lease::take(leases).unwrap_err().to_string();
+            assert!(error.contains(reason), "{error}");
+        };
+        let open = folder.path().join("open");
+        fs::DirBuilder::new().mode(0o755).create(&open).unwrap();
+        refused(&open, "0700");
+        // What a planted link leads to stays as it is.
+        let (victim, link) = (folder.path().join("victim"), folder.path().join("link"));
+        fs::DirBuilder::new().mode(0o700).create(&victim).unwrap();
+        std::os::unix::fs::symlink(&victim, &link).unwrap();
+        refused(&link, "a link");
+        assert_eq!(fs::read_dir(&victim).unwrap().count(), 0);
+        std::os::unix::fs::symlink(&victim, victim.join("plimsoll-lab-0")).unwrap();
+        assert!(Lease::take(&victim).is_err(), "a planted link is not locked");
     }
 
     #[test]
@@ -157,7 +192,7 @@ mod tests {
         let stuck = folder.path().join("plimsoll-lab-0-stuck");
         fs::write(&stuck, "").unwrap();
         let leases = folder.path().join("leases");
-        fs::create_dir(&leases).unwrap();
+        fs::DirBuilder::new().mode(0o700).create(&leases).unwrap();
         fs::write(leases.join("plimsoll-lab-0"), format!("group {}\n", stuck.display())).unwrap();
         assert_eq!(Lease::take(&leases).unwrap().number, 1);
         fs::remove_file(stuck).unwrap();
@@ -174,7 +209,7 @@ mod tests {
         };
         let (dead, alive, other) = (made("plimsoll-lab-0-x"), made("plimsoll-lab-1-x"), made("other"));
         let leases = folder.path().join("leases");
-        fs::create_dir(&leases).unwrap();
+        fs::DirBuilder::new().mode(0o700).create(&leases).unwrap();
         let lines = format!("folder {}\nfolder {}\n", dead.display(), other.display());
         fs::write(leases.join("plimsoll-lab-0"), lines).unwrap();
         let mut living = Lease {

@@ -3,6 +3,7 @@
 
 use plimsoll_analyze::{Estimate, Findings, Percentile, RequestSummary, StepSummary, TimeSummary};
 use plimsoll_plan::Plan;
+use plimsoll_units::escape_control;
 
 use crate::amount::list;
 use crate::json::failed_checks;
@@ -103,9 +104,12 @@ fn checks_by_name(row: &Row<'_>) -> String {
     if failed.is_empty() { String::new() } else { quoted(&serde_json::json!(failed).to_string()) }
 }
 
-/// A text as a cell (RFC 4180).
+/// A text as a cell (RFC 4180). Control characters are shown, and what a spreadsheet would take for a formula begins with an
+/// apostrophe, which makes it text there.
 fn quoted(text: &str) -> String {
-    format!("\"{}\"", text.replace('"', "\"\""))
+    let is_formula = text.starts_with(['=', '+', '-', '@']);
+    let mark = if is_formula { "'" } else { "" };
+    format!("\"{mark}{}\"", escape_control(text).replace('"', "\"\""))
 }
 
 fn mean_ms(times: &TimeSummary) -> String {

@@ -1,10 +1,11 @@
-//! System calls: readiness, io_uring, sockets, threads, limits, namespaces.
+//! System calls: readiness, io_uring, sockets, threads, limits, namespaces, files of others.
 //!
 //! The only crate with `unsafe` code. Everything here is thin: a name, the right flags, and the reason for them. The
 //! crates above decide what to do with it.
 #![expect(unsafe_code, reason = "system calls that no safe library wraps; each block says why it is sound")]
 
 mod cgroup;
+mod file;
 mod limits;
 #[cfg(feature = "lua")]
 mod lua;
@@ -19,6 +20,7 @@ mod tcp_table;
 mod unix_table;
 
 pub use cgroup::CgroupPaths;
+pub use file::{read_regular, read_regular_of, read_stream};
 pub use limits::{
     ResourceLimits, accept_backlog_max, descriptor_limit, kernel_name, local_ports, out_of_descriptors,
     resource_limits,

@@ -330,12 +330,20 @@ impl Ring {
         self.completions.drain(..self.next);
         self.next = 0;
         let result = self.enter(longest, policy);
-        self.retired.clear();
+        self.close_retired();
         self.completions.extend(self.uring.completion().map(RawCompletion::from));
         match result.map_err(|error| error.raw_os_error()) {
             // EBUSY: the kernel wants completions to be taken first. EAGAIN: it lacks memory now. Operations stay queued.
             Ok(_) | Err(Some(libc::ETIME | libc::EINTR | libc::EBUSY | libc::EAGAIN)) => Ok(()),
             Err(code) => Err(code.map_or_else(io::Error::last_os_error, io::Error::from_raw_os_error)),
+        }
+    }
+
+    /// Closes retired sockets, unless the kernel has left operations in the queue: some may name them, and would meet the
+    /// sockets that got their descriptors next.
+    fn close_retired(&mut self) {
+        if self.uring.submission().is_empty() {
+            self.retired.clear();
         }
     }
 
@@ -409,7 +417,7 @@ impl Ring {
         for _ in 0..MAX_CANCELS {
             // Hands over what is queued. Operations that are cancelled or done end here.
             while self.reap() > 0 {}
-            self.retired.clear();
+            self.close_retired();
             match cancel_all(self.uring.as_raw_fd()) {
                 Ok(0) => return true,
                 Ok(_) => {}

@@ -14,7 +14,7 @@ pub use quantity::{
 };
 pub use text::{
     bytes_text, count_text, duration_text, escape_control, grouped, most_alike, nearest, percent_text,
-    share_text, significant,
+    printable, share_text, significant,
 };
 
 /// Drops the outcome of an operation whose failure changes nothing, for the reason given: `best_effort(child.kill(), "it may

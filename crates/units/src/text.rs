@@ -1,4 +1,6 @@
-//! How amounts are printed.
+//! How amounts are printed, and text that others wrote.
+
+use std::borrow::Cow;
 
 /// A number with three significant digits and no more: `0.412`, `4.33`, `81.6`, `12345`.
 pub fn significant(value: f64) -> String {
@@ -74,11 +76,53 @@ pub fn share_text(ratio: f64) -> String {
     if percent == 0.0 || percent >= 9.95 { format!("{percent:.0} %") } else { format!("{percent:.1} %") }
 }
 
-/// Text from a server or a file made safe for a terminal: control characters are shown, not sent.
+/// Text from a server or a file made safe for a terminal: characters that steer one, or that hide or turn around what stands
+/// next to them, are shown and not sent.
 pub fn escape_control(text: &str) -> String {
     text.chars()
-        .flat_map(|c| if c.is_control() { c.escape_default().collect::<Vec<_>>() } else { vec![c] })
+        .flat_map(|c| if steers(c) { c.escape_default().collect::<Vec<_>>() } else { vec![c] })
         .collect()
+}
+
+/// What goes to a terminal at last, with the line ends of its own. Of `styles`, which this program makes itself, colours and
+/// weights pass (SGR, `ESC [ … m`); all else that steers a terminal is shown as JSON shows it: `\u001b`.
+///
+/// Names and messages were escaped where they were put into a sentence. This is for what was not.
+pub fn printable(text: &str, styles: bool) -> Cow<'_, str> {
+    let is_safe = |c: char| matches!(c, '\n' | '\t') || !steers(c);
+    if text.chars().all(is_safe) {
+        return Cow::Borrowed(text);
+    }
+    let mut safe = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let style = if styles { style_bytes(rest) } else { 0 };
+        let taken = style.max(c.len_utf8());
+        if style > 0 || is_safe(c) {
+            safe.push_str(&rest[..taken]);
+        } else {
+            safe.push_str(&format!("\\u{:04x}", u32::from(c)));
+        }
+        rest = &rest[taken..];
+    }
+    Cow::Owned(safe)
+}
+
+/// The length of the style that a text begins with; 0 if it begins with none.
+fn style_bytes(text: &str) -> usize {
+    let Some(parameters) = text.strip_prefix("\u{1b}[") else { return 0 };
+    let end = parameters.find(|c: char| !c.is_ascii_digit() && c != ';');
+    end.filter(|end| parameters[*end..].starts_with('m')).map_or(0, |end| end + 3)
+}
+
+/// Control characters, and the invisible ones that change the direction or the place of others (Unicode's category Cf, and
+/// its line separators).
+fn steers(c: char) -> bool {
+    let is_invisible = matches!(
+        c,
+        '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
+    );
+    c.is_control() || is_invisible
 }
 
 /// The known name that a mistyped one was probably meant to be, by Jaro and Winkler's likeness; `None` if none is near.
@@ -150,6 +194,19 @@ mod tests {
 
     #[test]
     fn a_servers_escape_sequences_do_not_reach_the_terminal() {
+        assert_eq!(escape_control("a\u{202e}b"), "a\\u{202e}b");
         assert_eq!(escape_control("ok\u{1b}[2J\n"), "ok\\u{1b}[2J\\n");
+    }
+
+    #[test]
+    fn only_styles_reach_a_terminal_and_only_where_they_are_asked_for() {
+        let text = "\u{1b}[1;31mred\u{1b}[0m\n\u{1b}]0;title\u{7}\u{1b}[2J\u{9b}31m\u{202e}\t.";
+        assert_eq!(
+            printable(text, true),
+            "\u{1b}[1;31mred\u{1b}[0m\n\\u001b]0;title\\u0007\\u001b[2J\\u009b31m\\u202e\t."
+        );
+        assert!(!printable(text, false).contains('\u{1b}'));
+        assert!(matches!(printable("plain – text\n", false), Cow::Borrowed(_)));
+        assert_eq!(printable("\u{1b}[1", true), "\\u001b[1");
     }
 }

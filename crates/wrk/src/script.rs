@@ -38,6 +38,9 @@ pub struct Script {
     pipeline: usize,
 }
 
+/// The longest script, in bytes.
+const MAX_SCRIPT_BYTES: u64 = 64 << 20;
+
 impl Script {
     /// Runs the file in every state, resolves and tries the target's addresses, and calls `setup` and `init` for each
     /// thread in turn. `init` gets the URL as it was typed and what followed `--`.
@@ -48,8 +51,8 @@ impl Script {
     /// The file cannot be read, the script fails, no address of the target accepts a connection, or the first request
     /// is not HTTP/1.1.
     pub fn load(path: &Path, options: &Options) -> Result<Self, ScriptError> {
-        let text =
-            std::fs::read(path).map_err(|source| ScriptError::Read { path: path.to_owned(), source })?;
+        let text = plimsoll_sys::read_regular(path, MAX_SCRIPT_BYTES)
+            .map_err(|source| ScriptError::Read { path: path.to_owned(), source })?;
         let main = State::open(path, &text, options)?;
         let first = reachable(&main, &options.url)?;
         let mut script = Self { main, threads: Vec::new(), pipeline: 1 };

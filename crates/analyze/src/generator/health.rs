@@ -138,7 +138,8 @@ pub struct WorkerLoad {
     pub kernel_ratio: f64,
     /// Time ready to run but without a CPU over time.
     pub starved_ratio: f64,
-    /// Time in which it should have run and did not over time: the process was stopped, or the machine suspended.
+    /// Time in which it should have run and did not over the time of the whole step: the process was stopped, or the machine
+    /// suspended.
     pub stalled_ratio: f64,
 }
 
@@ -197,7 +198,7 @@ pub struct GeneratorHealth {
     pub busiest_worker_ratio: f64,
     /// The highest ratio of time any worker was ready and had no CPU, 0 to 1.
     pub starved_ratio: f64,
-    /// The highest ratio of time any worker should have run and did not, 0 to 1.
+    /// The highest ratio of the step's time that any worker should have run and did not, 0 to 1.
     pub stalled_ratio: f64,
     pub send_lag_p50_ns: f64,
     /// Requests of an open loop that were due and not sent when the measured window ended; the send lag is of the others.

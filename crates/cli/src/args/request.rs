@@ -73,11 +73,14 @@ fn has_same_name(one: &str, other: &str) -> bool {
     name(one) == name(other)
 }
 
+/// The longest body that is read from a file, in bytes.
+const MAX_BODY_BYTES: u64 = 1 << 30;
+
 /// A body as typed, or the content of the file that `@FILE` names.
 fn body(text: &str) -> anyhow::Result<Vec<u8>> {
     match text.strip_prefix('@') {
         None => Ok(text.as_bytes().to_vec()),
-        Some(path) => std::fs::read(Path::new(path)).map_err(|error| {
+        Some(path) => plimsoll_sys::read_regular(Path::new(path), MAX_BODY_BYTES).map_err(|error| {
             anyhow!(
                 "could not read the request body from `{path}` ({error}); name a file that can be read after the \
                  @, or give the body itself without one"

@@ -1,5 +1,6 @@
 //! Two runs, or two .dat files, side by side.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
@@ -146,10 +147,14 @@ pub(super) fn figures(stem: &str, old: &Side, new: &Side) -> anyhow::Result<Vec<
     Ok(Output::figure(&format!("{stem}.diff"), drawn).into())
 }
 
+/// The longest `.dat` that is read, in bytes.
+const MAX_DAT_BYTES: u64 = 16 << 20;
+
 /// Reads a side: a `.dat` by its ending, anything else as a run file.
 fn read_side(path: &Path) -> anyhow::Result<Side> {
     let side = if path.extension().is_some_and(|ending| ending == "dat") {
-        let content = std::fs::read_to_string(path);
+        let read = plimsoll_sys::read_regular(path, MAX_DAT_BYTES);
+        let content = read.and_then(|bytes| String::from_utf8(bytes).map_err(io::Error::other));
         let content = content.with_context(|| format!("could not read {}", path.display()))?;
         let steps = dat::parse(&content).with_context(|| format!("{} is not a .dat file", path.display()))?;
         let name = file_stem(path);

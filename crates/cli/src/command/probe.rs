@@ -14,7 +14,7 @@ use plimsoll_report::host_view::{self, ProcessUse, Window};
 use plimsoll_units::{Clock, Instant, RealClock, parse_duration};
 
 use crate::exit::Exit;
-use crate::terminal::{remark, result};
+use crate::terminal::{Printable, remark, result};
 
 /// A host's counters are not read more often than this: many of them are kept in hundredths of a second.
 const MIN_EVERY: Duration = Duration::from_millis(100);
@@ -110,7 +110,7 @@ fn stream(args: &ProbeArgs, end: &End) -> anyhow::Result<Exit> {
 }
 
 fn write(text: &str) -> io::Result<()> {
-    let mut out = io::stdout().lock();
+    let mut out = Printable { stream: io::stdout().lock(), styles: false };
     out.write_all(text.as_bytes())?;
     out.flush()
 }

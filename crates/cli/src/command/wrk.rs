@@ -12,6 +12,7 @@ use plimsoll_wrk::Streams;
 use plimsoll_wrk::options::{self, Exit, Options};
 
 use crate::signals;
+use crate::terminal::Printable;
 
 /// How long after a signal a script may still run: long enough to drain the load, to print it, and to sum it up.
 const INTERRUPTED_LONGEST: Duration = Duration::from_secs(5);
@@ -36,15 +37,18 @@ pub(crate) fn run() -> Option<ExitCode> {
 }
 
 fn make(options: &Options) -> u8 {
-    let (mut out, mut err) = (io::stdout(), io::stderr());
+    let mut out = Printable { stream: io::stdout(), styles: false };
+    let mut err = Printable { stream: io::stderr(), styles: false };
     let mut streams = Streams { out: &mut out, err: &mut err };
     let watch = || signals::interrupted_for(INTERRUPTED_LONGEST);
     plimsoll_wrk::run(options, env!("CARGO_PKG_VERSION"), &watch, &mut streams)
 }
 
 fn leave(exit: &Exit) -> u8 {
-    let written = io::stdout().write_all(exit.stdout.as_bytes()).and_then(|()| io::stdout().flush());
-    let written = written.and_then(|()| io::stderr().write_all(exit.stderr.as_bytes()));
+    let mut out = Printable { stream: io::stdout(), styles: false };
+    let written = out.write_all(exit.stdout.as_bytes()).and_then(|()| out.flush());
+    let mut err = Printable { stream: io::stderr(), styles: false };
+    let written = written.and_then(|()| err.write_all(exit.stderr.as_bytes()));
     best_effort(written, "both streams are closed, and the exit code says the same");
     exit.code
 }

@@ -79,8 +79,12 @@ fn identity(spec: &TlsSpec) -> Result<Option<Identity>, SecurityError> {
     Ok(Some(Identity { chain_pem, key_pem }))
 }
 
+/// The longest file of certificates, in bytes.
+const MAX_PEM_BYTES: u64 = 16 << 20;
+
 fn read(option: &'static str, path: &Path) -> Result<Vec<u8>, SecurityError> {
-    std::fs::read(path).map_err(|source| SecurityError::File { option, path: path.to_owned(), source })
+    let read = plimsoll_sys::read_regular(path, MAX_PEM_BYTES);
+    read.map_err(|source| SecurityError::File { option, path: path.to_owned(), source })
 }
 
 /// The files of a plan with their options, for an error that is about one of them.

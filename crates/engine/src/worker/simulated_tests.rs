@@ -179,6 +179,19 @@ fn a_worker_that_was_stopped_counts_the_time_that_it_did_not_run() {
     assert!(stopped.counts.completed <= 4 * 57 * 200 + 4, "{}", stopped.counts.completed);
 }
 
+#[test]
+fn a_day_of_load_is_exact_and_takes_no_more_frames_than_a_few_hours() {
+    let day_sec = 24 * 60 * 60;
+    let ran = simulate(Level::Closed { connections: 4, depth: 1 }, 1000 * MS, |spec| {
+        spec.duration = Duration::from_secs(day_sec);
+    });
+    assert_eq!((ran.counts.completed, ran.counts.failed.total()), (4 * day_sec, 0));
+    assert_eq!(ran.latency.len(), 4 * day_sec);
+    assert_eq!((ran.latency.min().div_ceil(1_000_000), ran.latency.max() / 1_000_000), (1000, 1000));
+    // With a frame a second it would be 86,400.
+    assert!((5_000..12_000).contains(&ran.frames), "{}", ran.frames);
+}
+
 /// The length of the header block of a request to [`Hasty`].
 const HEAD_BYTES: usize = 1000;
 

@@ -79,6 +79,7 @@ pub(super) struct Ran {
     pub(super) counts: Counts,
     pub(super) latency: Histogram,
     pub(super) stalled_ns: u64,
+    pub(super) frames: u64,
     allocated: AllocationInfo,
 }
 
@@ -90,24 +91,26 @@ pub(super) fn run<D: Driver, C: Clock>(spec: StepSpec, driver: D, clock: C) -> R
     let (give_back, empty) = sync_channel(2);
     give_back.try_send(LiveFrame::new(0, 0, 1)).unwrap();
     let taker = thread::spawn(move || {
-        let (mut counts, mut latency, mut stalled_ns) = (Counts::default(), latency_histogram(), 0);
+        let (mut counts, mut latency) = (Counts::default(), latency_histogram());
+        let (mut stalled_ns, mut frames_taken) = (0, 0);
         while let Ok(live) = frames.recv() {
             for frame in live.seal() {
                 counts.merge(&frame.head.counts);
                 stalled_ns += frame.head.time.stalled_ns;
+                frames_taken += 1;
                 frame.latency.add_to(&mut latency).unwrap();
             }
             give_back.try_send(live).unwrap_or_default();
         }
-        (counts, latency, stalled_ns)
+        (counts, latency, stalled_ns, frames_taken)
     });
     let shard = Shard { index: 0, of: 1 };
     let recorder = FrameRecorder::new(0, shard, 1, FrameChannel { full, empty }, origin);
     let source = Source::new(&spec.traffic, shard).unwrap();
     let worker = Worker::new(spec, shard, origin, Parts { control, clock, driver, source, recorder });
     let allocated = allocation_counter::measure(|| worker.run());
-    let (counts, latency, stalled_ns) = taker.join().unwrap();
-    Ran { counts, latency, stalled_ns, allocated }
+    let (counts, latency, stalled_ns, frames) = taker.join().unwrap();
+    Ran { counts, latency, stalled_ns, frames, allocated }
 }
 
 /// As [`run`], with a driver of this kind.

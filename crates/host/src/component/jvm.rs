@@ -17,6 +17,9 @@ mod perf_file;
 
 use perf_file::{Value, values};
 
+/// The longest file of counters; a JVM makes one of 32 KiB (`-XX:PerfDataMemorySize`).
+const MAX_BYTES: u64 = 1 << 20;
+
 const ADVICE: &str = "run Plimsoll as the JVM's user or root, and the JVM without -XX:-UsePerfData and -XX:+PerfDisableSharedMem";
 
 /// A collector of the JVM of a process on this machine.
@@ -37,9 +40,16 @@ pub(super) fn collector(root: &Path, pid: u32) -> Collector {
 /// The counters of the JVM whose folder in `/proc` is `process`, or why they cannot be read.
 fn read(root: &Path, process: &Path, pid: u32) -> Result<CounterSet, String> {
     let file = file(root, process, pid).ok_or("there is no such file")?;
-    let bytes = fs::read(&file).map_err(|error| format!("{}: {error}", file.display()))?;
+    let read = plimsoll_sys::read_regular_of(&file, MAX_BYTES, user_of(process));
+    let bytes = read.map_err(|error| format!("{}: {error}", file.display()))?;
     let values = values(&bytes).map_err(|reason| format!("{}: {reason}", file.display()))?;
     Ok(counters(&values))
+}
+
+/// The user that a process runs as, `None` if that is not known. In a user namespace the number is ours.
+fn user_of(process: &Path) -> Option<u32> {
+    let status = fs::read_to_string(process.join("status")).ok()?;
+    after(&status, "Uid:")?.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
 /// The file is in the JVM's own file tree and is named by the id that the process has there; in a container both are

@@ -2,6 +2,7 @@
 
 use std::sync::mpsc::{Sender, SyncSender};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant as Deadline};
 use std::{fmt, io};
 
 use plimsoll_record::{HostSample, Text};
@@ -101,13 +102,20 @@ impl SampleSender {
     }
 }
 
-/// A source that runs. Dropping it ends it: its child is killed, and its thread is waited for if it is sure to end.
+/// How long a thread may take to end once nothing more is asked of it. What it reads may not answer: it is left then, and ends
+/// with the process.
+const END_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// How often its end is checked.
+const POLL: Duration = Duration::from_millis(2);
+
+/// A source that runs. Dropping it ends it: its child is killed, and its thread is waited for, but not for ever.
 #[derive(Debug, Default)]
 pub(super) struct RunningSource {
     /// Asks it for a sample at once; `None` if it sends only on its own.
     pub(super) questions: Option<Sender<u64>>,
     pub(super) child: Option<KillHandle>,
-    /// The thread, if it is sure to end once questions and child are gone.
+    /// The thread, if it ends once questions and child are gone.
     pub(super) thread: Option<JoinHandle<()>>,
 }
 
@@ -117,7 +125,12 @@ impl Drop for RunningSource {
         if let Some(child) = self.child.take() {
             child.kill();
         }
-        if let Some(thread) = self.thread.take() {
+        let Some(thread) = self.thread.take() else { return };
+        let until = Deadline::now() + END_TIMEOUT;
+        while !thread.is_finished() && Deadline::now() < until {
+            std::thread::sleep(POLL);
+        }
+        if thread.is_finished() {
             best_effort(thread.join(), "its panic was printed when it happened");
         }
     }

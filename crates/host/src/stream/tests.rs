@@ -94,6 +94,42 @@ fn another_version_is_named_and_a_line_that_is_no_sample_is_shown() {
     }
 }
 
+#[test]
+fn another_machine_speaks_only_of_itself() {
+    for source in [Source::Intervention, Source::Declared, Source::Ports, Source::Descriptors] {
+        let sample = HostSample { source: source.into(), ..sample_of(Reading::Absent) };
+        let text = opening_line().unwrap() + &sample_line(&sample).unwrap();
+        let mut ours = begin(&text, StreamClock::Ours, Instant::default()).unwrap();
+        assert!(ours.next_sample().unwrap().is_some(), "a lab says so to the generator in it");
+        let mut theirs = begin(&text, StreamClock::Theirs, Instant::default()).unwrap();
+        assert!(matches!(theirs.next_sample(), Err(StreamError::Foreign { .. })), "{source}");
+    }
+    let backwards = HostSample { began_ns: 6_001, ..sample_of(Reading::Absent) };
+    let text = opening_line().unwrap() + &sample_line(&backwards).unwrap();
+    let mut stream = begin(&text, StreamClock::Theirs, Instant::default()).unwrap();
+    assert!(matches!(stream.next_sample(), Err(StreamError::Foreign { .. })));
+}
+
+#[test]
+fn another_machine_that_sends_without_end_is_not_listened_to() {
+    let sample = HostSample { subject: "x".repeat(60_000).as_str().into(), ..sample_of(Reading::Absent) };
+    let line = sample_line(&sample).unwrap();
+    let text = opening_line().unwrap() + &line.repeat(2_000);
+    let read = |clock| {
+        let mut stream = begin(&text, clock, Instant::default()).unwrap();
+        std::iter::from_fn(|| stream.next_sample().transpose()).collect::<Result<Vec<_>, _>>()
+    };
+    assert!(matches!(read(StreamClock::Theirs), Err(StreamError::Flood { .. })));
+    assert_eq!(read(StreamClock::Ours).unwrap().len(), 2_000);
+    // What a host sends once a second may come late and together.
+    let mut allowance = Allowance { bytes: 0, at: Instant::from_nanos(0) };
+    let second = |sec: u64| Instant::from_nanos(sec * 1_000_000_000);
+    assert!(allowance.take(MAX_BYTES_PER_SEC, second(1)));
+    assert!(!allowance.take(1, second(1)));
+    assert!(allowance.take(MAX_BURST_BYTES, second(60)));
+    assert!(!allowance.take(1, second(60)));
+}
+
 fn shell(script: &str) -> Remote {
     let mut command = Command::new("sh");
     command.args(["-c", script]);

@@ -26,7 +26,7 @@ document! {
         busiest_worker_ratio: f64 = health.busiest_worker_ratio,
         /// The highest ratio of time that any worker was ready but had no CPU, 0 to 1.
         starved_ratio: f64 = health.starved_ratio,
-        /// The highest ratio of time that any worker should have run and did not, 0 to 1: the process was stopped, or the
+        /// The highest ratio of the step's time that any worker should have run and did not, 0 to 1: the process was stopped, or the
         /// machine suspended.
         stalled_ratio: f64 = health.stalled_ratio,
         /// How late requests left. Requests that were never sent are not included.
