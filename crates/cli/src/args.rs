@@ -9,6 +9,8 @@ mod transport;
 pub(crate) mod values;
 mod watch;
 
+use std::error::Error as _;
+
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand};
 use plimsoll_plan::Target;
@@ -201,6 +203,25 @@ fn is_mistake(error: &clap::Error) -> bool {
 
 /// What the parser says, in a sentence, with where to read more.
 fn in_our_voice(error: &clap::Error, line: &[String]) -> UsageError {
+    let said = wrong_value(error).unwrap_or_else(|| parsers_words(error));
+    let command =
+        line.get(1).filter(|word| is_command(word)).map(|word| format!(" {word}")).unwrap_or_default();
+    UsageError(format!("{said}; see `plimsoll{command} --help`"))
+}
+
+/// What is wrong with a value, in the words of what it was to be. The parser would repeat the value, which may be a secret.
+fn wrong_value(error: &clap::Error) -> Option<String> {
+    let reason = error.source().filter(|_| error.kind() == ErrorKind::ValueValidation)?.to_string();
+    // What was to be a number of the standard library says nothing of the value.
+    if !reason.contains('`') {
+        return None;
+    }
+    let Some(ContextValue::String(arg)) = error.get(ContextKind::InvalidArg) else { return None };
+    let arg = arg.split(' ').next().unwrap_or_default();
+    Some(if arg.starts_with('-') { format!("{arg}: {reason}") } else { reason })
+}
+
+fn parsers_words(error: &clap::Error) -> String {
     let text = error.render().to_string();
     let text = text.split("\n\nUsage:").next().unwrap_or_default();
     let text = text.split("\n\nFor more information").next().unwrap_or_default();
@@ -215,9 +236,7 @@ fn in_our_voice(error: &clap::Error, line: &[String]) -> UsageError {
         };
         said = format!("{said}{joint}{}", part.trim_start_matches("tip: "));
     }
-    let command =
-        line.get(1).filter(|word| is_command(word)).map(|word| format!(" {word}")).unwrap_or_default();
-    UsageError(format!("{said}; see `plimsoll{command} --help`"))
+    said
 }
 
 /// The same for a word in the place of a command, which the parser takes for a URL.

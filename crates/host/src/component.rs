@@ -5,9 +5,10 @@
 
 use std::path::Path;
 
-use plimsoll_plan::Probe;
+use plimsoll_plan::{HostPort, Probe};
+use plimsoll_record::{Source, Subject};
 
-use crate::collector::Collector;
+use crate::collector::{Collector, Missing, Read};
 
 mod conversation;
 mod error;
@@ -17,6 +18,7 @@ mod mariadb;
 mod memcached;
 mod nginx;
 mod page;
+mod password;
 mod prometheus;
 mod redis;
 
@@ -36,11 +38,21 @@ impl Component {
             Probe::Nginx(url) => nginx::collector(url),
             Probe::Expvar(url) => expvar::collector(url),
             Probe::Jvm(pid) => jvm::collector(root, *pid),
-            Probe::Redis { address, password } => redis::collector(address, password.as_deref()),
+            Probe::Redis { address, password } => match password::resolve(password.as_deref()) {
+                Ok(password) => redis::collector(address, password.as_deref()),
+                Err(reason) => without_password(Source::Redis, address, &reason),
+            },
             Probe::Memcached(address) => memcached::collector(address),
-            Probe::Mariadb { user, password, address } => {
-                mariadb::collector(address, user, password.as_deref())
-            }
+            Probe::Mariadb { user, password, address } => match password::resolve(password.as_deref()) {
+                Ok(password) => mariadb::collector(address, user, password.as_deref()),
+                Err(reason) => without_password(Source::Mariadb, address, &reason),
+            },
         }))
     }
+}
+
+/// A collector of a server that is not asked, for want of its password.
+fn without_password(source: Source, address: &HostPort, reason: &str) -> Collector {
+    let (subject, failed) = (address.to_string(), Missing::Failed(reason.to_owned()));
+    Collector::new(move || vec![Read::new(source, Subject::Named(&subject), Err(failed.clone()))])
 }

@@ -42,6 +42,12 @@ impl LeaseEntry {
         }
     }
 
+    fn path(&self) -> &Path {
+        match self {
+            Self::Group(path) | Self::Folder(path) => path,
+        }
+    }
+
     /// Removes it, if it still exists.
     fn remove(&self) -> io::Result<()> {
         let outcome = match self {
@@ -132,8 +138,33 @@ fn locked(path: &Path) -> io::Result<Option<File>> {
     }
 }
 
+/// What labs left behind that were killed.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct LeftOvers {
+    /// Control groups and folders that are gone now.
+    pub removed: Vec<PathBuf>,
+    /// Those that could not be removed.
+    pub kept: Vec<PathBuf>,
+}
+
+/// Removes what dead labs left behind; a lab that is up keeps what it made. `folder` is that of the leases, see
+/// [`crate::Privileges::runtime_folder`].
+///
+/// # Errors
+/// When the leases cannot be read.
+pub fn remove_left_overs(folder: &Path) -> Result<LeftOvers, LabError> {
+    match fs::symlink_metadata(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(LeftOvers::default()),
+        _ => {
+            check_private(folder).map_err(LabError::file("read the folder", folder))?;
+            clear_dead(folder)
+        }
+    }
+}
+
 /// Removes what dead labs left behind. Where that fails the note stays, for another attempt.
-fn clear_dead(folder: &Path) -> Result<(), LabError> {
+fn clear_dead(folder: &Path) -> Result<LeftOvers, LabError> {
+    let mut found = LeftOvers::default();
     let entries = fs::read_dir(folder).map_err(LabError::file("list", folder))?;
     for entry in entries.filter_map(Result::ok) {
         let path = entry.path();
@@ -143,11 +174,20 @@ fn clear_dead(folder: &Path) -> Result<(), LabError> {
         let Some(mut file) = locked(&path).map_err(LabError::file("lock", &path))? else { continue };
         let mut text = String::new();
         file.read_to_string(&mut text).map_err(LabError::file("read", &path))?;
-        if text.lines().filter_map(LeaseEntry::read).all(|entry| entry.remove().is_ok()) {
+        let kept_before = found.kept.len();
+        for entry in text.lines().filter_map(LeaseEntry::read) {
+            let existed = entry.path().exists();
+            match entry.remove() {
+                Ok(()) if existed => found.removed.push(entry.path().to_owned()),
+                Ok(()) => {}
+                Err(_) => found.kept.push(entry.path().to_owned()),
+            }
+        }
+        if found.kept.len() == kept_before {
             fs::remove_file(&path).map_err(LabError::file("remove", &path))?;
         }
     }
-    Ok(())
+    Ok(found)
 }
 
 #[cfg(test)]
@@ -218,6 +258,10 @@ mod tests {
             file: { locked(&leases.join("plimsoll-lab-1")).unwrap().unwrap() },
         };
         living.note(&LeaseEntry::Folder(alive.clone())).unwrap();
+        let cleaned = remove_left_overs(&leases).unwrap();
+        assert_eq!(cleaned, LeftOvers { removed: vec![dead.clone()], kept: Vec::new() });
+        assert_eq!(remove_left_overs(&leases).unwrap(), LeftOvers::default(), "nothing is left");
+        assert_eq!(remove_left_overs(&folder.path().join("none")).unwrap(), LeftOvers::default());
         let lease = Lease::take(&leases).unwrap();
         assert_eq!(lease.number, 0);
         assert!(!dead.exists() && alive.exists());

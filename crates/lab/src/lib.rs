@@ -23,6 +23,7 @@ pub use error::LabError;
 pub use group::Capping;
 pub use host::{LabHost, LabProcess};
 pub use lab::{Lab, LabOptions, LabSpec};
+pub use lease::{LeftOvers, remove_left_overs};
 pub use plimsoll_sys::{CgroupPaths, NetworkNamespace};
 pub use privileges::Privileges;
 pub use substitution::{Variables, substitute_hosts};

@@ -240,6 +240,9 @@ pub struct Plan {
     /// The CPU profile to be taken at the plateau when the load is over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<ProfileOrder>,
+    /// Headers whose values no document shows, besides those whose names tell.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub redact: Vec<String>,
 }
 
 /// A stored plan that cannot be read.
@@ -268,8 +271,9 @@ impl Plan {
     /// SHA-256 over the plan's JSON with a seed of 0, in hex: each run draws a seed of its own, and is the same load as
     /// another one all the same.
     pub fn hash(&self) -> String {
-        let unseeded = Self { generator: Generator { seed: 0, ..self.generator.clone() }, ..self.clone() };
-        hex(&Sha256::digest(unseeded.to_json()))
+        let generator = Generator { seed: 0, ..self.generator.clone() };
+        let load = Self { generator, redact: Vec::new(), ..self.clone() };
+        hex(&Sha256::digest(load.to_json()))
     }
 
     /// The requests that are sent: those of a file, or the target's only one.

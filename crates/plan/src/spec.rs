@@ -62,6 +62,8 @@ pub struct PlanSpec {
     pub driver: Option<DriverKind>,
     pub slo: Slo,
     pub hosts: Vec<PlanHost>,
+    /// Headers whose values no document shows.
+    pub redact: Vec<String>,
 }
 
 type Result<T, E = PlanError> = std::result::Result<T, E>;
@@ -155,6 +157,7 @@ impl PlanSpec {
             seed: 1,
             driver: None,
             slo: Slo::default(),
+            redact: Vec::new(),
             hosts: Vec::new(),
         }
     }
@@ -207,6 +210,7 @@ impl PlanSpec {
             slo: self.slo,
             hosts: self.hosts,
             profile: None,
+            redact: self.redact,
         };
         requests::check_volume(&plan.mixed(), &plan.target.authority(), depth)?;
         Ok(plan)

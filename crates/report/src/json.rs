@@ -16,6 +16,7 @@ mod rows;
 mod step;
 mod verdict;
 
+use crate::privacy::{Values, shown_plan};
 use crate::words;
 use plimsoll_analyze::Findings;
 use plimsoll_record::Run;
@@ -39,7 +40,7 @@ pub const SCHEMA: &str = "plimsoll/run/1";
 document! {
     /// Everything recorded and found in one run.
     #[schemars(title = "A Plimsoll run")]
-    pub struct Document(run: &Run, findings: &Findings) {
+    pub struct Document(run: &Run, findings: &Findings, values: Values) {
         /// Always `plimsoll/run/1`.
         schema: &'static str = SCHEMA,
         /// What wrote the document.
@@ -48,8 +49,9 @@ document! {
         run: RunDocument = RunDocument::new(&run.manifest),
         /// What of the run file does not match its digests; all figures are of the rest. Empty for an intact file.
         damage: Vec<String> = each(&run.damage, words::damage),
-        /// The frozen plan, as it is stored with the run. The values of headers that carry credentials are `(hidden)`.
-        plan: serde_json::Value = origin::shown_plan(&run.manifest.plan),
+        /// The frozen plan, as it is stored with the run. The values of headers that carry credentials are `(hidden)`, and so are
+        /// bodies and the values of queries, unless they are asked for.
+        plan: serde_json::Value = shown_plan(&run.manifest.plan, values),
         /// The machine that made the load.
         machine: MachineDocument = MachineDocument::new(&run.manifest.machine),
         /// The target before the load.

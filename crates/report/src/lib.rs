@@ -11,8 +11,10 @@ pub mod dat;
 pub mod figure;
 pub mod host_view;
 pub mod json;
+mod privacy;
 mod profiled;
 pub mod text;
 pub mod words;
 
+pub use privacy::{Values, for_figures};
 pub use profiled::{NoProfile, Order, ProfiledRun};

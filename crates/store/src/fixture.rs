@@ -39,6 +39,7 @@ pub(crate) fn plan_json() -> String {
         driver: None,
         slo: Slo::default(),
         hosts: Vec::new(),
+        redact: Vec::new(),
     };
     spec.freeze().unwrap().to_json()
 }

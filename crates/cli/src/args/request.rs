@@ -22,6 +22,9 @@ pub(crate) struct RequestArgs {
     /// Add a header; may be given several times
     #[arg(short = 'H', long = "header", value_name = "NAME: VALUE")]
     pub(crate) headers: Vec<String>,
+    /// Hide the value of this header in JSON too; those of tokens, keys, cookies and passwords are always hidden
+    #[arg(long, value_name = "NAME")]
+    pub(crate) redact: Vec<String>,
     /// Request body, or @FILE to read it from a file
     #[arg(short, long, value_name = "TEXT|@FILE", conflicts_with = "requests")]
     pub(crate) body: Option<String>,
@@ -58,6 +61,7 @@ impl RequestArgs {
             spec.headers.retain(|planned| !has_same_name(planned, header));
         }
         spec.headers.extend_from_slice(&self.headers);
+        spec.redact.extend_from_slice(&self.redact);
         spec.timeout = self.timeout.unwrap_or(spec.timeout);
         spec.workers = self.threads.or(spec.workers);
         spec.driver = self.driver.or(spec.driver);

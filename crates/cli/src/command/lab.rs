@@ -10,7 +10,7 @@ mod up;
 use std::path::PathBuf;
 
 use plimsoll_experiment::{GeneratorOptions, Scenarios, diagnose, generate};
-use plimsoll_lab::Privileges;
+use plimsoll_lab::{Privileges, remove_left_overs};
 use plimsoll_report::json;
 use plimsoll_units::parse_count;
 use serde_json::json;
@@ -20,7 +20,7 @@ use crate::experiments::ExperimentSetup;
 use crate::files::run_file_is_whole;
 use crate::progress::Display;
 use crate::signals;
-use crate::terminal::print;
+use crate::terminal::{print, result};
 use documents::case_document;
 use list::ListArgs;
 use run::{CaseArgs, LabRunArgs};
@@ -36,7 +36,8 @@ Examples:
   plimsoll lab run two-apis.toml             make the hosts of a file, load them, name what limits them
   plimsoll lab up two-apis.toml              make them and keep them; says how to enter one
   plimsoll lab diagnose lab/scenarios        what is found in each scenario, against what is expected
-  plimsoll lab list                          the experiments and scenarios there are")]
+  plimsoll lab list                          the experiments and scenarios there are
+  plimsoll lab clean                         remove what killed labs left behind")]
 pub(crate) struct LabArgs {
     #[command(subcommand)]
     command: LabCommand,
@@ -53,6 +54,8 @@ pub(crate) enum LabCommand {
     Diagnose(DiagnoseArgs),
     /// The experiments, scenarios and other lab files of a folder
     List(ListArgs),
+    /// Remove what labs left behind that were killed; the next lab does that too
+    Clean,
     /// The generator of a lab, on its own host
     #[command(hide = true)]
     Generator(GeneratorArgs),
@@ -103,10 +106,22 @@ pub(crate) fn lab(args: &LabArgs) -> anyhow::Result<Exit> {
     match &args.command {
         LabCommand::Generator(args) => generator(args),
         LabCommand::List(args) => list::list(args),
+        LabCommand::Clean => clean(Privileges::acquire()?),
         LabCommand::Up(args) => up::up(args, Privileges::acquire()?),
         LabCommand::Run(args) => run::run(args, Privileges::acquire()?),
         LabCommand::Diagnose(args) => diagnose_folder(args, Privileges::acquire()?),
     }
+}
+
+/// Removes what dead labs left behind, and says what that was.
+fn clean(privileges: Privileges) -> anyhow::Result<Exit> {
+    let found = remove_left_overs(&privileges.runtime_folder())?;
+    let line = |done: &str, path: &PathBuf| format!("{done} {}\n", path.display());
+    let removed = found.removed.iter().map(|path| line("removed", path));
+    let kept = found.kept.iter().map(|path| line("could not remove", path));
+    let lines: String = removed.chain(kept).collect();
+    result(if lines.is_empty() { "Nothing was left behind.\n" } else { &lines })?;
+    Ok(Exit::of_all(found.kept.is_empty(), false))
 }
 
 /// The generator's own process; see `crates/experiment/src/generator.rs`.

@@ -14,6 +14,7 @@ use crate::files::{self, Output, Written, run_file_is_whole};
 use crate::progress::Display;
 use crate::signals;
 use crate::terminal::remark;
+use plimsoll_report::{Values, for_figures};
 
 pub(crate) fn answer(args: &AnswerArgs) -> anyhow::Result<Exit> {
     measure(args.plan()?, RunCommand::Answer, &args.keep, args.slo.strict)
@@ -90,7 +91,11 @@ fn figures(outcome: &Outcome, findings: &Findings, keep: &KeepArgs) -> Written {
     }
     Written::to(
         &keep.out,
-        Output::ladder(&stem(outcome, keep), outcome.run.manifest.command, findings),
+        Output::ladder(
+            &stem(outcome, keep),
+            outcome.run.manifest.command,
+            &for_figures(findings, Values::Hidden),
+        ),
         keep.force,
     )
 }

@@ -8,7 +8,7 @@ use plimsoll_analyze::Findings;
 use plimsoll_experiment::{RecordedRun, file_stem, read_run, read_what_is_intact};
 use plimsoll_plan::Load;
 use plimsoll_record::Run;
-use plimsoll_report::{csv, dat, json, text, words};
+use plimsoll_report::{Values, csv, dat, for_figures, json, text, words};
 use plimsoll_store::RunRow;
 use plimsoll_units::{escape_control, grouped, unix_ms};
 
@@ -44,6 +44,9 @@ pub(crate) struct ReportArgs {
     /// Overwrite files that are there
     #[arg(long, requires = "out")]
     force: bool,
+    /// Show the values of queries and the bodies of requests in JSON and figures
+    #[arg(long)]
+    show_values: bool,
 }
 
 #[derive(Debug, clap::Args)]
@@ -72,6 +75,13 @@ pub(crate) struct ExportArgs {
     /// The form
     #[arg(short, long, value_enum)]
     format: ExportFormat,
+    /// Show the values of queries and the bodies of requests
+    #[arg(long)]
+    show_values: bool,
+}
+
+fn shown_values(shown: bool) -> Values {
+    if shown { Values::Shown } else { Values::Hidden }
 }
 
 /// The form in which a run is printed.
@@ -80,13 +90,13 @@ pub(super) enum Form {
     /// The answer at a glance.
     Short,
     Full,
-    Json,
+    Json(Values),
 }
 
 impl Form {
     pub(super) fn new(json: bool, full: bool) -> Self {
         match (json, full) {
-            (true, _) => Self::Json,
+            (true, _) => Self::Json(Values::Hidden),
             (false, true) => Self::Full,
             (false, false) => Self::Short,
         }
@@ -103,7 +113,7 @@ pub(super) fn print_run(
     result(&match form {
         Form::Short => text::short(run, findings, &page(file)),
         Form::Full => text::full(run, findings),
-        Form::Json => json::render(&json::Document::new(run, findings))?,
+        Form::Json(values) => json::render(&json::Document::new(run, findings, values))?,
     })
 }
 
@@ -214,10 +224,13 @@ pub(crate) fn report(args: &ReportArgs) -> anyhow::Result<Exit> {
             args.file.display()
         );
     }
-    print_run(&run, &findings, Form::new(args.json, args.full), Some(&args.file))?;
+    let values = shown_values(args.show_values);
+    let form = if args.json { Form::Json(values) } else { Form::new(false, args.full) };
+    print_run(&run, &findings, form, Some(&args.file))?;
     if let Some(folder) = &args.out {
         let stem = args.name.clone().unwrap_or_else(|| file_stem(&args.file));
-        let written = Written::to(folder, Output::ladder(&stem, run.manifest.command, &findings), args.force);
+        let shown = for_figures(&findings, values);
+        let written = Written::to(folder, Output::ladder(&stem, run.manifest.command, &shown), args.force);
         return Ok(Exit::of_all(written.report(false) && run.damage.is_empty(), false));
     }
     Ok(Exit::of_all(run.damage.is_empty(), false))
@@ -252,7 +265,9 @@ pub(crate) fn export(args: &ExportArgs) -> anyhow::Result<Exit> {
     result(&match args.format {
         ExportFormat::Dat => dat::render(&findings)?,
         ExportFormat::Csv => csv::render(&findings),
-        ExportFormat::Json => json::render(&json::Document::new(&run, &findings))?,
+        ExportFormat::Json => {
+            json::render(&json::Document::new(&run, &findings, shown_values(args.show_values)))?
+        }
     })?;
     Ok(Exit::Success)
 }

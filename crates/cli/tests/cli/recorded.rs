@@ -53,6 +53,23 @@ fn colours_are_for_terminals_and_for_those_who_ask() {
 }
 
 #[test]
+fn what_a_document_passes_on_holds_no_credential_and_no_value_unless_asked() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    let url = target.url("/healthz?user=ann");
+    let line = ["run", &url, "-n", "5", "-c", "1", "--no-probe", "--json", "-b", "body-text", "-m", "POST"];
+    let headers = ["-H", "X-Csrf-Token: s3cret", "-H", "X-Internal: s3cret", "--redact", "x-internal"];
+    let live = bench.expect(0, &[&line[..], &headers].concat());
+    let shown = bench.expect(0, &["report", "last", "--json", "--show-values"]);
+    for document in [&live.out, &shown.out] {
+        assert!(!document.contains("s3cret") && document.contains("X-Csrf-Token"), "{document}");
+    }
+    assert!(!live.out.contains("user=ann") && live.out.contains("user=…"), "{}", live.out);
+    assert!(shown.out.contains("user=ann"), "{}", shown.out);
+    assert_eq!(live.json()["plan"]["target"]["body"], "(hidden)");
+}
+
+#[test]
 fn a_damaged_run_file_is_named_and_only_what_is_intact_is_reported() {
     let (bench, live, file) = with_sweep();
     let checked = bench.expect(0, &["check", "last"]).out;

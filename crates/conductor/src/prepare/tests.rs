@@ -32,6 +32,7 @@ fn plan(load: LoadSpec) -> Plan {
         driver: None,
         slo: Slo::default(),
         hosts: Vec::new(),
+        redact: Vec::new(),
     };
     spec.freeze().unwrap()
 }

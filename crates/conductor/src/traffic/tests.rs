@@ -28,6 +28,7 @@ fn spec(url: &str) -> PlanSpec {
         transport: TransportSpec::default(),
         slo: Slo::default(),
         hosts: Vec::new(),
+        redact: Vec::new(),
     }
 }
 

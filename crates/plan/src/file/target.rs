@@ -9,7 +9,7 @@ use crate::{PlanSpec, RequestSpec, TlsSpec, TransportSpec};
 
 /// Fills in what the load is sent to, and how. Gives the file of requests, if they are in one.
 pub(super) fn target(file: &Section<'_>, spec: &mut PlanSpec) -> Result<Option<PathBuf>> {
-    let keys = ["url", "method", "headers", "body", "requests", "http2", "insecure", "cacert"];
+    let keys = ["url", "method", "headers", "body", "requests", "http2", "insecure", "cacert", "redact"];
     let Some(target) = file.section("target", &keys)? else { return Err(no_url(file, "target.url")) };
     let requests_file = requests(file, &target, &mut spec.scenario.requests)?;
     spec.url = match target.read("url", Entry::string)? {
@@ -25,6 +25,9 @@ pub(super) fn target(file: &Section<'_>, spec: &mut PlanSpec) -> Result<Option<P
             spec.network.keep_alive = false;
         }
         spec.headers.push(format!("{name}: {value}"));
+    }
+    if let Some(names) = target.get("redact") {
+        spec.redact = names.one_or_more()?.iter().map(Entry::one_line).collect::<Result<_>>()?;
     }
     spec.method = target.read("method", Entry::string)?;
     spec.body = target.read("body", Entry::string)?.map(String::into_bytes);

@@ -117,14 +117,15 @@ fn with_host(url: &str, host: &str, address: IpAddr) -> Option<String> {
     Some(format!("{scheme}://{text}{after}"))
 }
 
-/// What was typed, without the password that stands in it.
+/// What was typed, without the password that may stand in it: it is between a colon and the last `@`, whatever is wrong with
+/// the rest.
 fn without_password(text: &str) -> String {
-    let hidden = |(kind, rest): (&str, &str)| {
-        let (login, place) = rest.rsplit_once('@')?;
-        let (user, _) = login.split_once(':')?;
-        Some(format!("{kind}://{user}:…@{place}"))
-    };
-    text.split_once("://").and_then(hidden).unwrap_or_else(|| text.to_owned())
+    let Some((login, place)) = text.rsplit_once('@') else { return text.to_owned() };
+    let begin = login.find("//").map_or(0, |at| at + 2);
+    match login[begin..].find(':') {
+        Some(colon) => format!("{}:…@{place}", &login[..begin + colon]),
+        None => text.to_owned(),
+    }
 }
 
 /// The URL of a page, if it is one that can be asked for.

@@ -73,7 +73,12 @@ fn a_name_in_a_probe_becomes_an_address_and_its_password_stays() {
 
 #[test]
 fn an_error_about_a_probe_does_not_tell_its_password() {
-    for text in ["mariadb://ann:secret@db:port", "http://ann:secret@web/", "oracle://ann:secret@db"] {
+    for text in [
+        "mariadb://ann:secret@db:port",
+        "http://ann:secret@web/",
+        "oracle://ann:secret@db",
+        "mariadb//ann:secret@db",
+    ] {
         let error = text.parse::<Probe>().unwrap_err().to_string();
         assert!(error.contains("ann:…@") && !error.contains("secret"), "{error}");
     }

@@ -2,7 +2,6 @@
 
 use plimsoll_analyze::Findings;
 use plimsoll_record::{Event, EventKind, FirstAnswer, Machine, Manifest, Preflight, TlsUsed};
-use serde_json::Value;
 
 use super::document::{document, ms};
 use crate::words;
@@ -107,33 +106,4 @@ document! {
 fn words_of(event: &Event, findings: &Findings) -> String {
     let unix_socket = findings.plan.network.unix.is_some();
     event.failure.map_or_else(|| event.text.clone(), |kind| words::failure_seen(kind, unix_socket))
-}
-
-/// Headers whose values are credentials, in lower case.
-const SECRET: [&str; 5] = ["authorization", "proxy-authorization", "cookie", "x-api-key", "x-auth-token"];
-/// Replaces such a value.
-const HIDDEN: &str = "(hidden)";
-
-/// The stored plan with the values of its secret headers hidden, because a document is passed on where a run file is not.
-/// Null if the plan cannot be read.
-pub(super) fn shown_plan(stored: &str) -> Value {
-    let mut plan: Value = serde_json::from_str(stored).unwrap_or(Value::Null);
-    if let Some(target) = plan.get_mut("target") {
-        hide_credentials(target);
-    }
-    plan.get_mut("mix").and_then(Value::as_array_mut).into_iter().flatten().for_each(hide_credentials);
-    plan
-}
-
-/// Hides the values of a request's secret headers, each a pair of name and value.
-fn hide_credentials(request: &mut Value) {
-    let headers = request.get_mut("headers").and_then(Value::as_array_mut);
-    for header in headers.into_iter().flatten() {
-        let name = header.get(0).and_then(Value::as_str).map(str::to_ascii_lowercase);
-        if let (Some(name), Some(value)) = (name, header.get_mut(1))
-            && SECRET.contains(&name.as_str())
-        {
-            *value = Value::from(HIDDEN);
-        }
-    }
 }

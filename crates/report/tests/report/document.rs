@@ -2,7 +2,7 @@
 
 use plimsoll_analyze::{TableReading, TableRow, explain_table};
 use plimsoll_record::RunCommand;
-use plimsoll_report::json;
+use plimsoll_report::{Values, json};
 
 use super::hosts;
 use super::sample::{self, Sample};
@@ -25,7 +25,7 @@ fn samples() -> Vec<Sample> {
 }
 
 fn value_of(sample: &Sample) -> serde_json::Value {
-    let document = json::Document::new(&sample.run, &sample.findings);
+    let document = json::Document::new(&sample.run, &sample.findings, Values::Hidden);
     serde_json::from_str(&json::render(&document).unwrap()).unwrap()
 }
 
@@ -72,7 +72,7 @@ fn credentials_of_the_plan_are_hidden_and_other_headers_are_not() {
     plan["target"]["headers"] = names.iter().map(|name| vec![*name, "keep-secret"]).collect();
     plan["mix"] = vec![serde_json::Value::Null, plan["target"].clone()].into();
     sample.run.manifest.plan = plan.to_string();
-    let document = json::Document::new(&sample.run, &sample.findings);
+    let document = json::Document::new(&sample.run, &sample.findings, Values::Hidden);
     let headers = document.plan["target"]["headers"].as_array().unwrap();
     assert_eq!(document.plan["mix"][1]["headers"].as_array(), Some(headers));
     for header in &headers[..5] {
@@ -130,7 +130,7 @@ fn requests_checks_encryption_and_changing_rates_have_their_fields() {
 #[test]
 fn the_document_of_an_answer_is_kept() {
     let sample = sample::lower_bound();
-    let text = json::render(&json::Document::new(&sample.run, &sample.findings)).unwrap();
+    let text = json::render(&json::Document::new(&sample.run, &sample.findings, Values::Hidden)).unwrap();
     insta::with_settings!({omit_expression => true, prepend_module_to_snapshot => false}, {
         insta::assert_snapshot!("document_lower_bound", text);
     });

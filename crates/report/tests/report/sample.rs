@@ -54,6 +54,7 @@ pub(super) fn plan(load: LoadSpec, slo: Slo) -> Plan {
         driver: None,
         slo,
         hosts: Vec::new(),
+        redact: Vec::new(),
     };
     spec.freeze().unwrap()
 }

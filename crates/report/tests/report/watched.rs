@@ -5,7 +5,7 @@ use plimsoll_analyze::{
     Part, Place, Resource, ResourceKind, ResourceUse, Suspect, Used, Verdict,
 };
 use plimsoll_record::RunCommand;
-use plimsoll_report::{json, text};
+use plimsoll_report::{Values, json, text};
 
 use super::sample::{self, Sample};
 
@@ -91,7 +91,7 @@ fn an_explanation_has_the_verdict_and_every_resource() {
 #[test]
 fn json_names_the_limit_its_rivals_and_the_next() {
     let Sample { run, findings } = watched();
-    let document = serde_json::to_value(json::Document::new(&run, &findings)).unwrap();
+    let document = serde_json::to_value(json::Document::new(&run, &findings, Values::Hidden)).unwrap();
     let verdict = &document["verdict"];
     assert_eq!(
         (verdict["limit"].as_str(), verdict["where"].as_str()),

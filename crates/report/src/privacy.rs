@@ -1,0 +1,127 @@
+//! What is hidden in documents and figures, because these are passed on where a run file is not.
+//!
+//! Credentials in headers are always hidden; the values of queries and the bodies of requests unless they are asked for.
+
+use plimsoll_analyze::Findings;
+use serde_json::Value;
+
+/// Whether the values of queries and the bodies of requests are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Values {
+    #[default]
+    Hidden,
+    Shown,
+}
+
+/// What the names of headers contain whose values are credentials, in lower case.
+const SECRET: [&str; 8] = ["auth", "cookie", "credential", "key", "passw", "secret", "session", "token"];
+/// Replaces the value of such a header, and a body.
+const HIDDEN: &str = "(hidden)";
+/// Replaces a value of a query.
+const HIDDEN_VALUE: &str = "…";
+
+/// The findings with no value of a query in the target's URL, for figures.
+pub fn for_figures(findings: &Findings, values: Values) -> Findings {
+    let mut findings = findings.clone();
+    if values == Values::Hidden {
+        findings.plan.target.url = without_query_values(&findings.plan.target.url);
+    }
+    findings
+}
+
+/// The stored plan as a document shows it. Null if the plan cannot be read.
+pub(crate) fn shown_plan(stored: &str, values: Values) -> Value {
+    let mut plan: Value = serde_json::from_str(stored).unwrap_or(Value::Null);
+    let redacted: Vec<String> = plan["redact"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|name| Some(name.as_str()?.to_ascii_lowercase()))
+        .collect();
+    let hide = |request: &mut Value| {
+        hide_headers(request, &redacted);
+        if values == Values::Hidden {
+            hide_values(request);
+        }
+    };
+    plan.get_mut("target").into_iter().for_each(hide);
+    plan.get_mut("mix").and_then(Value::as_array_mut).into_iter().flatten().for_each(hide);
+    plan
+}
+
+/// Hides the values of a request's secret headers, each a pair of name and value.
+fn hide_headers(request: &mut Value, redacted: &[String]) {
+    let headers = request.get_mut("headers").and_then(Value::as_array_mut);
+    for header in headers.into_iter().flatten() {
+        let name = header.get(0).and_then(Value::as_str).map(str::to_ascii_lowercase);
+        if let (Some(name), Some(value)) = (name, header.get_mut(1))
+            && (SECRET.iter().any(|part| name.contains(part)) || redacted.contains(&name))
+        {
+            *value = Value::from(HIDDEN);
+        }
+    }
+}
+
+/// Hides a request's body, and the values of its query.
+fn hide_values(request: &mut Value) {
+    for part in ["url", "path"] {
+        if let Some(Value::String(text)) = request.get_mut(part) {
+            *text = without_query_values(text);
+        }
+    }
+    let is_empty = |body: &Value| match body {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(bytes) => bytes.is_empty(),
+        _ => false,
+    };
+    if let Some(body) = request.get_mut("body").filter(|body| !is_empty(body)) {
+        *body = Value::from(HIDDEN);
+    }
+}
+
+/// A URL or a path whose query has names alone: `/sleep?ms=…`. What has no name is a value.
+fn without_query_values(url: &str) -> String {
+    let Some((path, query)) = url.split_once('?') else { return url.to_owned() };
+    let pair = |pair: &str| match pair.split_once('=') {
+        Some((name, _)) => format!("{name}={HIDDEN_VALUE}"),
+        None if pair.is_empty() => String::new(),
+        None => HIDDEN_VALUE.to_owned(),
+    };
+    format!("{path}?{}", query.split('&').map(pair).collect::<Vec<_>>().join("&"))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn secrets_are_hidden_by_the_names_of_their_headers_and_values_unless_asked_for() {
+        let stored = json!({
+            "target": {
+                "url": "http://a/x?user=ann&b=&token", "path": "/x?user=ann&b=&token", "body": [104, 105],
+                "headers": [["Authorization", "1"], ["X-Api-Key", "2"], ["Accept", "3"], ["X-Internal", "4"]],
+            },
+            "mix": [{ "path": "/y", "headers": [["Set-Cookie2", "5"]], "body": "" }],
+            "redact": ["x-internal"],
+        });
+        let hidden = shown_plan(&stored.to_string(), Values::Hidden);
+        assert_eq!(hidden["target"]["url"], "http://a/x?user=…&b=…&…");
+        assert_eq!(hidden["target"]["body"], HIDDEN);
+        let values = |plan: &Value| {
+            let headers = plan["target"]["headers"].as_array().unwrap().clone();
+            headers.iter().map(|pair| pair[1].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(values(&hidden), [HIDDEN, HIDDEN, "3", HIDDEN]);
+        assert_eq!(
+            (&hidden["mix"][0]["headers"][0][1], &hidden["mix"][0]["body"]),
+            (&json!(HIDDEN), &json!(""))
+        );
+        let shown = shown_plan(&stored.to_string(), Values::Shown);
+        assert_eq!(shown["target"]["path"], "/x?user=ann&b=&token");
+        assert_eq!(values(&shown), [HIDDEN, HIDDEN, "3", HIDDEN], "a credential is never shown");
+        assert_eq!(shown_plan("not a plan", Values::Shown), Value::Null);
+    }
+}
