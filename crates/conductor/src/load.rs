@@ -109,8 +109,13 @@ impl Load {
         self.command_peers(&Command::Abandon);
     }
 
-    /// Leaves workers of this process that do not end to themselves; gives their number.
-    pub(crate) fn leave(&mut self) -> usize {
+    /// The instant at which the workers of this process end at the latest.
+    pub(crate) fn workers_end(&self) -> Instant {
+        self.running.drain_ends()
+    }
+
+    /// Leaves workers of this process that do not end to themselves; gives their numbers.
+    pub(crate) fn leave(&mut self) -> Vec<u32> {
         self.command_peers(&Command::Abandon);
         self.running.leave()
     }

@@ -7,7 +7,10 @@ use std::time::Duration;
 use plimsoll_analyze::measured_to_the_last_answer;
 use plimsoll_analyze::steady::step_is_known;
 use plimsoll_engine::EngineError;
-use plimsoll_record::{EventKind, FailureCounts, Frame, Phase, Step, StepEnd};
+use plimsoll_record::{
+    Counts, EncodedHistogram, EventKind, FailureCounts, FailureKind, Frame, FrameHead, Phase, Step, StepEnd,
+    WorkerTime,
+};
 use plimsoll_units::Instant;
 
 use crate::connect::connect;
@@ -19,8 +22,8 @@ use crate::session::Session;
 /// After the user has ended the run, answers under way are waited for at most this long.
 const DRAIN_INTERRUPTED: Duration = Duration::from_secs(1);
 
-/// After that, workers whose requests are still being made are waited for at most this long.
-const LEAVE_INTERRUPTED: Duration = Duration::from_secs(1);
+/// Once workers have to end, those whose requests are still being made are waited for at most this long.
+const LEAVE_AFTER: Duration = Duration::from_secs(1);
 
 /// The time the target has to show that it is back.
 const TARGET_RETURN: Duration = Duration::from_secs(1);
@@ -64,6 +67,8 @@ struct MeasuredStep<'s, 'a> {
     ended_at: Instant,
     /// When the wait for answers was ended by the user.
     abandoned_at: Option<Instant>,
+    /// Workers that did not end are not waited for any more.
+    left: bool,
     sampled_at: Instant,
     shown_at: Instant,
     shown_completed: u64,
@@ -93,6 +98,7 @@ impl<'s, 'a> MeasuredStep<'s, 'a> {
             end: None,
             ended_at: began,
             abandoned_at: None,
+            left: false,
             sampled_at: began,
             shown_at: began,
             shown_completed: 0,
@@ -200,20 +206,59 @@ impl<'s, 'a> MeasuredStep<'s, 'a> {
                 self.abandoned_at = Some(now);
                 load.abandon();
             }
-            Some(abandoned_at) if now.since(abandoned_at) >= LEAVE_INTERRUPTED => self.leave(load),
             _ => {}
         }
     }
 
-    /// A worker that calls a script cannot end before the script comes back, and that may be never.
+    /// A worker that calls a script cannot end before the script comes back, and that may be never. What it had under way when
+    /// it last said so counts as unanswered; what it did after that is not known.
     fn leave(&mut self, load: &mut Load) {
+        self.left = true;
         let left = load.leave();
-        if left > 0 {
-            let text = format!(
-                "the script did not come back in {left} of {} threads; what these measured last is not counted",
-                load.workers
-            );
-            self.session.recorder.event(EventKind::StepFailed, text);
+        if left.is_empty() {
+            return;
+        }
+        for worker in &left {
+            self.close_account(*worker);
+        }
+        let text = format!(
+            "the script did not come back in {} of {} threads; what these measured last is not counted",
+            left.len(),
+            load.workers
+        );
+        self.session.recorder.event(EventKind::StepFailed, text);
+    }
+
+    /// Records a last frame of a worker that has not ended, in which what it had under way fails.
+    fn close_account(&mut self, worker: u32) {
+        let frames = &self.session.recorder.run().frames[self.first_frame..];
+        let own = |frame: &&Frame| frame.head.worker == worker && frame.head.of_worker();
+        let Some(last) = frames.iter().rev().find(own).map(|frame| &frame.head) else { return };
+        let ended_ns = self.session.recorder.now().nanos_since(self.session.context.origin);
+        let mut counts = Counts::default();
+        counts.failed.add(FailureKind::Unanswered, last.in_flight);
+        counts.failed.add(FailureKind::Unsent, last.backlog);
+        let stalled_ns = ended_ns.saturating_sub(last.ended_ns);
+        let head = FrameHead {
+            interval: last.interval + 1,
+            phase: Phase::Drain,
+            began_ns: last.ended_ns,
+            ended_ns: last.ended_ns + stalled_ns,
+            counts,
+            in_flight: 0,
+            backlog: 0,
+            time: WorkerTime { stalled_ns, ..WorkerTime::default() },
+            ..last.clone()
+        };
+        let none = EncodedHistogram::default;
+        let (latency, send_lag, connect, handshake) = (none(), none(), none(), none());
+        self.session.recorder.frame(Frame { head, latency, service: None, send_lag, connect, handshake });
+    }
+
+    /// A worker that goes on after the end of its waiting is held up by what it calls.
+    fn leave_those_that_go_on(&mut self, load: &mut Load, now: Instant) {
+        if !self.left && now.since(load.workers_end()) >= LEAVE_AFTER {
+            self.leave(load);
         }
     }
 
@@ -295,6 +340,7 @@ impl Policy for MeasuredStep<'_, '_> {
         if self.session.interrupted() {
             self.interrupt(load, now);
         }
+        self.leave_those_that_go_on(load, now);
         if self.session.budget.over(now) {
             load.abandon();
         }

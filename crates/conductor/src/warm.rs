@@ -23,8 +23,8 @@ const INTERVAL: Duration = Duration::from_millis(100);
 /// How often the target is judged, and progress shown.
 const JUDGE_EVERY: Duration = Duration::from_millis(500);
 
-/// After the user has ended it, workers whose requests are still being made are waited for at most this long.
-const LEAVE_INTERRUPTED: Duration = Duration::from_secs(1);
+/// Once workers have to end, those whose requests are still being made are waited for at most this long.
+const LEAVE_AFTER: Duration = Duration::from_secs(1);
 
 /// Hosts run without caps for this part of the time at most: that they are warm must be seen with their caps.
 const UNCAPPED_PART: u32 = 2;
@@ -64,6 +64,7 @@ impl Session<'_> {
             watch: Watch::default(),
             began: load.began(),
             end: None,
+            left: false,
             judged_at: load.began(),
             completed: 0,
             shown_completed: 0,
@@ -89,6 +90,8 @@ struct Warming<'s, 'a> {
     watch: Watch,
     began: Instant,
     end: Option<(End, Instant)>,
+    /// Workers that did not end are not waited for any more.
+    left: bool,
     judged_at: Instant,
     completed: u64,
     shown_completed: u64,
@@ -206,7 +209,8 @@ impl Policy for Warming<'_, '_> {
     fn turn(&mut self, load: &mut Load, now: Instant) -> Result<(), ConductError> {
         self.session.hosts.take_in(&mut self.session.recorder);
         match self.end {
-            Some((End::Interrupted, at)) if now.since(at) >= LEAVE_INTERRUPTED => {
+            _ if now.since(load.workers_end()) >= LEAVE_AFTER && !self.left => {
+                self.left = true;
                 load.leave();
             }
             Some((End::Interrupted | End::TargetLost, _)) => {}

@@ -46,6 +46,7 @@ fn plan(server: &BadServer, requests_max: Option<u64>, timeout: Duration) -> Pla
         scenario: ScenarioSpec::default(),
         slo: Slo::default(),
         hosts: Vec::new(),
+        redact: Vec::new(),
     };
     spec.freeze().unwrap()
 }

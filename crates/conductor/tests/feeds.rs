@@ -48,6 +48,7 @@ fn plan(server: &BadServer, hosts: Vec<PlanHost>) -> Plan {
         scenario: ScenarioSpec::default(),
         slo: Slo::default(),
         hosts,
+        redact: Vec::new(),
     };
     spec.freeze().unwrap()
 }

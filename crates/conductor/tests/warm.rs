@@ -37,6 +37,7 @@ fn plan(server: &BadServer, warm: Duration) -> Plan {
         scenario: ScenarioSpec::default(),
         slo: Slo::default(),
         hosts: Vec::new(),
+        redact: Vec::new(),
     };
     spec.freeze().unwrap()
 }

@@ -208,6 +208,11 @@ impl RunningStep {
         self.control.load_ends()
     }
 
+    /// The instant at which the workers stop waiting for what is under way, and end.
+    pub fn drain_ends(&self) -> Instant {
+        self.control.drain_ends()
+    }
+
     /// Why a worker could not generate its requests, once that worker has ended.
     pub fn fault(&self) -> Option<&SourceFault> {
         self.control.fault()
@@ -226,11 +231,12 @@ impl RunningStep {
     /// Stops waiting for workers that do not end because their request source does not return. What they have not handed over
     /// is lost, and their threads end with the process at the latest.
     ///
-    /// Gives the number of workers that have not ended.
-    pub fn leave(&mut self) -> usize {
+    /// Gives the numbers of the workers that have not ended.
+    pub fn leave(&mut self) -> Vec<u32> {
         self.abandon();
         self.left = true;
-        self.threads.drain(..).filter(|thread| !thread.is_finished()).count()
+        let threads = (self.workers_before..).zip(self.threads.drain(..));
+        threads.filter(|(_, thread)| !thread.is_finished()).map(|(worker, _)| worker).collect()
     }
 
     /// Waits for the next frame, at most this long.

@@ -45,6 +45,8 @@ pub(crate) fn shown_plan(stored: &str, values: Values) -> Value {
         }
     };
     plan.get_mut("target").into_iter().for_each(hide);
+    // A request without a name of its own is called by its path.
+    plan.get_mut("requests").and_then(Value::as_array_mut).into_iter().flatten().for_each(hide);
     plan.get_mut("mix").and_then(Value::as_array_mut).into_iter().flatten().for_each(hide);
     plan
 }
@@ -64,7 +66,7 @@ fn hide_headers(request: &mut Value, redacted: &[String]) {
 
 /// Hides a request's body, and the values of its query.
 fn hide_values(request: &mut Value) {
-    for part in ["url", "path"] {
+    for part in ["name", "path", "url"] {
         if let Some(Value::String(text)) = request.get_mut(part) {
             *text = without_query_values(text);
         }
@@ -104,12 +106,14 @@ mod tests {
                 "url": "http://a/x?user=ann&b=&token", "path": "/x?user=ann&b=&token", "body": [104, 105],
                 "headers": [["Authorization", "1"], ["X-Api-Key", "2"], ["Accept", "3"], ["X-Internal", "4"]],
             },
+            "requests": [{ "name": "GET /x?user=ann" }],
             "mix": [{ "path": "/y", "headers": [["Set-Cookie2", "5"]], "body": "" }],
             "redact": ["x-internal"],
         });
         let hidden = shown_plan(&stored.to_string(), Values::Hidden);
         assert_eq!(hidden["target"]["url"], "http://a/x?user=…&b=…&…");
         assert_eq!(hidden["target"]["body"], HIDDEN);
+        assert_eq!(hidden["requests"][0]["name"], "GET /x?user=…");
         let values = |plan: &Value| {
             let headers = plan["target"]["headers"].as_array().unwrap().clone();
             headers.iter().map(|pair| pair[1].as_str().unwrap().to_owned()).collect::<Vec<_>>()

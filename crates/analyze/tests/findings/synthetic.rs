@@ -300,6 +300,7 @@ fn manifest(load: LoadSpec, slo: Slo) -> Manifest {
         driver: None,
         slo,
         hosts: Vec::new(),
+        redact: Vec::new(),
     };
     let plan = spec.freeze().unwrap();
     Manifest {

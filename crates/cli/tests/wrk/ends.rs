@@ -135,6 +135,26 @@ fn one_signal_ends_a_script_that_loops_under_load_and_prints_what_was_measured()
 }
 
 #[test]
+fn a_script_that_loops_under_load_is_left_when_its_time_is_over() {
+    let (caller, nginx) = (Caller::new(), Nginx::start().unwrap());
+    let url = format!("http://{}/", nginx.address());
+    let script = "local left = 50
+         function request()
+           left = left - 1
+           if left == 0 then while true do end end
+           return wrk.format()
+         end
+         function done() print('done') end";
+    let script = caller.script(script);
+    let mut command = caller.command("wrk");
+    command.args(["-t1", "-c2", "-d1s", "--timeout", "1s", "-s", &script, &url]);
+    let called = Called::from(command.output().unwrap());
+    assert_eq!(called.code, 1, "{called:?}");
+    assert!(called.err.contains("the script did not come back in 1 of 1 threads"), "{called:?}");
+    assert!(called.out.contains("Requests/sec:") && !called.out.contains("done"), "{called:?}");
+}
+
+#[test]
 fn one_signal_ends_a_script_that_loops_after_the_load() {
     let nginx = Nginx::start().unwrap();
     let url = format!("http://{}/", nginx.address());
