@@ -5,7 +5,7 @@ CARGO ?= cargo
 export RUST_TEST_THREADS ?= $(shell expr 2 \* `nproc`)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-lab setup-bench services diagnose demo test test-services lint fmt clippy tidy fuzz-targets bench fuzz
+.PHONY: help setup setup-lab setup-bench services diagnose demo test test-services lint fmt clippy tidy fuzz-targets bench fuzz soak
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -55,6 +55,9 @@ test-services: setup ## test each service of the lab on its own, with the server
 
 bench: setup-bench ## compare with other tools, run all of the lab (about two hours, resumable); DATE=YYYY-MM-DD records it
 	@bench/run.sh $(if $(DATE),--date $(DATE))
+
+soak: ## play SOAK_WORLDS (100,000) simulated worlds: worker, network, server and clock from a seed each
+	PLIMSOLL_SEEDS=$(or $(SOAK_WORLDS),100000) $(CARGO) test --release --locked --package plimsoll-engine --lib -- simulation --nocapture
 
 fuzz: ## fuzz each target for FUZZ_SECONDS (60), needs nightly cargo-fuzz
 	@scripts/fuzz.sh

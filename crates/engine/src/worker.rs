@@ -28,6 +28,8 @@ mod sending;
 #[cfg(test)]
 mod simulated_tests;
 #[cfg(test)]
+mod simulation;
+#[cfg(test)]
 mod tests;
 
 /// The longest wait: a worker notices deadlines that the conductor moves within this time.

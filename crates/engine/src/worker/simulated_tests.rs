@@ -20,10 +20,10 @@ const MS: Duration = Duration::from_millis(1);
 
 /// A clock that stands still until a test moves it.
 #[derive(Default)]
-struct SimClock(Cell<Instant>);
+pub(super) struct SimClock(Cell<Instant>);
 
 impl SimClock {
-    fn advance(&self, span: Duration) {
+    pub(super) fn advance(&self, span: Duration) {
         self.0.set(self.0.get() + span);
     }
 }
