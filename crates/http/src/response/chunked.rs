@@ -9,8 +9,6 @@ use super::malformed::Malformed;
 const MAX_LINE_BYTES: u32 = 4 * 1024;
 /// The longest trailer section in bytes.
 const MAX_TRAILER_BYTES: u32 = 64 * 1024;
-/// The most hexadecimal digits of a size, so that it fits 64 bits.
-const MAX_DIGITS: u32 = 16;
 
 /// Where a chunked body has been read to.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -115,10 +113,9 @@ impl Chunked {
 
     fn push_digit(&mut self, byte: u8) -> Result<State, Malformed> {
         let digit = char::from(byte).to_digit(16).ok_or(Malformed::Chunk)?;
-        if self.line_bytes == MAX_DIGITS {
-            return Err(Malformed::Chunk);
-        }
-        self.left_bytes = (self.left_bytes << 4) | u64::from(digit);
+        // Leading zeros are digits too: the value overflows, not their number.
+        let shifted = self.left_bytes.checked_mul(16).ok_or(Malformed::Chunk)?;
+        self.left_bytes = shifted | u64::from(digit);
         Ok(State::Size)
     }
 
