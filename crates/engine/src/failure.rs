@@ -45,7 +45,7 @@ pub(crate) fn broken_failure(broken: h2::Broken) -> FailureKind {
         Broken::Preface => FailureKind::H2NotSpoken,
         Broken::FrameSize => FailureKind::H2FrameSize,
         Broken::Compression(_) => FailureKind::H2Compression,
-        Broken::FlowControl => FailureKind::H2FlowControl,
+        Broken::FlowControl | Broken::Increment => FailureKind::H2FlowControl,
         Broken::Settings => FailureKind::H2Settings,
         Broken::Stream => FailureKind::H2Stream,
         Broken::Padding => FailureKind::H2Padding,

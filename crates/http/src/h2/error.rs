@@ -20,12 +20,16 @@ pub enum Broken {
         "header block cannot be decompressed ({0}); check what encodes headers on the target or a proxy before it"
     )]
     Compression(#[from] HpackError),
-    /// More DATA than the windows allow, or a window beyond 2^31 - 1 bytes or widened by nothing
-    /// (RFC 9113 sections 5.2 and 6.9).
+    /// More DATA than the windows allow, or a window beyond 2^31 - 1 bytes (RFC 9113 sections 5.2 and 6.9.1).
     #[error(
-        "flow-control window overrun, overflowed or widened by nothing: expected at most what was granted; check the server's flow control"
+        "flow-control window overrun or overflowed: expected at most what was granted; check the server's flow control"
     )]
     FlowControl,
+    /// A window widened by nothing, which is no error of flow control (RFC 9113 section 6.9).
+    #[error(
+        "flow-control window widened by nothing: expected an increment of 1 or more; check the server's flow control"
+    )]
+    Increment,
     #[error(
         "setting out of its range: expected the ranges of RFC 9113, section 6.5.2; check the server's HTTP/2 settings"
     )]
@@ -63,6 +67,7 @@ impl Broken {
             Self::FlowControl => ErrorCode::FLOW_CONTROL_ERROR,
             Self::HeadTooLarge | Self::Flood => ErrorCode::ENHANCE_YOUR_CALM,
             Self::Preface
+            | Self::Increment
             | Self::Settings
             | Self::Stream
             | Self::Padding

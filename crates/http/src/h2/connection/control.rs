@@ -69,7 +69,7 @@ impl<E: FnMut(Event<'_>)> Receiver<'_, E> {
     fn read_window_update(&mut self, id: u32, payload: &[u8]) -> Result<(), Broken> {
         let increment = frame::first_u32(payload) & window::MAX_BYTES;
         if increment == 0 {
-            return Err(Broken::FlowControl);
+            return Err(Broken::Increment);
         }
         if id == 0 {
             window::widen(&mut self.connection.send_left, increment)?;
