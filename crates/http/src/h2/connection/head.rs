@@ -63,10 +63,11 @@ impl<E: FnMut(Event<'_>)> Receiver<'_, E> {
         outcome
     }
 
-    /// A header block is complete. One that no request waits for is skipped: without a table it
-    /// changes nothing for the next.
+    /// A header block is complete. One that no request waits for changes nothing for the next, as there is no table, but it
+    /// has to be decompressed all the same (RFC 9113 section 4.3).
     fn read_block(&mut self, open: OpenBlock, block: &[u8]) -> Result<(), Broken> {
         let Some(stream) = self.connection.streams.find(open.stream).copied() else {
+            self.memory.decoder.decode(block, |_, _| ())?;
             return self.connection.reader.count_idle();
         };
         let outcome = if stream.status != 0 {
