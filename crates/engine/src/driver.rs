@@ -48,6 +48,10 @@ pub(crate) trait Driver {
     fn connected(&self, slot: usize) -> io::Result<()>;
     /// Sends what the system takes now, possibly nothing. The slot becomes writable when the system takes more.
     fn send(&mut self, slot: usize, payload: Payload<'_>) -> io::Result<usize>;
+    /// Sends the last bytes of a slot that is about to be closed, as far as the system takes them at once.
+    fn send_last(&mut self, slot: usize, payload: Payload<'_>) -> io::Result<usize> {
+        self.send(slot, payload)
+    }
     /// Receives what has arrived. The caller does not need to see the next `discardable_bytes` of it.
     fn receive(&mut self, slot: usize, discardable_bytes: u64) -> io::Result<Received<'_>>;
     /// Closes the slot. Events of its old socket are dropped.

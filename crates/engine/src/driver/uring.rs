@@ -362,6 +362,14 @@ impl Driver for Uring {
         }
     }
 
+    /// Another send may be under way still, as far as is known. The kernel executes it when it is submitted, and these bytes
+    /// come after it. Queued behind it they would be cancelled with it when the slot is closed.
+    fn send_last(&mut self, slot: usize, payload: Payload<'_>) -> io::Result<usize> {
+        let Payload::Borrowed(bytes) = payload else { return self.send(slot, payload) };
+        self.ring.submit()?;
+        self.slots[slot].socket.as_ref().ok_or_else(not_connected)?.send(bytes)
+    }
+
     #[inline]
     fn receive(&mut self, slot: usize, discardable_bytes: u64) -> io::Result<Received<'_>> {
         let entry = &mut self.slots[slot];

@@ -29,7 +29,7 @@ impl<D: Driver, C: Clock> Worker<D, C> {
     /// Sends what the layers still have to say on a connection that is being closed, if the system takes it at once.
     pub(super) fn send_farewell(&mut self, slot: usize) {
         if let Some(payload) = self.connections[slot].farewell() {
-            let sent = self.driver.send(slot, payload);
+            let sent = self.driver.send_last(slot, payload);
             best_effort(sent, "it is for the server's log, and the caller records the connection's failure");
         }
     }

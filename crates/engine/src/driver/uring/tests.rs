@@ -118,3 +118,16 @@ fn a_send_that_fails_ends_the_slot_as_broken() {
         driver.receive(0, 0).is_err_and(|error| error.kind() != io::ErrorKind::WouldBlock)
     });
 }
+
+#[test]
+fn last_bytes_go_out_behind_a_send_that_has_not_completed() {
+    let mut driver = driver(MEMORY);
+    let mut peers = opened(&mut driver, 1);
+    assert_eq!(driver.send(0, Payload::Borrowed(b"first ")).unwrap(), 6);
+    assert_eq!(driver.send_last(0, Payload::Borrowed(b"last")).unwrap(), 4);
+    driver.close(0);
+    driver.wait(Duration::ZERO, &RealClock).unwrap();
+    let mut received = String::new();
+    peers[0].read_to_string(&mut received).unwrap();
+    assert_eq!(received, "first last");
+}
