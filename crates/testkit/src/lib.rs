@@ -1,11 +1,13 @@
 //! Servers for tests: scripted bad ones, a port where nothing listens, and real ones of the system; and
-//! what several crates' tests share: the fuzzers' corpora, and requests as text.
+//! what several crates' tests share: the conformance cases, the fuzzers' corpora, and requests as text.
 //!
 //! Every server is on loopback, on free ports, and owned by handles: what a test started is gone when its handle is
 //! dropped. What cannot be started fails the test with a panic, as a test without its server has nothing to show.
 
 mod bad_server;
+pub mod conformance;
 mod corpus;
+mod frame_notation;
 mod go_program;
 mod jvm;
 mod nginx;
@@ -19,6 +21,7 @@ mod system_servers;
 
 pub use bad_server::BadServer;
 pub use corpus::{Mutations, seeds};
+pub use frame_notation::{frame_bytes, hex};
 pub use go_program::GoProgram;
 pub use jvm::Jvm;
 pub use nginx::Nginx;

@@ -8,10 +8,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use plimsoll_http::h2::{Event, Memory};
+use plimsoll_testkit::frame_bytes;
 
 use super::frames;
 use super::invariance::{Kind, Observed, Opening, Outcome, read};
-use super::notation;
 
 /// Longer streams are cut in two at this many places only.
 const CUTS: usize = 300;
@@ -36,7 +36,7 @@ impl Case {
             opening: opening(requests.strip_prefix("requests: ").expect("requests")),
             outcome: outcome.strip_prefix("outcome: ").expect("an outcome").to_owned(),
             sent: sent.strip_prefix("sent: ").expect("what is sent").to_owned(),
-            stream: notation::bytes(stream),
+            stream: frame_bytes(stream),
             path,
         }
     }

@@ -28,12 +28,6 @@ const NAMES: [&str; 10] = [
     "continuation",
 ];
 
-/// The number of a frame type by its name, or as it stands.
-pub(crate) fn kind(name: &str) -> u8 {
-    let known = NAMES.iter().position(|known| *known == name);
-    known.map_or_else(|| name.parse().expect("a frame type"), |at| at as u8)
-}
-
 /// One frame; its length may be other than the payload's when a test wants it to lie.
 pub(crate) fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     let len = u32::try_from(payload.len()).expect("a short payload").to_be_bytes();

@@ -6,8 +6,8 @@ use std::path::Path;
 use proptest::prelude::*;
 
 use super::hpack_check::{check, fields};
-use super::notation::hex;
 use plimsoll_http::h2::hpack::HpackError;
+use plimsoll_testkit::hex;
 
 /// Fields of a block that must decode, as `name: value`.
 fn decoded(digits: &str) -> Vec<String> {

@@ -17,6 +17,5 @@ mod hpack;
 mod hpack_check;
 mod invariance;
 mod lifetime;
-mod notation;
 mod servers;
 mod splits;

@@ -1,14 +1,30 @@
-//! How case files write frames: one on each line, `TYPE STREAM` and then its parts.
+//! How case files write the frames of HTTP/2: one on each line, `TYPE STREAM` and then its parts.
 //!
 //! Parts are flags by name; `"text"`, bytes as hex, `zeros:N`, `u32:N`, `u16:N`; `status:N` and
 //! `field:NAME=VALUE` as literals of a header block; `len:N` makes the frame lie about its length.
 //! `raw` in place of type and stream makes bytes without a frame's header, and a number before `×`
 //! repeats the line.
+#![expect(clippy::expect_used, reason = "a test without its case has nothing to show")]
 
-use super::frames;
+/// The frame types of RFC 9113, section 6, by their numbers.
+pub(crate) const FRAME_NAMES: [&str; 10] = [
+    "data",
+    "headers",
+    "priority",
+    "rst_stream",
+    "settings",
+    "push_promise",
+    "ping",
+    "goaway",
+    "window_update",
+    "continuation",
+];
 
-/// The bytes of all lines.
-pub(crate) fn bytes(lines: &str) -> Vec<u8> {
+/// The bytes of frames in the notation of case files; empty lines mean nothing.
+///
+/// # Panics
+/// When a line is not in this notation.
+pub fn frame_bytes(lines: &str) -> Vec<u8> {
     lines.lines().filter(|line| !line.is_empty()).flat_map(line_bytes).collect()
 }
 
@@ -31,11 +47,19 @@ fn line_bytes(line: &str) -> Vec<u8> {
             _ => payload.extend(part_bytes(&part)),
         }
     }
-    let mut frame = frames::frame(frames::kind(&first), flags, stream, &payload);
-    if let Some(len) = len {
-        frame[..3].copy_from_slice(&len.to_be_bytes()[1..]);
-    }
-    frame.repeat(count)
+    frame(kind(&first), flags, stream, &payload, len).repeat(count)
+}
+
+/// The number of a frame type by its name, or as it stands.
+fn kind(name: &str) -> u8 {
+    let known = FRAME_NAMES.iter().position(|known| *known == name);
+    known.map_or_else(|| name.parse().expect("a frame type"), |at| at as u8)
+}
+
+/// A frame whose header may lie about the payload's length.
+fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8], lie: Option<u32>) -> Vec<u8> {
+    let len = lie.unwrap_or_else(|| u32::try_from(payload.len()).expect("a short payload")).to_be_bytes();
+    [&len[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
 }
 
 /// Splits at spaces outside of quotes.
@@ -84,8 +108,11 @@ fn literal(name: &str, value: &str) -> Vec<u8> {
     [vec![0], string(name), string(value)].concat()
 }
 
-/// Bytes from hexadecimal digits.
-pub(crate) fn hex(digits: &str) -> Vec<u8> {
+/// Bytes from hexadecimal digits; spaces between them mean nothing.
+///
+/// # Panics
+/// When there is another character.
+pub fn hex(digits: &str) -> Vec<u8> {
     let digits: Vec<_> = digits.chars().filter(|letter| *letter != ' ').collect();
     let digit = |letter: char| letter.to_digit(16).expect("a hex digit") as u8;
     digits.chunks(2).map(|pair| digit(pair[0]) * 16 + digit(pair[1])).collect()
