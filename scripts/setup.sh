@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs the programs that tests (no argument) or benchmarks (`bench`) need in addition to the toolchains; the demo
-# (`demo`) needs none, only cargo.
+# Installs the programs that tests (no argument), benchmarks (`bench`) or the clients of docs/conformance.md (`conformance`)
+# need in addition to the toolchains; the demo (`demo`) needs none, only cargo.
 # What is already there is left as it is, whatever put it there.
 set -euo pipefail
 
@@ -51,6 +51,10 @@ missing_packages() {
         compgen -G '/usr/sbin/php-fpm*' >/dev/null || printf 'php-fpm\n'
         [ -e /usr/share/wordpress/wp-load.php ] || printf 'wordpress\nwordpress-theme-twentytwentythree\nphp-mysql\n'
         [ -e /usr/lib/python3/dist-packages/httpbin ] || printf 'python3-httpbin\n'
+    elif [ "${1:-}" = conformance ]; then
+        have curl || printf 'curl\n'
+        have wrk || printf 'wrk\n'
+        have h2load || printf 'nghttp2-client\n'
     elif [ "${1:-}" = bench ]; then
         have ab || printf 'apache2-utils\n'
         have hey || printf 'hey\n'

@@ -9,10 +9,14 @@ mod case_server;
 mod http1;
 mod http2;
 mod observed;
+mod page;
+mod peers;
 mod playback;
 
 pub use case::{Answer, Case, Group, Right, Step, Suite};
 pub use case_file::suite;
 pub use case_server::CaseServer;
 pub use observed::{Observed, Verdict, judge};
+pub use page::page;
+pub use peers::{PEER_FILE, Peers};
 pub use playback::{CONTROL_STATUS, Pieces, Play, ServerView};
