@@ -36,6 +36,8 @@ pub struct Case {
     pub method: String,
     /// The server ends its side of the connection after the last byte.
     pub closes: bool,
+    /// It ends it with a reset.
+    pub resets: bool,
     /// It means something else if it does not arrive in one piece.
     pub whole_only: bool,
     pub right: Right,

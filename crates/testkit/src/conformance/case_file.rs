@@ -55,6 +55,7 @@ fn case(suite: Suite, block: &str) -> Case {
         why: why.to_owned(),
         method: "GET".to_owned(),
         closes: false,
+        resets: false,
         whole_only: false,
         right: Right::Invalid,
         plimsoll: String::new(),
@@ -71,6 +72,7 @@ fn case(suite: Suite, block: &str) -> Case {
         match (key, value) {
             ("asks", method) => method.clone_into(&mut case.method),
             ("then", "closes") => case.closes = true,
+            ("then", "resets") => (case.closes, case.resets) = (true, true),
             ("pieces", "whole") => case.whole_only = true,
             ("first", "nothing") => greets = false,
             ("right", value) => case.right = right(value).unwrap_or_else(|| panic!("{name}: {line}")),

@@ -2,6 +2,9 @@
 
 use std::io::{self, BufReader, Write};
 use std::net::TcpStream;
+use std::time::Duration;
+
+use rustix::net::sockopt::set_socket_linger;
 
 use super::case::Step;
 use super::playback::{CONTROL_STATUS, Shared, close};
@@ -26,6 +29,10 @@ pub(super) fn serve(stream: &TcpStream, shared: &Shared) -> io::Result<()> {
             if let Step::Send(bytes) = step {
                 shared.send(stream, bytes)?;
             }
+        }
+        if shared.case.resets {
+            // Closing with no time to linger resets.
+            return Ok(set_socket_linger(stream, Some(Duration::ZERO))?);
         }
         if shared.case.closes {
             return close(stream);

@@ -78,6 +78,7 @@ mod tests {
             why: "b".to_owned(),
             method: "GET".to_owned(),
             closes,
+            resets: false,
             whole_only: false,
             right,
             plimsoll: String::new(),
