@@ -21,13 +21,15 @@ pub(crate) enum Length {
     Invalid,
 }
 
-/// All `Transfer-Encoding` fields of a head taken together: only the last coding frames the body.
+/// All `Transfer-Encoding` fields of a head taken together: only the last coding frames the body. Chunked has no parameters,
+/// and is an error with some wherever it stands (RFC 9112 section 7.1).
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Coding {
     #[default]
     Absent,
     ChunkedLast,
     OtherLast,
+    Invalid,
 }
 
 impl Fields {
@@ -63,11 +65,18 @@ impl Coding {
     fn and(self, value: &[u8]) -> Self {
         let last = elements(value).rfind(|element| !element.is_empty());
         match (last, self) {
+            (_, Self::Invalid) => Self::Invalid,
+            _ if elements(value).any(is_chunked_with_parameters) => Self::Invalid,
             (Some(coding), _) if coding.eq_ignore_ascii_case(b"chunked") => Self::ChunkedLast,
             (None, Self::ChunkedLast) => Self::ChunkedLast,
             _ => Self::OtherLast,
         }
     }
+}
+
+fn is_chunked_with_parameters(element: &[u8]) -> bool {
+    let name = element.split(|byte| *byte == b';').next().unwrap_or_default();
+    name.len() < element.len() && name.trim_ascii().eq_ignore_ascii_case(b"chunked")
 }
 
 /// True if the value of a `Connection` field asks for the connection to be closed after the response (RFC 9112 section 9.6).

@@ -118,6 +118,7 @@ fn framing(status: u16, expect: Expect, fields: &Fields) -> Result<Framing, Malf
     }
     match (fields.coding, fields.length) {
         (Coding::ChunkedLast, _) => Ok(Framing::Chunked),
+        (Coding::Invalid, _) => Err(Malformed::Framing),
         (Coding::OtherLast, _) | (Coding::Absent, Length::Absent) => Ok(Framing::UntilClose),
         (Coding::Absent, Length::Bytes(bytes)) => Ok(Framing::Length(bytes)),
         (Coding::Absent, Length::Invalid) => Err(Malformed::Framing),

@@ -30,9 +30,9 @@ pub enum Malformed {
          check that the path is not one for WebSocket or another protocol"
     )]
     Upgrade,
-    /// A `Content-Length` that is no number, too large for one, or contradicts another.
+    /// A `Content-Length` that is no number, too large for one, or contradicts another; or chunked with parameters.
     #[error(
-        "malformed response framing: expected one Content-Length in decimal digits; \
+        "malformed response framing: expected one Content-Length in decimal digits, or chunked without parameters; \
          check what sets this header on the target or on a proxy before it"
     )]
     Framing,
