@@ -66,6 +66,9 @@ pub fn percent_text(ratio: f64) -> String {
         return "100 %".to_owned();
     }
     let percent = (ratio * 1e5).floor() / 1e3;
+    if !percent.is_finite() {
+        return "? %".to_owned();
+    }
     let text = format!("{percent:.3}");
     format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
 }
@@ -73,6 +76,9 @@ pub fn percent_text(ratio: f64) -> String {
 /// A share of something as per cent, whole from ten on: `97 %`, `4.2 %`.
 pub fn share_text(ratio: f64) -> String {
     let percent = 100.0 * ratio;
+    if !percent.is_finite() {
+        return "? %".to_owned();
+    }
     if percent == 0.0 || percent >= 9.95 { format!("{percent:.0} %") } else { format!("{percent:.1} %") }
 }
 
@@ -184,6 +190,13 @@ mod tests {
         assert_eq!(share_text(0.042), "4.2 %");
         assert_eq!(share_text(0.0996), "10 %");
         assert_eq!(share_text(1.237), "124 %");
+    }
+
+    #[test]
+    fn a_ratio_that_is_no_number_is_printed_as_unknown() {
+        for ratio in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, f64::MAX] {
+            assert_eq!((percent_text(ratio).as_str(), share_text(ratio).as_str()), ("? %", "? %"));
+        }
     }
 
     #[test]
