@@ -1,6 +1,6 @@
 //! What is requested, and of whom.
 
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use http::Uri;
 use plimsoll_http::{EncodeError, InvalidByte, Request, USER_AGENT, Version};
@@ -115,8 +115,14 @@ impl Target {
         if host.is_empty() || authority.port_u16() == Some(0) {
             return Err(error("it names no host or port"));
         }
-        check_host(&host)?;
         let after_host = authority.as_str().rsplit(']').next().unwrap_or_default();
+        let is_bracketed = authority.as_str().contains(['[', ']']);
+        let is_whole =
+            authority.as_str() == format!("[{host}]{after_host}") && host.parse::<Ipv6Addr>().is_ok();
+        if is_bracketed && !(is_whole && (after_host.is_empty() || after_host.starts_with(':'))) {
+            return Err(error("brackets stand around an IPv6 address and nowhere else"));
+        }
+        check_host(&host)?;
         let port = if after_host.contains(':') { authority.port_u16() } else { Some(usual_port) };
         let port = port.ok_or_else(|| error("its port is not a number up to 65535"))?;
         let path = uri.path_and_query().map_or("/", |path| path.as_str());
@@ -219,6 +225,9 @@ mod tests {
 
     #[test]
     fn bad_urls_say_what_is_wrong() {
+        for url in ["10.d[:%:1]=?:8080:100", "http://[a]b/", "http://[a:b]/", "http://[[::1]]/"] {
+            assert!(Target::parse(url).is_err(), "{url}");
+        }
         for url in ["wss://a/", "ftp://a/", "http://", "http://a:99999/", "http://u:p@a/", "http://a b/", ""]
         {
             assert!(Target::parse(url).is_err(), "{url}");
