@@ -184,11 +184,15 @@ impl FromStr for RateProfile {
                 return Err(ProfileError::Unlimited(word.to_owned()));
             }
             stages.extend(stages_of(word)?);
+            // Checked with each word, so that a long text of them takes no memory.
+            if stages.len() > MAX_STAGES {
+                return Err(ProfileError::Many(word.to_owned()));
+            }
         }
-        match stages.len() {
-            0 => Err(ProfileError::Word(text.trim().to_owned())),
-            1..=MAX_STAGES => Ok(Self::Stages(stages)),
-            _ => Err(ProfileError::Many(text.trim().to_owned())),
+        if stages.is_empty() {
+            Err(ProfileError::Word(text.trim().to_owned()))
+        } else {
+            Ok(Self::Stages(stages))
         }
     }
 }
@@ -264,6 +268,8 @@ mod tests {
         refused("const(1k,0s)", "lasts no time");
         refused("step(1,5,0,1s)", "above 0");
         refused("step(1,1M,1,1s)", "larger steps");
+        let many = "step(1,9999,1,1s) ".repeat(1000).parse::<RateProfile>().unwrap_err();
+        assert_eq!(many, ProfileError::Many("step(1,9999,1,1s)".to_owned()), "the rest is not read");
     }
 
     #[test]
