@@ -197,7 +197,7 @@ impl Connection {
         match Request::parse(rest) {
             Ok(None) => Ok(None),
             Ok(Some((request, bytes))) => {
-                if request.expects_continue && bytes == rest.len() && !request.body.is_read() {
+                if request.expects_continue && bytes == rest.len() && !request.is_read() {
                     writer.answers.extend_from_slice(CONTINUE);
                 }
                 self.phase = Phase::Body(request);
@@ -213,11 +213,11 @@ impl Connection {
         rest: &[u8],
         writer: &mut ResponseWriter<'_>,
     ) -> io::Result<Option<usize>> {
-        let bytes = match request.body.skip(rest) {
+        let bytes = match request.skip_body(rest) {
             Ok(bytes) => bytes,
             Err(refusal) => return self.refuse(refusal, writer),
         };
-        if !request.body.is_read() {
+        if !request.is_read() {
             self.phase = Phase::Body(request);
             return Ok((bytes > 0).then_some(bytes));
         }

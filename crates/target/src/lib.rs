@@ -29,4 +29,6 @@ mod service;
 mod slots;
 
 pub use null::NullServer;
+pub use request::Request;
+pub use route::Refusal;
 pub use server::{Server, ServerError};

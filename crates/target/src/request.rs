@@ -13,8 +13,9 @@ pub(crate) const MAX_HEAD_BYTES: usize = 64 * 1024;
 /// More fields are refused with 431.
 const MAX_FIELDS: usize = 128;
 
+/// A request whose head was read. Its body is read afterwards, in whatever pieces it comes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Request {
+pub struct Request {
     pub(crate) action: Action,
     pub(crate) framing: Framing,
     pub(crate) body: Body,
@@ -23,7 +24,10 @@ pub(crate) struct Request {
 
 impl Request {
     /// Reads one head from the start of the input and gives its length too; nothing if it is not whole yet.
-    pub(crate) fn parse(input: &[u8]) -> Result<Option<(Self, usize)>, Refusal> {
+    ///
+    /// # Errors
+    /// When the head is no request of HTTP/1.0 or HTTP/1.1, is too long, or leaves open where its body ends.
+    pub fn parse(input: &[u8]) -> Result<Option<(Self, usize)>, Refusal> {
         let mut fields = [const { MaybeUninit::<Header<'_>>::uninit() }; MAX_FIELDS];
         let mut head = httparse::Request::new(&mut []);
         let head_bytes = match head.parse_with_uninit_headers(input, &mut fields) {
@@ -33,6 +37,19 @@ impl Request {
             Err(_) => return Err(Refusal::Malformed),
         };
         Ok(Some((Self::from_head(&head)?, head_bytes)))
+    }
+
+    /// True once the body has been read to its end.
+    pub fn is_read(&self) -> bool {
+        self.body.is_read()
+    }
+
+    /// Reads past as much of the body as is there and says how many bytes that was.
+    ///
+    /// # Errors
+    /// When the body is announced as chunks and comes as something else.
+    pub fn skip_body(&mut self, input: &[u8]) -> Result<usize, Refusal> {
+        self.body.skip(input)
     }
 
     fn from_head(head: &httparse::Request<'_, '_>) -> Result<Self, Refusal> {

@@ -32,7 +32,7 @@ pub(crate) enum Action {
 
 /// Why a request is not served, in words for its sender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Refusal {
+pub enum Refusal {
     #[error("there is no such path; / lists the paths")]
     NotFound,
     #[error(
@@ -62,7 +62,8 @@ pub(crate) enum Refusal {
 }
 
 impl Refusal {
-    pub(crate) fn status(self) -> u16 {
+    /// The status of the response.
+    pub fn status(self) -> u16 {
         match self {
             Self::NotFound => 404,
             Self::LongHead => 431,
