@@ -10,6 +10,7 @@ use plimsoll_record::{Source, Subject};
 
 use crate::collector::{Collector, Missing, Read};
 
+mod answer;
 mod conversation;
 mod error;
 mod expvar;
@@ -22,6 +23,7 @@ mod password;
 mod prometheus;
 mod redis;
 
+pub use answer::{AnswerForm, read_answer};
 pub use page::page_agent;
 
 /// A server that reports about itself, to be added to the host it runs on.

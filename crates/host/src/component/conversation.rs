@@ -88,7 +88,7 @@ fn answer(connection: &TcpStream, until: Instant) -> Answer<'_> {
 }
 
 /// One line of an answer, without its end.
-pub(super) fn line(answer: &mut Answer<'_>) -> Result<String, ServerError> {
+pub(super) fn line(answer: &mut impl BufRead) -> Result<String, ServerError> {
     let mut line = Vec::new();
     answer.read_until(b'\n', &mut line)?;
     if line.pop() != Some(b'\n') {
@@ -99,7 +99,7 @@ pub(super) fn line(answer: &mut Answer<'_>) -> Result<String, ServerError> {
 
 /// A line that is no error of RESP: those begin with a dash, and mostly come from a server that requires a password, or
 /// another one.
-pub(super) fn accepted_line(answer: &mut Answer<'_>) -> Result<String, ServerError> {
+pub(super) fn accepted_line(answer: &mut impl BufRead) -> Result<String, ServerError> {
     let line = line(answer)?;
     match line.strip_prefix('-') {
         Some(reason) => Err(ServerError::Refused {

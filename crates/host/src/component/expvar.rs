@@ -52,7 +52,8 @@ fn failed(page: &Page, error: ServerError) -> Missing {
     error.at(&format!("go program at {}", page.url))
 }
 
-fn memory(page: &str) -> Result<CounterSet, ServerError> {
+/// The counters of a page.
+pub(super) fn memory(page: &str) -> Result<CounterSet, ServerError> {
     let variables: Value =
         serde_json::from_str(page).map_err(|reason| ServerError::malformed(page, EXPECTED, &reason))?;
     let stats = variables.get("memstats").and_then(Value::as_object);

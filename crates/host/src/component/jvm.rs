@@ -42,8 +42,12 @@ fn read(root: &Path, process: &Path, pid: u32) -> Result<CounterSet, String> {
     let file = file(root, process, pid).ok_or("there is no such file")?;
     let read = plimsoll_sys::read_regular_of(&file, MAX_BYTES, user_of(process));
     let bytes = read.map_err(|error| format!("{}: {error}", file.display()))?;
-    let values = values(&bytes).map_err(|reason| format!("{}: {reason}", file.display()))?;
-    Ok(counters(&values))
+    read_file(&bytes).map_err(|reason| format!("{}: {reason}", file.display()))
+}
+
+/// The counters of a file.
+pub(super) fn read_file(bytes: &[u8]) -> Result<CounterSet, &'static str> {
+    values(bytes).map(|values| counters(&values))
 }
 
 /// The user that a process runs as, `None` if that is not known. In a user namespace the number is ours.

@@ -1,10 +1,12 @@
 //! memcached, by its command `stats`.
 
+use std::io::BufRead;
+
 use plimsoll_plan::HostPort;
 use plimsoll_record::metric::memcached;
 use plimsoll_record::{CounterSet, Metric, Source};
 
-use super::conversation::{Answer, Conversation, line};
+use super::conversation::{Conversation, line};
 use super::error::{ServerError, collector as server, seconds_to_us};
 use crate::collector::{Collector, after, numbers};
 
@@ -33,17 +35,22 @@ pub(super) fn collector(address: &HostPort) -> Collector {
     let address = address.to_string();
     let mut conversation = Conversation::new(&address);
     server(Source::Memcached, format!("memcached at {address}"), address, move || {
-        let statistics = conversation.ask(b"stats\r\n", statistics)?;
-        let mut counters: CounterSet = numbers(&statistics, STATISTICS).collect();
-        let us = |name: &str| seconds_to_us(after(&statistics, name)?);
-        let cpu_us = us("rusage_user ").zip(us("rusage_system "));
-        counters.put(memcached::CPU_US, cpu_us.map(|(user, system)| user + system));
-        Ok(counters)
+        conversation.ask(b"stats\r\n", |answer| read(answer))
     })
 }
 
+/// The counters of an answer to `stats`.
+pub(super) fn read(mut answer: impl BufRead) -> Result<CounterSet, ServerError> {
+    let statistics = statistics(&mut answer)?;
+    let mut counters: CounterSet = numbers(&statistics, STATISTICS).collect();
+    let us = |name: &str| seconds_to_us(after(&statistics, name)?);
+    let cpu_us = us("rusage_user ").zip(us("rusage_system "));
+    counters.put(memcached::CPU_US, cpu_us.map(|(user, system)| user + system));
+    Ok(counters)
+}
+
 /// The lines `STAT name value` up to `END`, without their first word.
-fn statistics(answer: &mut Answer<'_>) -> Result<String, ServerError> {
+fn statistics(answer: &mut impl BufRead) -> Result<String, ServerError> {
     let mut statistics = String::new();
     loop {
         let text = line(answer)?;

@@ -10,10 +10,12 @@ use crate::collector::Collector;
 /// A collector of one nginx. Each sample is one request of its count.
 pub(super) fn collector(url: &str) -> Collector {
     let page = Page::new(url);
-    server(Source::Nginx, format!("nginx at {url}"), page.address().to_owned(), move || {
-        let text = page.text()?;
-        counters(&text).ok_or_else(|| ServerError::unexpected(&text, "a stub_status page of nginx"))
-    })
+    server(Source::Nginx, format!("nginx at {url}"), page.address().to_owned(), move || read(&page.text()?))
+}
+
+/// The counters of a page.
+pub(super) fn read(text: &str) -> Result<CounterSet, ServerError> {
+    counters(text).ok_or_else(|| ServerError::unexpected(text, "a stub_status page of nginx"))
 }
 
 /// The seven numbers of the page, which has one form since it was made.

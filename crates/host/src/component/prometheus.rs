@@ -28,10 +28,14 @@ pub(super) fn collector(url: &str) -> Collector {
 }
 
 fn page_reads(page: &Page) -> Result<Vec<Read>, ServerError> {
-    let text = page.text()?;
-    let rows = rows(&text).filter(|rows| !rows.is_empty());
-    let rows = rows.ok_or_else(|| ServerError::unexpected(&text, "a page in Prometheus's text form"))?;
-    Ok(reads(&rows, page.address()))
+    read(&page.text()?, page.address())
+}
+
+/// The reads that the text of a page makes.
+pub(super) fn read(text: &str, address: &str) -> Result<Vec<Read>, ServerError> {
+    let rows = rows(text).filter(|rows| !rows.is_empty());
+    let rows = rows.ok_or_else(|| ServerError::unexpected(text, "a page in Prometheus's text form"))?;
+    Ok(reads(&rows, address))
 }
 
 /// The reads that a page's rows make.

@@ -1,12 +1,12 @@
 //! Redis, by its command INFO (RESP over TCP).
 
-use std::io::{self, Read as _};
+use std::io::{self, BufRead, Read as _};
 
 use plimsoll_plan::HostPort;
 use plimsoll_record::metric::redis;
 use plimsoll_record::{CounterSet, Metric, Source};
 
-use super::conversation::{Answer, Conversation, MAX_ANSWER_BYTES, accepted_line};
+use super::conversation::{Conversation, MAX_ANSWER_BYTES, accepted_line};
 use super::error::{ServerError, collector as server, seconds_to_us};
 use crate::collector::{Collector, after, numbers};
 
@@ -48,12 +48,17 @@ pub(super) fn collector(address: &HostPort, password: Option<&str>) -> Collector
     })
 }
 
+/// The counters of an answer to INFO.
+pub(super) fn read(mut answer: impl BufRead) -> Result<CounterSet, ServerError> {
+    counters(&bulk(&mut answer)?)
+}
+
 /// A server without a password rejects one, so that it is sent only where it is required.
 fn ask_info(conversation: &mut Conversation, auth: &mut Option<Vec<u8>>) -> Result<String, ServerError> {
-    match conversation.ask(QUESTION, bulk) {
+    match conversation.ask(QUESTION, |answer| bulk(answer)) {
         Err(ServerError::Refused { reason, .. }) if reason.starts_with("NOAUTH") && auth.is_some() => {
             conversation.greeting = auth.take();
-            conversation.ask(QUESTION, bulk)
+            conversation.ask(QUESTION, |answer| bulk(answer))
         }
         outcome => outcome,
     }
@@ -76,13 +81,13 @@ fn counters(info: &str) -> Result<CounterSet, ServerError> {
 }
 
 /// A bulk string of RESP: its length in a line, its bytes, a line's end.
-fn bulk(answer: &mut Answer<'_>) -> Result<String, ServerError> {
+fn bulk(answer: &mut impl BufRead) -> Result<String, ServerError> {
     let first = accepted_line(answer)?;
     let length = first.strip_prefix('$').and_then(|length| length.parse::<u64>().ok());
     let length = length.filter(|length| *length < MAX_ANSWER_BYTES);
     let length = length.ok_or_else(|| ServerError::unexpected(&first, "an answer of Redis"))?;
     let mut text = Vec::new();
-    answer.take(length + 2).read_to_end(&mut text)?;
+    answer.by_ref().take(length + 2).read_to_end(&mut text)?;
     if text.len() as u64 != length + 2 {
         return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
     }

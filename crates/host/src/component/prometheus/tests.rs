@@ -4,7 +4,7 @@ use plimsoll_record::{Counters, Reading};
 use super::*;
 
 fn read(page: &str) -> Vec<Read> {
-    reads(&rows(page).unwrap(), "10.0.0.1:8080")
+    super::read(page, "10.0.0.1:8080").unwrap()
 }
 
 fn counters<'a>(reads: &'a [Read], source: Source, subject: &str) -> &'a Counters {
