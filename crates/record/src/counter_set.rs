@@ -52,9 +52,9 @@ impl CounterSet {
         }
     }
 
-    /// Adds to a value, which is zero before.
+    /// Adds to a value, which is zero before. A sum that is too large is the largest number, for a server may report anything.
     pub fn add(&mut self, metric: Metric, value: u64) {
-        self.put(metric, self.get(metric).unwrap_or(0) + value);
+        self.put(metric, self.get(metric).unwrap_or(0).saturating_add(value));
     }
 
     /// Puts in a counter whose name is made when it is read; only some sources have these ([`Source::made_names`]).
@@ -142,6 +142,13 @@ mod tests {
         let sorted = set.sorted();
         let sorted: Vec<(&str, u64)> = sorted.iter().map(|(name, value)| (name.as_str(), *value)).collect();
         assert_eq!(sorted, [("cores", 2), ("nice_ms", 2), ("user_ms", 7)]);
+    }
+
+    #[test]
+    fn a_sum_that_is_too_large_is_the_largest_number() {
+        let mut set = CounterSet::from([(cpu::USER_MS, u64::MAX)]);
+        set.add(cpu::USER_MS, 1);
+        assert_eq!(set.get(cpu::USER_MS), Some(u64::MAX));
     }
 
     #[test]

@@ -76,7 +76,7 @@ fn counters(values: &BTreeMap<String, Value>) -> CounterSet {
     let number = |name: &str| values.get(name).and_then(Value::number);
     let sum = |begin: &str, end: &str| {
         let named = values.iter().filter(|(name, _)| name.starts_with(begin) && name.ends_with(end));
-        named.filter_map(|(_, value)| value.number()).reduce(|sum, value| sum + value)
+        named.filter_map(|(_, value)| value.number()).reduce(u64::saturating_add)
     };
     let per_sec = number("sun.os.hrt.frequency").filter(|per_sec| *per_sec > 0);
     let gc_time = || Some(sum("sun.gc.collector.", ".time")? as f64 * 1000.0 / per_sec? as f64);
@@ -96,7 +96,7 @@ fn heap_max(values: &BTreeMap<String, Value>) -> Option<u64> {
     let parts = [of(0), of(1)].into_iter().flatten();
     let collector = values.get("sun.gc.collector.0.name").and_then(Value::text).unwrap_or_default();
     let shared = collector.starts_with("G1") || collector.starts_with("ZGC");
-    if shared { parts.max() } else { parts.reduce(|sum, part| sum + part) }
+    if shared { parts.max() } else { parts.reduce(u64::saturating_add) }
 }
 
 #[cfg(test)]

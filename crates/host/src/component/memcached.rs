@@ -45,7 +45,7 @@ pub(super) fn read(mut answer: impl BufRead) -> Result<CounterSet, ServerError> 
     let mut counters: CounterSet = numbers(&statistics, STATISTICS).collect();
     let us = |name: &str| seconds_to_us(after(&statistics, name)?);
     let cpu_us = us("rusage_user ").zip(us("rusage_system "));
-    counters.put(memcached::CPU_US, cpu_us.map(|(user, system)| user + system));
+    counters.put(memcached::CPU_US, cpu_us.map(|(user, system)| user.saturating_add(system)));
     Ok(counters)
 }
 

@@ -74,7 +74,7 @@ fn counters(info: &str) -> Result<CounterSet, ServerError> {
         counters.remove(redis::MAXMEMORY_BYTES);
     }
     let us = |name: &str| seconds_to_us(after(info, name)?);
-    let sum = |[user, system]: [&str; 2]| Some(us(user)? + us(system)?);
+    let sum = |[user, system]: [&str; 2]| Some(us(user)?.saturating_add(us(system)?));
     counters.put(redis::CPU_US, sum(CPU));
     counters.put(redis::MAIN_THREAD_CPU_US, sum(MAIN_THREAD_CPU));
     Ok(counters)

@@ -157,7 +157,7 @@ fn swap_used(index: &Index<'_>) -> Option<u64> {
 /// Sockets of both families: the kernel counts only those in use apart.
 fn sockets_in_use(index: &Index<'_>) -> Option<u64> {
     let v4 = index.sum("node_sockstat_TCP_inuse", 1.0)?;
-    Some(v4 + index.sum("node_sockstat_TCP6_inuse", 1.0).unwrap_or(0))
+    Some(v4.saturating_add(index.sum("node_sockstat_TCP6_inuse", 1.0).unwrap_or(0)))
 }
 
 fn by_device<'a>(index: &Index<'a>, names: Names) -> BTreeMap<&'a str, CounterSet> {
