@@ -18,6 +18,7 @@ const NAME_OFFSET: usize = 4;
 const LENGTH: usize = 8;
 const TYPE: usize = 12;
 const VALUE_OFFSET: usize = 16;
+const ENTRY_HEAD_BYTES: usize = 20;
 
 /// One counter's value.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,21 +66,24 @@ impl File<'_> {
         let mut values = BTreeMap::new();
         let mut at = self.number(ENTRY_OFFSET)?;
         for _ in 0..self.number(ENTRIES)? {
-            let name = self.text(at + self.number(at + NAME_OFFSET)?)?;
-            if let Some(value) = self.value(at) {
+            // Name and value lie within their entry: from entries that overlap, a file would become a multiple of itself.
+            let length = self.number(at).filter(|length| *length >= ENTRY_HEAD_BYTES)?;
+            let entry = File { bytes: self.bytes.get(at..at.checked_add(length)?)?, ..*self };
+            let name = entry.text(entry.number(NAME_OFFSET)?)?;
+            if let Some(value) = entry.value() {
                 values.insert(name, value);
             }
-            // An entry of no length would be the last one for ever.
-            at += self.number(at).filter(|length| *length > 0)?;
+            at += length;
         }
         Some(values)
     }
 
-    fn value(&self, entry: usize) -> Option<Value> {
-        let at = entry + self.number(entry + VALUE_OFFSET)?;
-        match (self.bytes.get(entry + TYPE)?, self.number(entry + LENGTH)?) {
+    /// The value of the entry that this is.
+    fn value(&self) -> Option<Value> {
+        let at = self.number(VALUE_OFFSET)?;
+        match (self.bytes.get(TYPE)?, self.number(LENGTH)?) {
             (b'J', 0) => {
-                let eight: [u8; 8] = self.bytes.get(at..at + 8)?.try_into().ok()?;
+                let eight: [u8; 8] = self.bytes.get(at..at.checked_add(8)?)?.try_into().ok()?;
                 let number = if self.little { i64::from_le_bytes(eight) } else { i64::from_be_bytes(eight) };
                 Some(Value::Number(u64::try_from(number).ok()?))
             }
@@ -140,6 +144,23 @@ mod tests {
             changed[at] = byte;
             // Whatever comes out, nothing panics and nothing runs for ever.
             drop(values(&changed));
+        }
+    }
+
+    #[test]
+    fn entries_that_overlap_are_refused() {
+        let mut bytes = file();
+        let entry_bytes = bytes.len() - 32;
+        bytes[32..36].copy_from_slice(&(entry_bytes as u32).to_le_bytes());
+        assert_eq!(values(&bytes).unwrap().len(), 1);
+        bytes.extend(b"name of another entry\0");
+        let beyond = entry_bytes as u32;
+        bytes[32 + NAME_OFFSET..32 + NAME_OFFSET + 4].copy_from_slice(&beyond.to_le_bytes());
+        assert!(values(&bytes).is_err(), "a name beyond its entry");
+        for length in [0_u32, 1, 19] {
+            let mut short = file();
+            short[32..36].copy_from_slice(&length.to_le_bytes());
+            assert!(values(&short).is_err(), "{length}");
         }
     }
 
