@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use plimsoll_units::{Clock, Instant, RealClock};
 
-use super::error::{DEADLINE, ServerError};
+use super::error::{DEADLINE, ServerError, beginning};
 
 /// The longest answer; those of the servers asked here are a hundredth of it.
 pub(super) const MAX_ANSWER_BYTES: u64 = 1 << 20;
@@ -103,7 +103,7 @@ pub(super) fn accepted_line(answer: &mut impl BufRead) -> Result<String, ServerE
     let line = line(answer)?;
     match line.strip_prefix('-') {
         Some(reason) => Err(ServerError::Refused {
-            reason: reason.to_owned(),
+            reason: beginning(reason),
             advice: "give its password, as in redis://:password@host:6379",
         }),
         None => Ok(line),

@@ -13,7 +13,7 @@ use crate::collector::{Collector, Missing, Read};
 pub(super) const DEADLINE: Duration = Duration::from_millis(500);
 
 /// Characters shown of an answer that is not understood.
-const SHOWN_CHARS: usize = 60;
+const SHOWN_CHARS: usize = 100;
 
 /// Why a server could not be asked.
 #[derive(Debug)]
@@ -66,7 +66,7 @@ impl ServerError {
 }
 
 /// What is shown of an answer: its first line, cut and without control characters.
-fn beginning(answer: &str) -> String {
+pub(super) fn beginning(answer: &str) -> String {
     let line = answer.lines().next().unwrap_or_default();
     line.chars().filter(|letter| !letter.is_control()).take(SHOWN_CHARS).collect()
 }
