@@ -15,7 +15,7 @@ pub(crate) fn check(text: &[u8]) {
     let feeder = Arc::new(Feeder::from_csv(CSV).expect("a CSV file"));
     match parse(text, &feeder) {
         Ok(template) => check_rendering(&template, &feeder),
-        Err(message) => assert!(message.len() < 1000 && !message.contains('\n'), "{message}"),
+        Err(message) => assert!(message.len() < 2000 && !message.contains('\n'), "{message}"),
     }
     let escaped = parse(&escape(text), &feeder).expect("a text whose openings are escaped");
     assert_eq!(escaped.constant(), Some(text));
