@@ -1,0 +1,19 @@
+//! Whatever a component or another machine sends, it is read or refused, and takes no more memory than it has bytes.
+
+#[path = "any_bytes/answers.rs"]
+mod answers;
+
+use plimsoll_testkit::{Mutations, seeds};
+
+const OF_ANSWERS: Mutations<'_> =
+    Mutations { max_places: 40, special_bytes: b"\0\x01\n{\" :9e\xff", repeated_bytes: 20 };
+
+#[test]
+fn answers_of_the_corpus_and_their_mutations_are_read_or_refused() {
+    let seeds = seeds("answers");
+    assert!(seeds.len() >= 20, "the corpus was found");
+    for seed in &seeds {
+        answers::check(seed);
+        OF_ANSWERS.each(seed, answers::check);
+    }
+}
