@@ -55,5 +55,5 @@ pub use plimsoll_sys::CgroupPaths;
 pub use process::machine::{CpuTimes, ProcessCpuUse, serving};
 pub use process::tracker::Watched;
 pub use sample_source::{Received, SampleSource, SampleSources, SourceEvent};
-pub use stream::{Remote, Ssh, StreamError, opening_line, sample_line};
+pub use stream::{Remote, SampleStream, Ssh, StreamClock, StreamError, opening_line, sample_line};
 pub use system::cpu::cpu_model;

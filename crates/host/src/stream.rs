@@ -133,7 +133,7 @@ fn json_line(value: &impl Serialize) -> io::Result<String> {
 
 /// The clock that the times of a stream are from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum StreamClock {
+pub enum StreamClock {
     /// This machine's: they are taken as they are.
     Ours,
     /// Another machine's. Its clock differs from ours by an unknown offset, and what it sends takes an unknown time: the
@@ -144,7 +144,7 @@ pub(crate) enum StreamClock {
 
 /// Reads a stream of samples.
 #[derive(Debug)]
-pub(crate) struct SampleStream<R> {
+pub struct SampleStream<R> {
     input: R,
     place: String,
     origin: Instant,
@@ -187,12 +187,7 @@ impl<R: BufRead> SampleStream<R> {
     ///
     /// # Errors
     /// When the text is no such stream, or one of another version.
-    pub(crate) fn begin(
-        input: R,
-        place: &str,
-        clock: StreamClock,
-        origin: Instant,
-    ) -> Result<Self, StreamError> {
+    pub fn begin(input: R, place: &str, clock: StreamClock, origin: Instant) -> Result<Self, StreamError> {
         let allowance = Allowance { bytes: MAX_BURST_BYTES, at: RealClock.now() };
         let mut stream = Self { input, place: place.to_owned(), origin, offset_ns: None, allowance };
         let opening = stream.opening()?;
@@ -209,7 +204,7 @@ impl<R: BufRead> SampleStream<R> {
     ///
     /// # Errors
     /// When a line is no sample, or nothing can be read.
-    pub(crate) fn next_sample(&mut self) -> Result<Option<HostSample>, StreamError> {
+    pub fn next_sample(&mut self) -> Result<Option<HostSample>, StreamError> {
         let Some(text) = self.line()? else { return Ok(None) };
         let arrived = RealClock.now();
         let is_remote = self.offset_ns.is_some();
