@@ -6,8 +6,18 @@ use plimsoll_record::{EventKind, FrameHead, Run};
 
 use crate::digest::REPLACED;
 
-/// Checks what a run holds; gives what cannot be true.
-pub(crate) fn check(run: &Run) -> Result<(), String> {
+/// Two years in nanoseconds: a load is held for a year at most.
+const MAX_INSTANT_NS: u64 = 1 << 56;
+/// The largest sum of a count over all frames of a run. A double holds it exactly, and no sum of instants or counts overflows.
+const MAX_TOTAL: u64 = 1 << 53;
+/// A thousand times the highest rate of a plan, requests per second.
+const MAX_RATE: f64 = 1e11;
+
+/// Checks what a run holds, as every read does.
+///
+/// # Errors
+/// What cannot be true of it, in words.
+pub fn check_run(run: &Run) -> Result<(), String> {
     if let Some(damage) =
         run.damage.iter().find(|damage| REPLACED.iter().any(|part| part.table == damage.table))
     {
@@ -19,10 +29,70 @@ pub(crate) fn check(run: &Run) -> Result<(), String> {
     if run.steps.is_empty() && run.damage.iter().any(|damage| !damage.steps.is_empty()) {
         return Err("frames of every step do not match their digests".to_owned());
     }
+    check_sizes(run)?;
     run.frames.iter().try_for_each(|frame| check_frame(&frame.head))?;
     check_frames_are_of_steps(run)?;
     check_frames_are_unique(run)?;
     check_sums(run)
+}
+
+/// No number is beyond what a run reaches, so that what is computed of them does not overflow.
+fn check_sizes(run: &Run) -> Result<(), String> {
+    if instants(run).any(|ns| ns > MAX_INSTANT_NS) {
+        return Err("something happened more than two years after the run began".to_owned());
+    }
+    if run.steps.iter().filter_map(|step| step.rate_per_sec).any(|rate| !(0.0..=MAX_RATE).contains(&rate)) {
+        return Err(format!("a step has a rate that is not between 0 and {MAX_RATE} a second"));
+    }
+    let mut totals = [0_u64; COUNTS];
+    for frame in &run.frames {
+        for (total, count) in totals.iter_mut().zip(counts(&frame.head)) {
+            *total = total.saturating_add(count);
+        }
+    }
+    if totals.iter().any(|total| *total > MAX_TOTAL) {
+        return Err(format!("the frames have more than {MAX_TOTAL} of something"));
+    }
+    Ok(())
+}
+
+/// Every instant of a run but those of its manifest.
+fn instants(run: &Run) -> impl Iterator<Item = u64> {
+    let steps = run.steps.iter().flat_map(|step| [step.began_ns, step.ended_ns, step.drained_ns]);
+    let frames = run.frames.iter().flat_map(|frame| [frame.head.began_ns, frame.head.ended_ns]);
+    let hosts = run.hosts.iter().flat_map(|sample| [sample.began_ns, sample.ended_ns]);
+    let profiles = run.profiles.iter().flat_map(|profile| [profile.began_ns, profile.ended_ns]);
+    steps.chain(frames).chain(hosts).chain(profiles).chain(run.events.iter().map(|event| event.at_ns))
+}
+
+const COUNTS: usize = 20;
+
+/// Every count of a frame, those that are kept by kind together.
+fn counts(head: &FrameHead) -> [u64; COUNTS] {
+    let FrameHead { counts, time, .. } = head;
+    let sum = |sum: u64, count: u64| sum.saturating_add(count);
+    [
+        counts.intended,
+        counts.sent,
+        counts.completed,
+        counts.ok,
+        counts.bytes_in,
+        counts.bytes_out,
+        counts.reconnects,
+        counts.connects,
+        counts.handshakes,
+        counts.resumed,
+        counts.status.iter().map(|(_, count)| count).fold(0, sum),
+        counts.failed.iter().map(|(_, count)| count).fold(0, sum),
+        counts.checks.iter().map(|(_, count)| count).fold(0, sum),
+        head.in_flight,
+        head.backlog,
+        head.connections,
+        time.user_ns,
+        time.system_ns,
+        time.starved_ns,
+        time.stalled_ns,
+    ]
 }
 
 fn check_frame(head: &FrameHead) -> Result<(), String> {

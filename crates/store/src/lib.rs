@@ -21,6 +21,7 @@ mod writer;
 pub use checked::{Checked, check};
 pub use error::StoreError;
 pub use file_name::{file_date, file_name, free_path};
+pub use invariants::check_run;
 pub use listing::{RunRow, RunSummary, list};
 pub use reader::read;
 pub use writer::RunWriter;

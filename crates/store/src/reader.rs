@@ -14,7 +14,7 @@ use rusqlite::{Connection, Result, Row};
 use crate::access;
 use crate::digest::{self, Part};
 use crate::error::{self, StoreError};
-use crate::invariants::check;
+use crate::invariants::check_run;
 use crate::schema::{Json, Word};
 use crate::verify;
 
@@ -30,7 +30,7 @@ use crate::verify;
 pub fn read(path: &Path) -> std::result::Result<Run, StoreError> {
     let mut connection = access::open(path)?;
     let run = read_tables(&mut connection).map_err(|error| error::reading(path, &error))?;
-    check(&run).map_err(|reason| StoreError::Damaged { path: path.to_owned(), reason })?;
+    check_run(&run).map_err(|reason| StoreError::Damaged { path: path.to_owned(), reason })?;
     Ok(run)
 }
 

@@ -192,6 +192,13 @@ fn what_cannot_be_true_is_damage() {
         "UPDATE frame SET step = 77 WHERE id = 1",
         "UPDATE frame SET interval = 0, request = 0 WHERE id = 4",
         "UPDATE step SET ended_by = 'magic'",
+        "UPDATE step SET rate_per_sec = 9e999",
+        "UPDATE step SET drained_ns = 9223372036854775807",
+        "UPDATE frame SET ended_ns = 9223372036854775807 WHERE id = 1",
+        "UPDATE frame SET intended = 9223372036854775807 WHERE id = 1",
+        "UPDATE frame SET status = '{\"200\": 18446744073709551615}' WHERE id = 1",
+        "UPDATE frame SET user_ns = 4611686018427387904",
+        "UPDATE event SET at_ns = 9223372036854775807",
     ] {
         let (_folder, path) = place("run.plimsoll");
         fixture::recorded(&path);
