@@ -35,7 +35,14 @@ fn page_reads(page: &Page) -> Result<Vec<Read>, ServerError> {
 pub(super) fn read(text: &str, address: &str) -> Result<Vec<Read>, ServerError> {
     let rows = rows(text).filter(|rows| !rows.is_empty());
     let rows = rows.ok_or_else(|| ServerError::unexpected(text, "a page in Prometheus's text form"))?;
-    Ok(reads(&rows, address))
+    let reads = reads(&rows, address);
+    if reads.is_empty() {
+        return Err(ServerError::unexpected(
+            text,
+            "a page with counters, or with gauges that are not below zero",
+        ));
+    }
+    Ok(reads)
 }
 
 /// The reads that a page's rows make.

@@ -78,3 +78,10 @@ fn the_java_clients_and_the_go_clients_names_are_known_too() {
     let go = counters(&reads, Source::Go, "10.0.0.1:8080");
     assert_eq!((go[go::GOROUTINES], go[go::GC_PAUSE_US]), (12, 1000));
 }
+
+#[test]
+fn a_page_of_which_nothing_is_kept_is_a_failure() {
+    for page in ["a_bucket{le=\"1\"} 3\na{quantile=\"0.5\"} 1\n", "temperature -4\n"] {
+        assert!(super::read(page, "10.0.0.1:8080").is_err(), "{page}");
+    }
+}
