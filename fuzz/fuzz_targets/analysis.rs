@@ -5,5 +5,9 @@
 
 #[path = "../../crates/report/tests/any_run/analysis.rs"]
 mod analysis;
+#[path = "../../crates/report/tests/any_run/base.rs"]
+mod base;
+#[path = "../../crates/report/tests/any_run/report.rs"]
+mod report;
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| analysis::check(input));

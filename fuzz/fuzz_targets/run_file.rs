@@ -3,6 +3,10 @@
 
 #![no_main]
 
+#[path = "../../crates/report/tests/any_run/base.rs"]
+mod base;
+#[path = "../../crates/report/tests/any_run/report.rs"]
+mod report;
 #[path = "../../crates/report/tests/any_run/run_file.rs"]
 mod run_file;
 

@@ -1,5 +1,7 @@
 //! Whatever a table holds, it is read or refused, and what is said of it is made of numbers.
 
+#![expect(clippy::expect_used, reason = "in tests, a failed step is the failure")]
+
 #[path = "any_table/agreement.rs"]
 mod agreement;
 

@@ -1,5 +1,7 @@
 //! Whatever a component or another machine sends, it is read or refused, and takes no more memory than it has bytes.
 
+#![expect(clippy::expect_used, reason = "in tests, a failed step is the failure")]
+
 #[path = "any_bytes/answers.rs"]
 mod answers;
 #[path = "any_bytes/sample_stream.rs"]

@@ -1,5 +1,7 @@
 //! Whatever a plan file or a flag says, it is read or refused, and what was read is whole.
 
+#![expect(clippy::expect_used, reason = "in tests, a failed step is the failure")]
+
 #[path = "any_text/plan_file.rs"]
 mod plan_file;
 #[path = "any_text/values.rs"]

@@ -4,6 +4,10 @@
 
 #[path = "any_run/analysis.rs"]
 mod analysis;
+#[path = "any_run/base.rs"]
+mod base;
+#[path = "any_run/report.rs"]
+mod report;
 #[path = "any_run/run_file.rs"]
 mod run_file;
 

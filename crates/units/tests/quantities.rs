@@ -1,5 +1,7 @@
 //! Whatever is typed as an amount is read or refused, and whatever is printed is a figure.
 
+#![expect(clippy::expect_used, reason = "in tests, a failed step is the failure")]
+
 #[path = "quantities/agreement.rs"]
 mod agreement;
 

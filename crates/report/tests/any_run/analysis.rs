@@ -7,10 +7,7 @@ use plimsoll_record::{
 };
 use plimsoll_store::check_run;
 
-#[path = "base.rs"]
-mod base;
-#[path = "report.rs"]
-mod report;
+use crate::{base, report};
 
 /// Bytes of one edit: what is changed, of which row, and to which value in two.
 const EDIT_BYTES: usize = 4;

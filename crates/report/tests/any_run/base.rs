@@ -1,5 +1,6 @@
 //! A small run that the others are made from: a ladder of three steps, with the samples of two hosts.
 
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use plimsoll_plan::{Capacity, LoadSpec, Plan, PlanHost, PlanSpec, Slo};
@@ -141,6 +142,11 @@ fn samples(second: u64) -> [HostSample; 3] {
 
 /// The run.
 pub(crate) fn run() -> Run {
+    static RUN: LazyLock<Run> = LazyLock::new(made);
+    RUN.clone()
+}
+
+fn made() -> Run {
     let seconds = 0..u64::from(STEPS * (FRAMES + 1));
     let event =
         Event { at_ns: 5, kind: EventKind::LimitMet, failure: None, text: "A limit was met.".to_owned() };

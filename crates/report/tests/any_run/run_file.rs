@@ -8,10 +8,7 @@ use plimsoll_record::Run;
 use plimsoll_store::{RunWriter, StoreError, check as examine, read};
 use tempfile::TempDir;
 
-#[path = "base.rs"]
-mod base;
-#[path = "report.rs"]
-mod report;
+use crate::{base, report};
 
 /// Bytes of one change: the place in three, and what is changed there.
 const CHANGE_BYTES: usize = 4;
