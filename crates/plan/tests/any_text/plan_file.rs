@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use plimsoll_plan::{ArrivalProcess, Arrivals, Level, Load, Plan, PlanFile, PlanSpec, RateProfile, Shard};
 
-/// Arrivals of one worker that are looked at.
+/// Arrivals of one worker that are checked.
 const ARRIVALS: usize = 50;
 
 /// Asserts that a text is refused with a line that it has, or is a file of plans that are whole.

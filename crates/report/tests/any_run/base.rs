@@ -140,7 +140,7 @@ fn samples(second: u64) -> [HostSample; 3] {
     ]
 }
 
-/// The run.
+/// Made once, and cloned: fuzzing asks for it in each execution.
 pub(crate) fn run() -> Run {
     static RUN: LazyLock<Run> = LazyLock::new(made);
     RUN.clone()
