@@ -5,7 +5,7 @@ CARGO ?= cargo
 export RUST_TEST_THREADS ?= $(shell expr 2 \* `nproc`)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-lab setup-bench services diagnose demo test test-services lint fmt clippy tidy fuzz-targets bench fuzz soak conformance
+.PHONY: help setup setup-lab setup-bench services diagnose demo test test-services lint fmt clippy tidy deny advisories fuzz-targets bench fuzz soak conformance
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,10 +30,19 @@ demo: ## build, load the built-in target, show table, figures and run file (need
 	@scripts/setup.sh demo
 	@scripts/demo.sh
 
-lint: fmt clippy tidy fuzz-targets ## every check that needs no server: format, clippy, tidy, and that the fuzz targets compile
+lint: fmt deny clippy tidy fuzz-targets ## every check that needs no server: format, dependencies, clippy, tidy, and that the fuzz targets compile
 
 fmt:
 	$(CARGO) fmt --all --check
+
+# Offline, so that it says the same of the same commit.
+deny:
+	@scripts/setup.sh lint
+	$(CARGO) deny --locked --offline check --show-stats bans licenses sources
+
+advisories: ## ask RustSec about the dependencies (needs github.com)
+	@scripts/setup.sh lint
+	$(CARGO) deny --locked check advisories
 
 clippy:
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings

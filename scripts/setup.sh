@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Installs the programs that tests (no argument), benchmarks (`bench`) or the clients of docs/conformance.md (`conformance`)
-# need in addition to the toolchains; the demo (`demo`) needs none, only cargo.
+# Installs the programs that tests (no argument), checks of the sources (`lint`), benchmarks (`bench`) or the clients of
+# docs/conformance.md (`conformance`) need in addition to the toolchains; the demo (`demo`) needs none, only cargo.
 # What is already there is left as it is, whatever put it there.
 set -euo pipefail
 
+DENY_VERSION=0.20.2
 # The versions of the compared tools that Debian does not have; the figures name them.
 OHA_VERSION=1.16.0
 K6_VERSION=v1.8.1
@@ -36,7 +37,7 @@ as_root() {
 }
 
 missing_packages() {
-    if [ "${1:-}" = demo ]; then
+    if [ "${1:-}" = demo ] || [ "${1:-}" = lint ]; then
         return 0
     elif [ "${1:-}" = lab ]; then
         [ -x /usr/share/tomcat10/bin/catalina.sh ] || printf 'tomcat10\n'
@@ -189,6 +190,14 @@ install_packages() {
     keep_services_off_at_boot "$@"
 }
 
+# Checks the dependencies in `make lint`.
+install_deny() {
+    have cargo-deny && return 0
+    printf 'setup: building cargo-deny %s; this takes some minutes\n' "$DENY_VERSION"
+    cargo install cargo-deny --locked --version "$DENY_VERSION" --quiet ||
+        fail "cargo could not install cargo-deny $DENY_VERSION; its message is above"
+}
+
 # Built with the tools' own lock files, so that two machines measure the same program.
 install_oha() {
     have oha && return 0
@@ -216,6 +225,7 @@ main() {
         require_new_go
         require_new_jdk
         ;;
+    lint) install_deny ;;
     bench)
         install_oha
         install_k6
