@@ -2,121 +2,80 @@
 //!
 //! It checks how the worker treats its sockets, and counts the responses that the worker was given whole.
 
-use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SyncSender};
 use std::time::Duration;
 
-use plimsoll_record::{Counts, latency_histogram};
 use plimsoll_sys::Route;
 use plimsoll_units::{Clock, Instant};
+use rustls::ServerConfig;
 
+use super::account::{Account, Frames};
+use super::peer::{End, Mark, Peer, Says, Served, Speech};
 use super::random::Random;
-use super::server::{After, Weather, answer};
+use super::weather::Weather;
 use crate::driver::{Driver, Event, Payload, Received};
-use crate::frame_recorder::LiveFrame;
+use crate::step_spec::StepSpec;
 use crate::worker::simulated_tests::SimClock;
 
 /// A worker that waits so often while nothing happens and no time passes is spinning.
 const MAX_IDLE_WAITS: u32 = 1000;
 
-/// What happened to requests on their way, as the network knows it.
-#[derive(Debug, Default)]
-pub(super) struct Account {
-    /// Responses of which the worker was given the last byte, or the end of the connection that ends them.
-    pub(super) completed: Cell<u64>,
-    /// Requests that came to the server whole, those sent twice counted twice.
-    pub(super) requests: Cell<u64>,
-    /// Calls of the worker to its driver.
-    pub(super) steps: Cell<u64>,
-    /// What the worker's frames come to.
-    pub(super) recorded: RefCell<Recorded>,
-}
-
-/// The sum of all frames.
-#[derive(Debug, Default)]
-pub(super) struct Recorded {
-    pub(super) counts: Counts,
-    pub(super) requests_timed: u64,
-    pub(super) frames: u64,
-}
-
-/// The conductor's ends of the channels. It takes frames only while the worker waits, so that nothing depends on threads.
-pub(super) struct Frames {
-    pub(super) full: Receiver<Box<LiveFrame>>,
-    pub(super) give_back: SyncSender<Box<LiveFrame>>,
-}
-
-impl Frames {
-    /// Takes the frames that are there.
-    pub(super) fn take(&self, account: &Account) {
-        while let Ok(live) = self.full.try_recv() {
-            let mut recorded = account.recorded.borrow_mut();
-            for frame in live.seal() {
-                recorded.counts.merge(&frame.head.counts);
-                let mut latency = latency_histogram();
-                frame.latency.add_to(&mut latency).expect("a histogram that was just made");
-                recorded.requests_timed += latency.len();
-                recorded.frames += 1;
-            }
-            self.give_back.try_send(live).unwrap_or_default();
-        }
-    }
-}
-
-fn count(cell: &Cell<u64>) {
-    cell.set(cell.get() + 1);
-}
-
-/// How the server ended a connection.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum End {
-    Orderly,
-    Reset,
-}
+/// The longest that the worker runs late at a time, and the longest between its scans for timeouts.
+const LATE: Duration = Duration::from_millis(2);
+const SCAN: Duration = Duration::from_millis(100);
 
 enum Happening {
     Connected,
     Refused,
+    Spoken(Speech),
     Arrived(Vec<u8>, Option<End>),
     /// The socket takes more.
     Drained,
 }
 
 struct Socket {
+    opened: Instant,
     connected: bool,
     refused: bool,
+    peer: Peer,
     /// Bytes that it takes now.
     room: u64,
     refills: bool,
-    /// Bytes of requests that it took, and requests that are whole.
-    taken_bytes: u64,
-    requests: u64,
-    /// The server answers no further requests.
-    deaf: bool,
-    /// When the last answer is sent.
-    answered_at: Instant,
-    answered_bytes: u64,
+    /// HTTP/1.1: when the requests came that are not answered.
+    unanswered: VecDeque<Instant>,
+    /// Until when the wire is busy with what the server said, and how much that is.
+    busy_until: Instant,
+    spoken_bytes: u64,
+    has_ended: bool,
     inbox: VecDeque<u8>,
     end: Option<End>,
     delivered_bytes: u64,
-    /// The ends of responses in the stream, and what becomes of the connection there.
-    ends: VecDeque<(u64, After)>,
+    /// Places in what the server said that mean something.
+    marks: VecDeque<(u64, Mark)>,
     /// The worker knows that it may not use the connection any more.
     over: bool,
 }
 
+/// The parts of a world that a network needs.
+pub(super) struct Surroundings<'a> {
+    pub(super) clock: &'a SimClock,
+    pub(super) account: &'a Account,
+    pub(super) frames: Rc<Frames>,
+    pub(super) random: Random,
+    pub(super) weather: Weather,
+    pub(super) tls: Option<Arc<ServerConfig>>,
+}
+
 /// The driver of one simulated worker.
 pub(super) struct Network<'a> {
-    clock: &'a SimClock,
-    account: &'a Account,
-    random: Random,
-    weather: Weather,
-    request: Vec<u8>,
+    world: Surroundings<'a>,
     fixed: Arc<[u8]>,
+    timeout: Duration,
+    streams: bool,
+    depth: usize,
     max_connections: usize,
     slots: Vec<(u64, Option<Socket>)>,
     /// By time, and by the order in which they were set.
@@ -125,24 +84,16 @@ pub(super) struct Network<'a> {
     ready: VecDeque<(u64, Event)>,
     idle_waits: u32,
     bytes: Vec<u8>,
-    frames: Rc<Frames>,
 }
 
 impl<'a> Network<'a> {
-    pub(super) fn new(
-        (clock, account): (&'a SimClock, &'a Account),
-        (random, weather): (Random, Weather),
-        (request, fixed): (&[u8], Arc<[u8]>),
-        max_connections: usize,
-        frames: Rc<Frames>,
-    ) -> Self {
+    pub(super) fn new(world: Surroundings<'a>, spec: &StepSpec, max_connections: usize) -> Self {
         Self {
-            clock,
-            account,
-            random,
-            weather,
-            request: request.to_vec(),
-            fixed,
+            world,
+            fixed: spec.fixed_bytes(),
+            timeout: spec.timeout,
+            streams: spec.streams,
+            depth: usize::from(spec.depth),
             max_connections,
             slots: Vec::new(),
             timeline: BTreeMap::new(),
@@ -150,16 +101,33 @@ impl<'a> Network<'a> {
             ready: VecDeque::new(),
             idle_waits: 0,
             bytes: Vec::new(),
-            frames,
         }
+    }
+
+    fn now(&self) -> Instant {
+        self.world.clock.now()
     }
 
     fn socket(&mut self, slot: usize) -> &mut Socket {
         self.slots[slot].1.as_mut().expect("a socket that is open")
     }
 
-    fn later(&mut self, after: Duration, slot: usize, happening: Happening) {
-        self.at(self.clock.now() + after, slot, happening);
+    /// The server's end of a connection, and what it needs to decide.
+    fn served(&mut self, slot: usize) -> (&mut Socket, Served<'_>) {
+        let world = &mut self.world;
+        let served = Served {
+            now: world.clock.now(),
+            random: &mut world.random,
+            weather: &world.weather,
+            account: world.account,
+            depth: self.depth,
+            requests: 0,
+        };
+        (self.slots[slot].1.as_mut().expect("a socket that is open"), served)
+    }
+
+    fn time(&mut self, most: Duration) -> Duration {
+        self.world.random.time(most)
     }
 
     fn at(&mut self, at: Instant, slot: usize, happening: Happening) {
@@ -168,7 +136,14 @@ impl<'a> Network<'a> {
         self.timeline.insert((at, self.set), (slot, generation, happening));
     }
 
+    fn say(&mut self, slot: usize, says: Vec<Says>) {
+        for Says { at, speech } in says {
+            self.at(at, slot, Happening::Spoken(speech));
+        }
+    }
+
     fn happen(&mut self, slot: usize, generation: u64, happening: Happening) {
+        let socket_bytes = self.world.weather.socket_bytes;
         let (found, Some(socket)) = &mut self.slots[slot] else { return };
         if *found != generation {
             return;
@@ -178,9 +153,10 @@ impl<'a> Network<'a> {
             Happening::Connected => socket.connected = true,
             Happening::Refused => socket.refused = true,
             Happening::Drained => {
-                socket.room = self.weather.socket_bytes;
+                socket.room = socket_bytes;
                 socket.refills = false;
             }
+            Happening::Spoken(speech) => return self.speak(slot, speech),
             Happening::Arrived(bytes, end) => {
                 socket.inbox.extend(bytes);
                 socket.end = socket.end.or(end);
@@ -192,126 +168,119 @@ impl<'a> Network<'a> {
         self.ready.push_back((generation, event));
     }
 
-    /// Requests that are whole now are answered, in their order.
-    fn answer(&mut self, slot: usize) {
-        let length = self.request.len() as u64;
-        while self.socket(slot).taken_bytes / length > self.socket(slot).requests {
-            self.socket(slot).requests += 1;
-            count(&self.account.requests);
-            if self.socket(slot).deaf {
-                continue;
-            }
-            if self.random.permille(self.weather.never_answers) {
-                self.socket(slot).deaf = true;
-            } else {
-                self.send_answer(slot);
-            }
+    /// The server says something, which goes over the wire in pieces and behind what it said before.
+    fn speak(&mut self, slot: usize, speech: Speech) {
+        if self.socket(slot).has_ended {
+            return;
         }
-    }
-
-    fn send_answer(&mut self, slot: usize) {
-        let answer = answer(&mut self.random, &self.weather);
-        let (service, idle) =
-            (self.random.time(self.weather.service), self.random.permille(self.weather.leaves_idle));
-        let now = self.clock.now();
-        let socket = self.socket(slot);
-        let mut at = socket.answered_at.max(now) + service;
-        socket.answered_bytes += answer.bytes.len() as u64;
-        socket.ends.push_back((socket.answered_bytes, answer.after));
-        socket.deaf = answer.after != After::GoesOn || idle;
-        let end = match answer.after {
-            After::GoesOn | After::SaidClosed | After::Malformed => None,
-            After::Closed | After::EndsResponse | After::Cut { reset: false } => Some(End::Orderly),
-            After::Cut { reset: true } => Some(End::Reset),
-        };
-        let mut rest = answer.bytes;
-        while rest.len() > 1 && self.random.permille(400) {
-            let piece = rest.drain(..self.random.within(1..rest.len() as u64) as usize).collect();
+        let (socket, mut served) = self.served(slot);
+        let (spoken, says) = socket.peer.speak(speech, &mut served);
+        socket.spoken_bytes += spoken.bytes.len() as u64;
+        socket.marks.push_back((socket.spoken_bytes - spoken.after_mark as u64, spoken.mark));
+        socket.has_ended = spoken.end.is_some();
+        let mut at = socket.busy_until.max(served.now);
+        self.say(slot, says);
+        let gap = self.world.weather.gap;
+        let mut rest = spoken.bytes;
+        while rest.len() > 1 && self.world.random.permille(400) {
+            let piece = rest.drain(..self.world.random.within(1..rest.len() as u64) as usize).collect();
             self.at(at, slot, Happening::Arrived(piece, None));
-            at = at + self.random.time(self.weather.gap);
+            at = at + self.time(gap);
         }
         // The end comes with the last piece, or by itself.
-        let together = self.random.permille(500);
-        self.at(at, slot, Happening::Arrived(rest, end.filter(|_| together)));
+        let (end, together) = (spoken.end, self.world.random.permille(500));
+        if !rest.is_empty() || together {
+            self.at(at, slot, Happening::Arrived(rest, end.filter(|_| together)));
+        }
         if !together && end.is_some() {
-            at = at + self.random.time(self.weather.gap);
+            at = at + self.time(gap);
             self.at(at, slot, Happening::Arrived(Vec::new(), end));
         }
-        if idle && answer.after == After::GoesOn {
-            let left = at + self.random.time(self.weather.service);
-            self.at(left, slot, Happening::Arrived(Vec::new(), Some(End::Orderly)));
-        }
-        self.socket(slot).answered_at = at;
+        self.socket(slot).busy_until = at;
     }
 
     /// The worker was given so many bytes more, or the end: counts what is complete by that.
     fn delivered(&mut self, slot: usize, bytes: u64, at_end: bool) {
-        let account = self.account;
+        let (account, now, in_order) = (self.world.account, self.now(), !self.streams);
         let socket = self.socket(slot);
         socket.delivered_bytes += bytes;
-        while let Some((end, after)) = socket.ends.front().copied()
-            && end <= socket.delivered_bytes
+        while let Some((place, mark)) = socket.marks.front().copied()
+            && place <= socket.delivered_bytes
         {
-            match after {
-                After::EndsResponse if !at_end => return,
-                After::GoesOn | After::Closed | After::SaidClosed | After::EndsResponse => {
-                    count(&account.completed)
+            match mark {
+                Mark::WholeAtEnd(_) if !at_end => return,
+                // Nothing counts behind what breaks the connection.
+                _ if socket.over => {}
+                Mark::Whole(number) | Mark::LastWhole(number) | Mark::WholeAtEnd(number) => {
+                    account.completed.borrow_mut().push((number, now));
+                    if in_order {
+                        socket.unanswered.pop_front().expect("a request that is answered");
+                    }
                 }
-                After::Cut { .. } | After::Malformed => {}
+                Mark::Nothing | Mark::Broken => {}
             }
-            socket.over |= matches!(after, After::Closed | After::SaidClosed | After::Malformed);
-            socket.ends.pop_front();
+            socket.over |= matches!(mark, Mark::LastWhole(_) | Mark::Broken);
+            socket.marks.pop_front();
         }
     }
 
-    /// What is sent must be requests, one after another, from where the last send ended.
-    fn check_sent(&mut self, slot: usize, bytes: &[u8]) {
-        let request = self.request.clone();
-        let socket = self.socket(slot);
-        assert!(
-            socket.connected && !socket.over,
-            "sent on a connection that is not, or no longer, to be used"
-        );
-        let begin = socket.taken_bytes as usize;
-        let differs =
-            bytes.iter().enumerate().find(|(at, byte)| request[(begin + at) % request.len()] != **byte);
-        assert_eq!(differs, None, "what is sent is no request");
+    /// What must hold of each socket while the worker waits.
+    fn check_sockets(&self) {
+        let now = self.now();
+        let kept = self.timeout + SCAN + LATE * 10;
+        for socket in self.slots.iter().filter_map(|(_, socket)| socket.as_ref()) {
+            assert!(!socket.over, "the worker waits on a connection that is over");
+            assert!(
+                socket.unanswered.len() <= self.depth,
+                "{} requests on one connection",
+                socket.unanswered.len()
+            );
+            let oldest = socket.unanswered.front().copied();
+            let since = oldest.or((!socket.connected).then_some(socket.opened));
+            assert!(
+                since.is_none_or(|since| now.since(since) <= kept),
+                "waits since {since:?}, it is {now:?}"
+            );
+        }
     }
 }
 
 impl Driver for Network<'_> {
     fn open(&mut self, slot: usize, _route: &Route) -> io::Result<()> {
-        count(&self.account.steps);
+        self.world.account.step();
         if self.slots.len() <= slot {
             self.slots.resize_with(slot + 1, || (0, None));
         }
-        let now = self.clock.now();
+        let now = self.now();
+        let peer = Peer::new(self.streams, self.world.tls.as_ref());
         let (generation, socket) = &mut self.slots[slot];
         assert!(socket.is_none(), "slot {slot} is opened twice");
         *generation += 1;
         *socket = Some(Socket {
+            opened: now,
             connected: false,
             refused: false,
-            room: self.weather.socket_bytes,
+            peer,
+            room: self.world.weather.socket_bytes,
             refills: false,
-            taken_bytes: 0,
-            requests: 0,
-            deaf: false,
-            answered_at: now,
-            answered_bytes: 0,
+            unanswered: VecDeque::new(),
+            busy_until: now,
+            spoken_bytes: 0,
+            has_ended: false,
             inbox: VecDeque::new(),
             end: None,
             delivered_bytes: 0,
-            ends: VecDeque::new(),
+            marks: VecDeque::new(),
             over: false,
         });
         let open = self.slots.iter().filter(|(_, socket)| socket.is_some()).count();
         assert!(open <= self.max_connections, "{open} connections");
-        let after = self.random.time(self.weather.connect);
-        if self.random.permille(self.weather.refused) {
-            self.later(after, slot, Happening::Refused);
-        } else if !self.random.permille(self.weather.never_connects) {
-            self.later(after, slot, Happening::Connected);
+        let (connect, refused) = (self.world.weather.connect, self.world.weather.refused);
+        let at = now + self.time(connect);
+        if self.world.random.permille(refused) {
+            self.at(at, slot, Happening::Refused);
+        } else if !self.world.random.permille(self.world.weather.never_connects) {
+            self.at(at, slot, Happening::Connected);
         }
         Ok(())
     }
@@ -325,29 +294,39 @@ impl Driver for Network<'_> {
     }
 
     fn send(&mut self, slot: usize, payload: Payload<'_>) -> io::Result<usize> {
-        count(&self.account.steps);
-        let Payload::Fixed(range) = payload else { return Err(io::ErrorKind::Unsupported.into()) };
+        self.world.account.step();
         let fixed = Arc::clone(&self.fixed);
-        self.check_sent(slot, &fixed[range.clone()]);
+        let bytes = match payload {
+            Payload::Fixed(range) => &fixed[range],
+            Payload::Borrowed(bytes) => bytes,
+        };
+        assert!(self.socket(slot).connected, "sent on a socket that is not connected");
         if self.socket(slot).end == Some(End::Reset) {
             return Err(io::ErrorKind::ConnectionReset.into());
         }
-        let most = (range.len() as u64).min(self.socket(slot).room);
-        let partly = self.random.permille(200);
-        let taken = if partly { self.random.within(0..most + 1) } else { most };
-        let socket = self.socket(slot);
+        let most = (bytes.len() as u64).min(self.socket(slot).room);
+        let partly = self.world.random.permille(200);
+        let taken = if partly { self.world.random.within(0..most + 1) } else { most };
+        let in_order = !self.streams;
+        let (socket, mut served) = self.served(slot);
         socket.room -= taken;
-        socket.taken_bytes += taken;
-        if !std::mem::replace(&mut socket.refills, true) {
-            let after = self.random.time(self.weather.gap);
-            self.later(after, slot, Happening::Drained);
+        let refills = std::mem::replace(&mut socket.refills, true);
+        let says = socket.peer.take(&bytes[..taken as usize], &mut served);
+        if in_order {
+            let (count, now) = (served.requests, served.now);
+            socket.unanswered.extend((0..count).map(|_| now));
         }
-        self.answer(slot);
+        self.say(slot, says);
+        if !refills {
+            let gap = self.world.weather.gap;
+            let at = self.now() + self.time(gap);
+            self.at(at, slot, Happening::Drained);
+        }
         Ok(taken as usize)
     }
 
     fn receive(&mut self, slot: usize, discardable_bytes: u64) -> io::Result<Received<'_>> {
-        count(&self.account.steps);
+        self.world.account.step();
         let held = self.socket(slot).inbox.len() as u64;
         assert!(self.socket(slot).connected, "received on a socket that is not connected");
         if held == 0 {
@@ -360,12 +339,13 @@ impl Driver for Network<'_> {
                 }
             };
         }
-        let all = self.random.permille(600);
-        let taken = if all { held } else { self.random.within(1..held + 1) };
-        let discards = taken <= discardable_bytes && self.random.permille(500);
+        let random = &mut self.world.random;
+        let taken = if random.permille(600) { held } else { random.within(1..held + 1) };
+        let discards = taken <= discardable_bytes && random.permille(500);
+        let says_more = random.permille(500);
         let socket = self.socket(slot);
         let bytes: Vec<u8> = socket.inbox.drain(..taken as usize).collect();
-        let more = !socket.inbox.is_empty() || self.random.permille(500);
+        let more = !socket.inbox.is_empty() || says_more;
         self.delivered(slot, taken, false);
         if discards {
             return Ok(Received::Discarded { count: taken, more });
@@ -375,30 +355,32 @@ impl Driver for Network<'_> {
     }
 
     fn close(&mut self, slot: usize) {
-        count(&self.account.steps);
+        self.world.account.step();
         self.slots[slot].1 = None;
     }
 
     fn wait<C: Clock>(&mut self, longest: Duration, clock: &C) -> io::Result<Instant> {
-        count(&self.account.steps);
-        self.frames.take(self.account);
-        let now = self.clock.now();
+        self.world.account.step();
+        self.world.frames.take(self.world.account);
+        self.check_sockets();
+        let now = self.now();
         if self.ready.is_empty() {
             let ends = now + longest;
             let next = self.timeline.first_key_value().map_or(ends, |((at, _), _)| ends.min(*at));
-            self.clock.advance(next.since(now));
+            self.world.clock.advance(next.since(now));
         }
         // The scheduler may let the worker run late.
-        if self.random.permille(50) {
-            self.clock.advance(self.random.time(Duration::from_millis(2)));
+        if self.world.random.permille(50) {
+            let late = self.time(LATE);
+            self.world.clock.advance(late);
         }
         while let Some(entry) = self.timeline.first_entry()
-            && entry.key().0 <= self.clock.now()
+            && entry.key().0 <= self.world.clock.now()
         {
             let (slot, generation, happening) = entry.remove();
             self.happen(slot, generation, happening);
         }
-        let idle = self.ready.is_empty() && self.clock.now() == now;
+        let idle = self.ready.is_empty() && self.now() == now;
         self.idle_waits = if idle { self.idle_waits + 1 } else { 0 };
         assert!(self.idle_waits < MAX_IDLE_WAITS, "the worker spins");
         Ok(clock.now())
