@@ -93,7 +93,7 @@ pub struct ResponseView<'a> {
     pub status: u16,
     /// The header fields in the order of their arrival; none unless the interest is [`ResponseInterest::Full`].
     pub fields: &'a [Field<'a>],
-    /// The body without its framing, cut off at [`MAX_KEPT_BODY_BYTES`].
+    /// The body without its framing, cut off at [`MAX_KEPT_BODY_BYTES`]; earlier if the framing of tiny chunks takes the room.
     pub body: &'a [u8],
     /// The body's full length.
     pub body_bytes: u64,

@@ -38,7 +38,7 @@ mod traffic;
 mod weather;
 
 /// How many worlds are played where nothing else is asked for.
-const SEEDS: u64 = 100;
+const SEEDS: u64 = 60;
 
 /// The longest that a worker waits for what is under way when its load has ended.
 const DRAIN: Duration = Duration::from_secs(10);
@@ -136,7 +136,8 @@ fn play(seed: u64) -> Played {
     frames.take(&account);
     check_counts(&account);
     check_latencies(&spec, &account);
-    let late = (&clock).now().since(ends + DRAIN);
+    check_suspensions(&account);
+    let late = (&clock).now().since(ends + DRAIN).saturating_sub(account.suspended.get());
     assert!(late < Duration::from_millis(100), "it ended {late:?} after its time");
     let recorded = account.recorded.borrow();
     Played {
@@ -169,6 +170,13 @@ fn check_counts(account: &Account) {
     assert_eq!(counts.ok, counts.completed);
     assert!(counts.completed <= account.requests.get(), "{counts:?}");
     assert!(recorded.latency.len() >= counts.completed, "each response has a time");
+}
+
+/// A suspension of more than a second is one, whatever else the worker did meanwhile.
+fn check_suspensions(account: &Account) {
+    let (suspended, stalled) = (account.suspended.get(), account.recorded.borrow().stalled_ns);
+    let missed = suspended > Duration::from_secs(1) && stalled < suspended.as_nanos() as u64 / 2;
+    assert!(!missed, "suspended for {suspended:?}, and {stalled} ns of it noticed");
 }
 
 /// In an open loop, latency counts from the instant at which a request was due: where no request failed, the times must be

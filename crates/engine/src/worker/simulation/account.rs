@@ -3,6 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::sync::mpsc::{Receiver, SyncSender};
+use std::time::Duration;
 
 use plimsoll_record::{Counts, Histogram, latency_histogram};
 use plimsoll_units::Instant;
@@ -21,6 +22,8 @@ pub(super) struct Account {
     once: RefCell<BTreeSet<u64>>,
     /// Calls of the worker to its driver.
     pub(super) steps: Cell<u64>,
+    /// For how long the machine was suspended.
+    pub(super) suspended: Cell<Duration>,
     /// What the worker's frames come to.
     pub(super) recorded: RefCell<Recorded>,
 }
@@ -47,13 +50,15 @@ impl Account {
 #[derive(Debug)]
 pub(super) struct Recorded {
     pub(super) counts: Counts,
+    /// For how long the worker says that it was stopped.
+    pub(super) stalled_ns: u64,
     pub(super) latency: Histogram,
     pub(super) frames: u64,
 }
 
 impl Default for Recorded {
     fn default() -> Self {
-        Self { counts: Counts::default(), latency: latency_histogram(), frames: 0 }
+        Self { counts: Counts::default(), stalled_ns: 0, latency: latency_histogram(), frames: 0 }
     }
 }
 
@@ -70,6 +75,7 @@ impl Frames {
             let mut recorded = account.recorded.borrow_mut();
             for frame in live.seal() {
                 recorded.counts.merge(&frame.head.counts);
+                recorded.stalled_ns += frame.head.time.stalled_ns;
                 frame.latency.add_to(&mut recorded.latency).expect("histograms of one shape");
                 recorded.frames += 1;
             }

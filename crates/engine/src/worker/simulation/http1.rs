@@ -142,7 +142,9 @@ fn whole(random: &mut Random, body: &[u8]) -> Vec<u8> {
         1 => joined("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n", &with_length(body, "")),
         2 => {
             let mut bytes = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n".to_vec();
-            let most = random.within(1..4000) as usize;
+            // Of a response, little more than the longest body is kept for a check, framing included.
+            let least = body.len() as u64 / 10_000 + 1;
+            let most = random.within(least..least + 4000) as usize;
             for chunk in body.chunks(most) {
                 bytes.extend(joined(&format!("{:x};a=b\r\n", chunk.len()), chunk));
                 bytes.extend(b"\r\n");

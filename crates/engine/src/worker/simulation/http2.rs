@@ -94,6 +94,8 @@ pub(super) struct Http2 {
     granted: i64,
     first_window: i64,
     first_granted: i64,
+    /// The window of new streams as the settings said last.
+    announced: i64,
     /// The limit of streams that the client has acknowledged.
     limit: Option<u32>,
     unacknowledged: VecDeque<Unacknowledged>,
@@ -115,6 +117,7 @@ impl Default for Http2 {
             granted: DEFAULT_WINDOW,
             first_window: DEFAULT_WINDOW,
             first_granted: DEFAULT_WINDOW,
+            announced: DEFAULT_WINDOW,
             limit: None,
             unacknowledged: VecDeque::new(),
             pings: VecDeque::new(),
@@ -356,7 +359,8 @@ impl Http2 {
     }
 
     fn speak_settings(&mut self, streams: Option<u32>, window: Option<u32>) -> Spoken {
-        let wider = window.map_or(0, |window| i64::from(window) - self.first_granted);
+        let wider = window.map_or(0, |window| i64::from(window) - self.announced);
+        self.announced += wider;
         let shrinks = (-wider).max(0);
         self.first_granted += wider.max(0);
         for stream in self.streams.values_mut() {

@@ -27,6 +27,9 @@ const MAX_IDLE_WAITS: u32 = 1000;
 const LATE: Duration = Duration::from_millis(2);
 const SCAN: Duration = Duration::from_millis(100);
 
+/// The longest that the machine is suspended.
+const SUSPENDED: Duration = Duration::from_secs(60);
+
 enum Happening {
     Connected,
     Refused,
@@ -373,6 +376,11 @@ impl Driver for Network<'_> {
         if self.world.random.permille(50) {
             let late = self.time(LATE);
             self.world.clock.advance(late);
+        }
+        if self.world.random.within(0..1_000_000) < self.world.weather.suspends {
+            let span = self.time(SUSPENDED);
+            self.world.clock.advance(span);
+            self.world.account.suspended.set(self.world.account.suspended.get() + span);
         }
         while let Some(entry) = self.timeline.first_entry()
             && entry.key().0 <= self.world.clock.now()

@@ -16,6 +16,8 @@ pub(super) struct Weather {
     pub(super) never_answers: u64,
     pub(super) cut: u64,
     pub(super) malformed: u64,
+    /// Of a million waits, those after which the machine was suspended.
+    pub(super) suspends: u64,
     pub(super) closes: u64,
     pub(super) leaves_idle: u64,
     /// Streams that HTTP/2 resets, refuses or answers wrongly.
@@ -43,6 +45,7 @@ impl Weather {
             never_answers,
             cut,
             malformed,
+            suspends: if random.permille(100) { random.within(0..1000) } else { 0 },
             closes,
             leaves_idle,
             breaks_streams,
