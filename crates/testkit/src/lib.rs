@@ -7,6 +7,7 @@
 mod bad_server;
 pub mod conformance;
 mod corpus;
+mod faulty_disk;
 mod frame_notation;
 mod go_program;
 mod jvm;
@@ -21,6 +22,7 @@ mod system_servers;
 
 pub use bad_server::BadServer;
 pub use corpus::{Mutations, seeds};
+pub use faulty_disk::{DiskFault, FaultyDisk};
 pub use frame_notation::{frame_bytes, hex};
 pub use go_program::GoProgram;
 pub use jvm::Jvm;

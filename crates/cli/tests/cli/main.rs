@@ -14,6 +14,7 @@ mod diff;
 mod echo;
 mod explain;
 mod faults;
+mod faulty_disk;
 mod full_disk;
 mod generator;
 mod hosts;
