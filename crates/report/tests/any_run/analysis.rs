@@ -32,15 +32,17 @@ const NUMBERS: [u64; 16] = [
     u64::MAX,
 ];
 
-/// Edits a run and asserts that it is refused, or analysed and reported in numbers.
+/// Edits a run and asserts that it is refused, or analysed and reported in numbers. A byte after the edits says in which form.
 pub(crate) fn check(input: &[u8]) {
+    let edits = input.chunks_exact(EDIT_BYTES);
+    let form = edits.remainder().first().copied().unwrap_or(edits.len() as u8);
     let mut run = base::run();
-    for edit in input.chunks_exact(EDIT_BYTES) {
+    for edit in edits {
         let number = number(edit[2], edit[3]);
         apply(&mut run, edit[0], usize::from(edit[1]), number);
     }
     match check_run(&run) {
-        Ok(()) => report::check(&run),
+        Ok(()) => report::check(&run, form),
         Err(reason) => assert!(!reason.is_empty()),
     }
 }
