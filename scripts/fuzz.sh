@@ -4,6 +4,8 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 SECONDS_EACH=${FUZZ_SECONDS:-60}
+# SQLite is linked twice into some targets, which is no fault of theirs.
+export ASAN_OPTIONS=detect_odr_violation=0
 
 if [ ! -f fuzz/Cargo.toml ]; then
     echo "fuzz: there is no fuzz/Cargo.toml, so nothing to fuzz" >&2

@@ -192,7 +192,7 @@ fn without_brackets(text: &str) -> Option<String> {
         Some(address) => address.parse::<Ipv6Addr>().ok().map(|_| address)?,
         None => text,
     };
-    let whole = !host.is_empty() && !host.contains(char::is_whitespace);
+    let whole = !host.is_empty() && !host.contains(|c: char| c.is_whitespace() || "[]".contains(c));
     (whole && (bracketed.is_some() || !host.contains(':'))).then(|| host.to_owned())
 }
 

@@ -51,7 +51,7 @@ pub enum TargetError {
     #[error(transparent)]
     Address(#[from] AddressError),
     /// A header is not `Name: value`.
-    #[error("header `{0}` has no colon; write it like -H 'Accept: text/html'")]
+    #[error("header `{0}` … has no colon; write it like -H 'Accept: text/html'")]
     Header(String),
     #[error(transparent)]
     Encode(#[from] EncodeError<InvalidByte>),
@@ -59,7 +59,9 @@ pub enum TargetError {
 
 /// Splits `Name: value`.
 pub(crate) fn parse_header(text: &str) -> Result<(String, String), TargetError> {
-    let (name, value) = text.split_once(':').ok_or_else(|| TargetError::Header(text.to_owned()))?;
+    // What is behind the name may be a password.
+    let name_of = |text: &str| text.split(['=', ' ']).next().unwrap_or_default().to_owned();
+    let (name, value) = text.split_once(':').ok_or_else(|| TargetError::Header(name_of(text)))?;
     Ok((name.trim().to_owned(), value.trim().to_owned()))
 }
 
@@ -100,7 +102,11 @@ impl Target {
     /// is none that load can go to. A single word is taken for a host's name.
     pub fn parse(url: &str) -> Result<Self, TargetError> {
         let url = if url.contains("://") { url.to_owned() } else { format!("http://{url}") };
-        let error = |reason: &str| TargetError::Url { url: url.clone(), reason: reason.to_owned() };
+        // A password may have a slash or a space in it, which makes this no URL.
+        let error = |reason: &str| match url.contains('@') {
+            true => TargetError::User,
+            false => TargetError::Url { url: url.clone(), reason: reason.to_owned() },
+        };
         let uri: Uri = url.parse().map_err(|reason: http::uri::InvalidUri| error(&reason.to_string()))?;
         let usual_port = match uri.scheme_str().unwrap_or_default() {
             "http" => PORT_HTTP,
@@ -221,6 +227,21 @@ mod tests {
         for fine in ["localhost", "LOCALHOST", "http://web/", "web:80", "web/", "0.0.0.0:3000", "a.b"] {
             assert!(Target::parse(fine).is_ok(), "{fine}");
         }
+    }
+
+    #[test]
+    fn what_may_be_a_password_is_not_repeated() {
+        for url in
+            ["http://ann:s3cret@a/", "http://ann:s3cr/et@a:1/", "http://ann:s3 cret@a/", "ann:s3cret@a"]
+        {
+            let error = Target::parse(url).unwrap_err().to_string();
+            assert!(!error.contains("s3") && error.contains("user name"), "{error}");
+        }
+        for header in ["Authorization=Bearer s3cret", "Authorization s3cret"] {
+            let error = parse_header(header).unwrap_err().to_string();
+            assert!(!error.contains("s3cret") && error.contains("`Authorization`"), "{error}");
+        }
+        assert_eq!(Target::parse("http://a/ann@b").unwrap().path, "/ann@b");
     }
 
     #[test]

@@ -16,7 +16,7 @@ mod rows;
 mod step;
 mod verdict;
 
-use crate::privacy::{Values, shown_plan};
+use crate::privacy::{Values, shown_plan, shown_steps};
 use crate::words;
 use plimsoll_analyze::Findings;
 use plimsoll_record::Run;
@@ -57,7 +57,7 @@ document! {
         /// The target before the load.
         preflight: PreflightDocument = PreflightDocument::new(&run.manifest.preflight),
         /// The steps, in the order they were run.
-        steps: Vec<StepDocument> = each(&findings.steps, |step| StepDocument::new(run, findings, step)),
+        steps: Vec<StepDocument> = each(&shown_steps(findings, values), |step| StepDocument::new(run, findings, step)),
         /// Numbers of connections of the ladder that were not tried, because this machine cannot open so many.
         steps_not_run: Vec<u32> = each(&findings.not_run, |step| step.connections),
         /// The load generator's check of itself, over the steps that count for the answer.

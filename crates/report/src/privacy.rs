@@ -2,7 +2,7 @@
 //!
 //! Credentials in headers are always hidden; the values of queries and the bodies of requests unless they are asked for.
 
-use plimsoll_analyze::Findings;
+use plimsoll_analyze::{Findings, StepSummary};
 use serde_json::Value;
 
 /// Whether the values of queries and the bodies of requests are shown.
@@ -20,13 +20,24 @@ const HIDDEN: &str = "(hidden)";
 /// Replaces a value of a query.
 const HIDDEN_VALUE: &str = "…";
 
-/// The findings with no value of a query in the target's URL, for figures.
+/// The findings with no value of a query in the target's URL and in the names of requests, for figures and tables.
 pub fn for_figures(findings: &Findings, values: Values) -> Findings {
     let mut findings = findings.clone();
     if values == Values::Hidden {
         findings.plan.target.url = without_query_values(&findings.plan.target.url);
+        findings.steps = shown_steps(&findings, values);
     }
     findings
+}
+
+/// The steps with no value of a query in the names of their requests.
+pub(crate) fn shown_steps(findings: &Findings, values: Values) -> Vec<StepSummary> {
+    let mut steps = findings.steps.clone();
+    let requests = steps.iter_mut().flat_map(|step| &mut step.requests);
+    for request in requests.filter(|_| values == Values::Hidden) {
+        request.name = without_query_values(&request.name);
+    }
+    steps
 }
 
 /// The stored plan as a document shows it. Null if the plan cannot be read.
@@ -47,6 +58,9 @@ pub(crate) fn shown_plan(stored: &str, values: Values) -> Value {
     plan.get_mut("target").into_iter().for_each(hide);
     // A request without a name of its own is called by its path.
     plan.get_mut("requests").and_then(Value::as_array_mut).into_iter().flatten().for_each(hide);
+    for part in ["hosts", "profile"] {
+        plan.get_mut(part).filter(|_| values == Values::Hidden).into_iter().for_each(hide_values_of_pages);
+    }
     plan.get_mut("mix").and_then(Value::as_array_mut).into_iter().flatten().for_each(hide);
     plan
 }
@@ -82,8 +96,22 @@ fn hide_values(request: &mut Value) {
     }
 }
 
-/// A URL or a path whose query has names alone: `/sleep?ms=…`. What has no name is a value.
+/// Hides the values of queries in every text: pages of probes and profilers are asked for by URL.
+fn hide_values_of_pages(part: &mut Value) {
+    match part {
+        Value::String(text) => *text = without_query_values(text),
+        Value::Array(items) => items.iter_mut().for_each(hide_values_of_pages),
+        Value::Object(fields) => fields.values_mut().for_each(hide_values_of_pages),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// A URL or a path whose query has names alone: `/sleep?ms=…`. What has no name is a value, and so
+/// is a fragment.
 fn without_query_values(url: &str) -> String {
+    if let Some((url, _)) = url.split_once('#') {
+        return format!("{}#{HIDDEN_VALUE}", without_query_values(url));
+    }
     let Some((path, query)) = url.split_once('?') else { return url.to_owned() };
     let pair = |pair: &str| match pair.split_once('=') {
         Some((name, _)) => format!("{name}={HIDDEN_VALUE}"),
@@ -108,12 +136,16 @@ mod tests {
             },
             "requests": [{ "name": "GET /x?user=ann" }],
             "mix": [{ "path": "/y", "headers": [["Set-Cookie2", "5"]], "body": "" }],
+            "hosts": [{ "probes": ["prometheus=http://b/metrics?token=t"] }],
+            "profile": { "profiler": "http://b/debug?key=k#part" },
             "redact": ["x-internal"],
         });
         let hidden = shown_plan(&stored.to_string(), Values::Hidden);
         assert_eq!(hidden["target"]["url"], "http://a/x?user=…&b=…&…");
         assert_eq!(hidden["target"]["body"], HIDDEN);
         assert_eq!(hidden["requests"][0]["name"], "GET /x?user=…");
+        assert_eq!(hidden["hosts"][0]["probes"][0], "prometheus=http://b/metrics?token=…");
+        assert_eq!(hidden["profile"]["profiler"], "http://b/debug?key=…#…");
         let values = |plan: &Value| {
             let headers = plan["target"]["headers"].as_array().unwrap().clone();
             headers.iter().map(|pair| pair[1].as_str().unwrap().to_owned()).collect::<Vec<_>>()

@@ -31,6 +31,7 @@ pub(crate) fn open(path: &Path) -> Result<Connection, StoreError> {
     if number(&connection, "application_id").map_err(|error| unopened(path, &error))? != APPLICATION_ID {
         return Err(not_a_run_file(path, "it is a SQLite database of another program, or empty"));
     }
+    check_tables(path, &connection)?;
     check_length(path, number(&connection, "page_size").map_err(reading)?, metadata.len())?;
     let found = version(&connection).map_err(reading)?;
     if found.major != FormatVersion::CURRENT.major {
@@ -41,6 +42,22 @@ pub(crate) fn open(path: &Path) -> Result<Connection, StoreError> {
 
 fn number(connection: &Connection, pragma: &str) -> rusqlite::Result<i64> {
     connection.pragma_query_value(None, pragma, |row| row.get(0))
+}
+
+/// A view, a virtual table or a generated column computes what it gives, at any cost: only tables are read. Newer formats may
+/// have more of them.
+fn check_tables(path: &Path, connection: &Connection) -> Result<(), StoreError> {
+    const COMPUTED: &str = "SELECT name FROM sqlite_schema
+        WHERE type NOT IN ('table', 'index') OR sql LIKE 'CREATE VIRTUAL%'
+           OR (type = 'table' AND EXISTS (SELECT 1 FROM pragma_table_xinfo(sqlite_schema.name) WHERE hidden <> 0))";
+    let computed = connection.prepare(COMPUTED).and_then(|mut statement| statement.exists([]));
+    match computed.map_err(|error| error::reading(path, &error))? {
+        true => Err(not_a_run_file(
+            path,
+            "it has views, triggers or computed columns, and a run file has only tables",
+        )),
+        false => Ok(()),
+    }
 }
 
 /// SQLite reads what a last page lacks as zeros, which would pass for values. A log may hold what the file does not

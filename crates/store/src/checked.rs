@@ -7,6 +7,7 @@ use rusqlite::{Connection, Result};
 
 use crate::digest::{GROWING, REPLACED};
 use crate::error::{self, StoreError};
+use crate::invariants::is_accounted_for;
 use crate::{access, reader, verify};
 
 /// The state of a run file.
@@ -21,6 +22,9 @@ pub struct Checked {
     pub damage: Vec<Damage>,
     /// What else cannot be true of it, though every digest matches; also what SQLite finds wrong with its pages.
     pub untrue: Vec<String>,
+    /// Every request that was due has ended, well or not. It is not asked of a run that did not end in order, or in which a
+    /// worker was left.
+    pub accounted: bool,
 }
 
 impl Checked {
@@ -40,7 +44,10 @@ pub fn check(path: &Path) -> std::result::Result<Checked, StoreError> {
     let mut checked = examine(&mut connection).map_err(|error| error::reading(path, &error))?;
     match reader::read(path) {
         // The steps that were left out are known only to the reader.
-        Ok(run) => checked.damage = run.damage,
+        Ok(run) => {
+            checked.accounted = is_accounted_for(&run);
+            checked.damage = run.damage;
+        }
         Err(StoreError::Damaged { reason, .. }) => checked.untrue.push(reason),
         Err(error) => return Err(error),
     }
@@ -62,5 +69,5 @@ fn examine(connection: &mut Connection) -> Result<Checked> {
         .query_map([], |row| row.get(0))?
         .collect::<Result<_>>()?;
     let untrue = pages.into_iter().filter(|line| line != "ok").collect();
-    Ok(Checked { format, sealed, rows, damage, untrue })
+    Ok(Checked { format, sealed, rows, damage, untrue, accounted: false })
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use plimsoll_record::{EventKind, FrameHead, Run};
 
-use crate::digest::REPLACED;
+use crate::verify;
 
 /// Two years in nanoseconds: a load is held for a year at most.
 const MAX_INSTANT_NS: u64 = 1 << 56;
@@ -18,9 +18,7 @@ const MAX_RATE: f64 = 1e11;
 /// # Errors
 /// What cannot be true of it, in words.
 pub fn check_run(run: &Run) -> Result<(), String> {
-    if let Some(damage) =
-        run.damage.iter().find(|damage| REPLACED.iter().any(|part| part.table == damage.table))
-    {
+    if let Some(damage) = verify::total(&run.damage) {
         return Err(format!(
             "the table `{}` does not match its digest, so that nothing can be trusted",
             damage.table
@@ -127,10 +125,13 @@ fn check_frames_are_unique(run: &Run) -> Result<(), String> {
     Ok(())
 }
 
-/// In a run that ended in order every request that was due is accounted for, but for those of workers that were left.
+/// True for a run in which every request that was due must have ended: it ended in order, and no worker was left.
+pub(crate) fn is_accounted_for(run: &Run) -> bool {
+    run.manifest.sealed && !run.events.iter().any(|event| event.kind == EventKind::StepFailed)
+}
+
 fn check_sums(run: &Run) -> Result<(), String> {
-    let left = run.events.iter().any(|event| event.kind == EventKind::StepFailed);
-    if !run.manifest.sealed || left {
+    if !is_accounted_for(run) {
         return Ok(());
     }
     for step in &run.steps {

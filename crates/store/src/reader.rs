@@ -39,8 +39,8 @@ fn read_tables(connection: &mut Connection) -> Result<Run> {
     let snapshot = connection.transaction()?;
     let manifest: Manifest = snapshot.query_row("SELECT * FROM manifest", [], manifest)?;
     let mut damage = verify::damage(&snapshot, manifest.sealed)?;
-    // What is damaged of these three leaves nothing to be trusted, so that they are not even read.
-    if damage.iter().any(is_total) {
+    // It leaves nothing to be trusted, so that the rest is not even read.
+    if verify::total(&damage).is_some() {
         return Ok(Run { damage, ..empty(manifest) });
     }
     let steps = values(intact(&snapshot, digest::STEP, &damage, step)?);
@@ -77,11 +77,6 @@ fn empty(manifest: Manifest) -> Run {
 
 fn values<T>(rows: Vec<(i64, T)>) -> Vec<T> {
     rows.into_iter().map(|(_, value)| value).collect()
-}
-
-/// The plan, the list of steps, and which of them were held for a profile: without these no frame can be understood.
-fn is_total(damage: &Damage) -> bool {
-    digest::REPLACED.iter().any(|part| part.table == damage.table)
 }
 
 /// The rows of a part that match their digests, with their keys.

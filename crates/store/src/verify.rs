@@ -24,6 +24,14 @@ pub(crate) fn damage(connection: &Connection, sealed: bool) -> Result<Vec<Damage
     Ok(found)
 }
 
+/// The damage that leaves nothing of a run to be trusted: that of its plan, of the list of steps, and of which of them were held
+/// for a profile, without which no frame can be understood; and the loss of a digest that no row lacks, because the rows that it
+/// stood for may be lost with it.
+pub(crate) fn total(damage: &[Damage]) -> Option<&Damage> {
+    let is_lost = damage.iter().all(|damage| damage.table == DIGEST.table);
+    damage.iter().find(|damage| is_lost || REPLACED.iter().any(|part| part.table == damage.table))
+}
+
 fn damaged(part: Part, first: i64, last: Option<i64>) -> Damage {
     Damage { table: part.table, first, last, steps: Vec::new() }
 }
@@ -40,12 +48,22 @@ fn missing_digests(connection: &Connection) -> Result<Option<Damage>> {
 /// Digests cover all rows of a part without a gap; what no digest covers is damage too.
 fn damage_of(connection: &Connection, part: Part) -> Result<Vec<Damage>> {
     let mut found = Vec::new();
-    let mut covered = None;
+    // Rows that are only added count from 1.
+    let mut covered = GROWING.contains(&part).then_some(0_i64);
     for claim in claims(connection, part)? {
-        if let Some(covered) = covered
-            && claim.first > covered + 1
-        {
-            found.push(damaged(part, covered + 1, Some(claim.first - 1)));
+        if covered.is_some_and(|covered| claim.first <= covered) || claim.last < claim.first {
+            // No run is written like this. Each claim costs as much as it has rows, so that none is examined.
+            found.push(damaged(part, i64::MIN, None));
+            return Ok(found);
+        }
+        match covered {
+            Some(covered) if claim.first > covered + 1 => {
+                found.push(damaged(part, covered + 1, Some(claim.first - 1)));
+            }
+            None if has_rows(connection, part, "< ?", claim.first)? => {
+                found.push(damaged(part, i64::MIN, Some(claim.first - 1)));
+            }
+            Some(_) | None => {}
         }
         match holds(connection, part, &claim) {
             Ok(true) => {}
@@ -58,8 +76,9 @@ fn damage_of(connection: &Connection, part: Part) -> Result<Vec<Damage>> {
         }
         covered = Some(claim.last);
     }
-    if has_rows_after(connection, part, covered)? {
-        found.push(damaged(part, covered.map_or(1, |last| last + 1), None));
+    let covered = covered.unwrap_or(i64::MIN);
+    if has_rows(connection, part, "> ?", covered)? {
+        found.push(damaged(part, covered.saturating_add(1), None));
     }
     Ok(found)
 }
@@ -83,9 +102,9 @@ fn holds(connection: &Connection, part: Part, claim: &Claim) -> Result<bool> {
     Ok(hasher.finish() == claim.sha256)
 }
 
-fn has_rows_after(connection: &Connection, part: Part, covered: Option<i64>) -> Result<bool> {
-    let mut statement = connection.prepare_cached(&digest::select(part, "> ?"))?;
-    match statement.exists([covered.unwrap_or(i64::MIN)]) {
+fn has_rows(connection: &Connection, part: Part, condition: &str, key: i64) -> Result<bool> {
+    let mut statement = connection.prepare_cached(&digest::select(part, condition))?;
+    match statement.exists([key]) {
         Err(error) if is_damage(&error) => Ok(true),
         exists => exists,
     }

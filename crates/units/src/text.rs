@@ -107,18 +107,23 @@ pub fn printable(text: &str, styles: bool) -> Cow<'_, str> {
         if style > 0 || is_safe(c) {
             safe.push_str(&rest[..taken]);
         } else {
-            safe.push_str(&format!("\\u{:04x}", u32::from(c)));
+            // As in JSON: beyond 16 bits in two halves.
+            c.encode_utf16(&mut [0; 2]).iter().for_each(|half| safe.push_str(&format!("\\u{half:04x}")));
         }
         rest = &rest[taken..];
     }
     Cow::Owned(safe)
 }
 
-/// The length of the style that a text begins with; 0 if it begins with none.
+/// The length of the style that a text begins with; 0 if it begins with none that an answer uses.
 fn style_bytes(text: &str) -> usize {
+    /// Plain, bold, faint, underlined, red, green and yellow (ECMA-48, section 8.3.117).
+    const USED: [&str; 7] = ["0", "1", "2", "4", "31", "32", "33"];
     let Some(parameters) = text.strip_prefix("\u{1b}[") else { return 0 };
     let end = parameters.find(|c: char| !c.is_ascii_digit() && c != ';');
-    end.filter(|end| parameters[*end..].starts_with('m')).map_or(0, |end| end + 3)
+    let end = end.filter(|end| parameters[*end..].starts_with('m'));
+    let end = end.filter(|end| parameters[..*end].split(';').all(|parameter| USED.contains(&parameter)));
+    end.map_or(0, |end| end + "\u{1b}[m".len())
 }
 
 /// Control characters, and the invisible ones that change the direction or the place of others (Unicode's category Cf, and
@@ -126,7 +131,10 @@ fn style_bytes(text: &str) -> usize {
 fn steers(c: char) -> bool {
     let is_invisible = matches!(
         c,
-        '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
+        '\u{ad}' | '\u{600}'..='\u{605}' | '\u{61c}' | '\u{6dd}' | '\u{70f}' | '\u{890}'..='\u{891}' | '\u{8e2}' | '\u{180e}'
+            | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
+            | '\u{110bd}' | '\u{110cd}' | '\u{13430}'..='\u{1343f}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0001}' | '\u{e0020}'..='\u{e007f}'
     );
     c.is_control() || is_invisible
 }
@@ -153,6 +161,16 @@ pub fn most_alike<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> O
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_styles_that_an_answer_uses_pass_and_what_is_invisible_is_shown() {
+        let green = "\u{1b}[1m\u{1b}[32mheld\u{1b}[0m";
+        assert_eq!(printable(green, true), green);
+        assert_eq!(printable("\u{1b}[8m", true), "\\u001b[8m", "concealed");
+        assert_eq!(printable("\u{1b}[30;40m", true), "\\u001b[30;40m", "black on black");
+        assert_eq!(printable("a\u{e0041}b\u{180e}", false), "a\\udb40\\udc41b\\u180e");
+        assert_eq!(escape_control("\u{e0041}"), "\\u{e0041}");
+    }
 
     #[test]
     fn times_keep_three_digits_and_pick_their_unit() {

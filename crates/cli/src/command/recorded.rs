@@ -254,7 +254,8 @@ pub(crate) fn check(args: &CheckArgs) -> anyhow::Result<Exit> {
     lines.extend(checked.damage.iter().map(|damage| format!("damaged: {}\n", words::damage(damage))));
     lines.extend(checked.untrue.iter().map(|reason| format!("damaged: {}\n", escape_control(reason))));
     if checked.is_intact() {
-        lines.push("Every row matches its digest, and every request is accounted for.\n".to_owned());
+        let requests = if checked.accounted { ", and every request is accounted for" } else { "" };
+        lines.push(format!("Every row matches its digest{requests}.\n"));
     }
     result(&lines.concat())?;
     Ok(Exit::of_all(checked.is_intact(), false))
@@ -264,7 +265,7 @@ pub(crate) fn export(args: &ExportArgs) -> anyhow::Result<Exit> {
     let RecordedRun { run, findings, .. } = read_run(&args.file)?;
     result(&match args.format {
         ExportFormat::Dat => dat::render(&findings)?,
-        ExportFormat::Csv => csv::render(&findings),
+        ExportFormat::Csv => csv::render(&for_figures(&findings, shown_values(args.show_values))),
         ExportFormat::Json => {
             json::render(&json::Document::new(&run, &findings, shown_values(args.show_values)))?
         }

@@ -49,7 +49,7 @@ fn counters(page: &Page, profiles: &mut Option<Page>) -> Result<CounterSet, Miss
 }
 
 fn failed(page: &Page, error: ServerError) -> Missing {
-    error.at(&format!("go program at {}", page.url))
+    error.at(&format!("go program at {}", page.address()))
 }
 
 /// The counters of a page.

@@ -68,6 +68,8 @@ fn file(root: &Path, process: &Path, pid: u32) -> Option<PathBuf> {
 
 fn file_of(folder: &Path, name: &str) -> Option<PathBuf> {
     let folders = fs::read_dir(folder).ok()?.filter_map(Result::ok);
+    // A link in the place of a folder is not followed.
+    let folders = folders.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
     let ours = folders.filter(|entry| entry.file_name().to_string_lossy().starts_with("hsperfdata_"));
     ours.map(|entry| entry.path().join(name)).find(|file| file.exists())
 }

@@ -21,7 +21,7 @@ pub(super) fn collector(url: &str) -> Collector {
     let page = Page::new(url);
     Collector::new(move || {
         page_reads(&page).unwrap_or_else(|error| {
-            let failed = error.at(&format!("prometheus page at {}", page.url));
+            let failed = error.at(&format!("prometheus page at {}", page.address()));
             vec![Read::new(Source::Prometheus, Subject::Named(page.address()), Err(failed))]
         })
     })

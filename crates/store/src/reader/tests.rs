@@ -9,6 +9,7 @@ use tempfile::TempDir;
 use super::*;
 use crate::RunWriter;
 use crate::access::companion;
+use crate::check;
 use crate::fixture::{self, manifest, open_step, record};
 
 fn place(name: &str) -> (TempDir, PathBuf) {
@@ -252,6 +253,58 @@ fn rows_that_do_not_match_their_digest_are_left_out_with_their_steps() {
     for table in ["manifest", "step", "profile"] {
         let (_, read) = damaged(&format!("DELETE FROM digest WHERE part = '{table}'"));
         assert!(read.unwrap_err().to_string().contains(&format!("`{table}`")));
+    }
+}
+
+#[test]
+fn rows_that_no_digest_covers_are_damage_wherever_they_are() {
+    let damaged = |sql: &str| {
+        let (_folder, path) = place("run.plimsoll");
+        fixture::recorded(&path);
+        edit(&path, "UPDATE manifest SET sealed = 0");
+        digest::rewrite(&Connection::open(&path).unwrap(), digest::MANIFEST).unwrap();
+        edit(&path, sql);
+        let damage = match read(&path) {
+            Ok(run) => run.damage,
+            Err(_) => check(&path).unwrap().damage,
+        };
+        damage.into_iter().map(|damage| (damage.table, damage.first, damage.last)).collect::<Vec<_>>()
+    };
+    assert_eq!(damaged(""), []);
+    let before = damaged("UPDATE digest SET first = 2 WHERE part = 'event'");
+    assert_eq!(before, [("event", 1, Some(1)), ("event", 2, Some(9))]);
+    let overlapping =
+        "INSERT INTO digest SELECT NULL, part, 2, last, sha256 FROM digest WHERE part = 'event'";
+    assert_eq!(damaged(overlapping), [("event", i64::MIN, None)]);
+    let backwards = damaged("UPDATE digest SET first = 9, last = 1 WHERE part = 'event'");
+    assert_eq!(backwards, [("event", i64::MIN, None)]);
+    let endless = damaged("UPDATE digest SET last = 9223372036854775807 WHERE part = 'event'");
+    assert_eq!(endless, [], "it covers the same rows");
+}
+
+#[test]
+fn a_run_that_lost_rows_together_with_their_digest_is_not_trusted() {
+    let (_folder, path) = place("run.plimsoll");
+    fixture::recorded(&path);
+    edit(&path, "DELETE FROM profile; DELETE FROM digest WHERE part = 'profile'");
+    assert!(read(&path).unwrap_err().to_string().contains("`digest`"));
+}
+
+#[test]
+fn what_computes_its_rows_is_no_run_file() {
+    let endless = "WITH RECURSIVE n(x) AS (VALUES (1) UNION ALL SELECT x + 1 FROM n) SELECT x FROM n";
+    for sql in [
+        format!("DROP TABLE event; CREATE VIEW event AS {endless}"),
+        format!("DROP TABLE manifest; CREATE VIEW manifest AS {endless}"),
+        "ALTER TABLE event ADD COLUMN more BLOB AS (zeroblob(1000000000))".to_owned(),
+        "CREATE TRIGGER t AFTER INSERT ON event BEGIN SELECT 1; END".to_owned(),
+    ] {
+        let (_folder, path) = place("run.plimsoll");
+        fixture::recorded(&path);
+        edit(&path, &sql);
+        let error = read(&path).unwrap_err();
+        assert!(matches!(error, StoreError::NotARunFile { .. }), "{sql}: {error}");
+        assert!(matches!(check(&path), Err(StoreError::NotARunFile { .. })), "{sql}");
     }
 }
 
