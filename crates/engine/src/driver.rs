@@ -13,7 +13,7 @@ pub(crate) mod epoll;
 pub(crate) mod uring;
 
 /// A slot that became ready.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Event {
     pub(crate) slot: usize,
     pub(crate) readable: bool,

@@ -69,6 +69,12 @@ fn not_connected() -> io::Error {
     io::ErrorKind::NotConnected.into()
 }
 
+/// Nothing is wrong with the socket: the same operation may go well next time.
+fn is_passing(number: i32) -> bool {
+    let kind = io::Error::from_raw_os_error(number).kind();
+    matches!(kind, io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
+}
+
 fn io_error(error: OpError) -> io::Error {
     match error {
         OpError::Os(number) => io::Error::from_raw_os_error(number),
@@ -224,6 +230,10 @@ impl Uring {
             }
             // Cancelled to change the way of receiving.
             OpError::Canceled => {
+                self.receive_later(index);
+                None
+            }
+            OpError::Os(number) if is_passing(number) => {
                 self.receive_later(index);
                 None
             }

@@ -2,6 +2,7 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 
 use plimsoll_units::RealClock;
+use rustix::io::Errno;
 
 use super::*;
 
@@ -130,4 +131,77 @@ fn last_bytes_go_out_behind_a_send_that_has_not_completed() {
     let mut received = String::new();
     peers[0].read_to_string(&mut received).unwrap();
     assert_eq!(received, "first last");
+}
+
+/// Hands the driver a completion that the kernel did not send.
+fn inject(driver: &mut Uring, kind: Kind, result: Result<u32, OpError>) -> Option<Event> {
+    let token = token(kind, driver.slots[0].generation, 0);
+    driver.event(Completion { token, result, more: false, nonempty: false })
+}
+
+#[test]
+fn a_receive_that_only_has_to_be_repeated_is() {
+    let (again, interrupted) =
+        (OpError::Os(Errno::AGAIN.raw_os_error()), OpError::Os(Errno::INTR.raw_os_error()));
+    for error in [OpError::NoBuffers, OpError::Canceled, again, interrupted] {
+        let mut driver = driver(MEMORY);
+        let mut peer = opened(&mut driver, 1).remove(0);
+        for kind in [Kind::Receive, Kind::Discard] {
+            assert_eq!(inject(&mut driver, kind, Err(error)), None, "{error:?}");
+        }
+        peer.write_all(b"answer").unwrap();
+        turns(&mut driver, |driver, event| event.readable && receives(driver, b"answer"));
+    }
+}
+
+#[test]
+fn an_operation_that_fails_ends_the_slot_and_nothing_else() {
+    let out_of_memory = OpError::Os(Errno::NOBUFS.raw_os_error());
+    for kind in [Kind::Receive, Kind::Discard, Kind::SendFixed, Kind::SendCopy, Kind::SilentSend] {
+        let mut driver = driver(MEMORY);
+        let mut peers = opened(&mut driver, 2);
+        let failed = |driver: &mut Uring, event: Event| {
+            event.slot == 0
+                && event.readable
+                && driver.receive(0, 0).is_err_and(|error| error.kind() != io::ErrorKind::WouldBlock)
+        };
+        match inject(&mut driver, kind, Err(out_of_memory)) {
+            Some(event) => assert!(failed(&mut driver, event), "{kind:?}"),
+            // What the peer sent before it ends is still received.
+            None => {
+                peers[0].write_all(b"last").unwrap();
+                peers[0].shutdown(std::net::Shutdown::Both).unwrap();
+                turns(&mut driver, failed);
+            }
+        }
+        peers[1].write_all(b"answer").unwrap();
+        turns(&mut driver, |driver, event| {
+            event.slot == 1
+                && matches!(driver.receive(1, 0), Ok(Received::Bytes { bytes, .. }) if bytes == b"answer")
+        });
+    }
+}
+
+#[test]
+fn a_send_goes_on_where_the_last_one_ended() {
+    const LENGTH: usize = 4 << 20;
+    let bytes: Arc<[u8]> = (0..LENGTH).map(|number| (number / 7) as u8).collect();
+    let mut driver = Uring::with_memory(Arc::clone(&bytes), MEMORY).unwrap();
+    let _peer = opened(&mut driver, 1).remove(0);
+    assert_eq!(driver.send(0, Payload::Fixed(0..LENGTH)).unwrap(), 0);
+    let event = inject(&mut driver, Kind::SendFixed, Ok(1000)).unwrap();
+    assert!(event.writable);
+    assert_eq!(driver.send(0, Payload::Fixed(0..LENGTH)).unwrap(), 1000);
+}
+
+#[test]
+fn completions_of_a_socket_that_is_closed_mean_nothing() {
+    let mut driver = driver(MEMORY);
+    let _peer = opened(&mut driver, 1);
+    let stale = token(Kind::Receive, driver.slots[0].generation, 0);
+    driver.close(0);
+    let _next = opened(&mut driver, 1);
+    for result in [Ok(0), Err(OpError::Canceled), Err(OpError::Os(Errno::CONNRESET.raw_os_error()))] {
+        assert_eq!(driver.event(Completion { token: stale, result, more: false, nonempty: false }), None);
+    }
 }
