@@ -1,5 +1,5 @@
 //! Loads that end before their time, and how the record of their step says so.
-#![expect(clippy::unwrap_used, reason = "in tests, a failed step is the failure")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "in tests, a failed step is the failure")]
 
 use std::io;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use plimsoll_engine::{
 use plimsoll_plan::{
     ArrivalProcess, LoadSpec, Network, Plan, PlanSpec, ScenarioSpec, Shard, Slo, TransportSpec,
 };
-use plimsoll_record::{Counts, FailureKind, RunCommand, StepEnd};
+use plimsoll_record::{Counts, EventKind, FailureKind, RunCommand, StepEnd};
 use plimsoll_testkit::{BadServer, Script};
 
 /// Far longer than any test takes.
@@ -141,6 +141,43 @@ fn a_step_whose_workers_all_stop_ends_with_their_last_frame() {
     assert!(counts(&outcome).completed >= 40);
     let seconds = (step.ended_ns - step.began_ns) as f64 / 1e9;
     assert!((throughput_per_sec * seconds - counts(&outcome).completed as f64).abs() < 0.5);
+}
+
+/// Makes requests until the first worker has made enough; the second dies meanwhile.
+struct Mortal(Few);
+
+impl SourceFactory for Mortal {
+    fn create(&self, shard: Shard) -> io::Result<Box<dyn RequestSource>> {
+        let Self(few) = self;
+        Ok(if shard.index == 0 { Box::new(few.clone()) } else { Box::new(Dying) })
+    }
+}
+
+struct Dying;
+
+impl RequestSource for Dying {
+    fn write(&mut self, _out: &mut Vec<u8>) -> Result<RequestMeta, SourceFault> {
+        panic!("this worker dies as the test wants it to")
+    }
+
+    fn inspect(&mut self, _request: u16, _answer: &ResponseView<'_>) -> Result<CheckResult, SourceFault> {
+        Ok(CheckResult::ByStatus)
+    }
+}
+
+#[test]
+fn what_the_others_measured_is_kept_when_a_worker_dies() {
+    let server = correct();
+    let mortal = Mortal(Few { left: Arc::new(AtomicU64::new(40)) });
+    let workload = WorkloadOverride {
+        traffic: Traffic::Generated(Arc::new(mortal)),
+        interval: Duration::from_millis(100),
+        outlasts_target: true,
+    };
+    let (outcome, _) = run(plan(&server, None, PLANNED), Some(workload));
+    assert!(counts(&outcome).completed >= 40, "{:?}", counts(&outcome));
+    let failed = outcome.run.events.iter().find(|event| event.kind == EventKind::StepFailed);
+    assert!(failed.is_some_and(|event| event.text.contains("a worker ended by a fault")), "{failed:?}");
 }
 
 #[test]
