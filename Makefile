@@ -5,7 +5,7 @@ CARGO ?= cargo
 export RUST_TEST_THREADS ?= $(shell expr 2 \* `nproc`)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-lab setup-bench services diagnose demo test test-services lint fmt clippy tidy deny advisories fuzz-targets bench fuzz soak conformance
+.PHONY: help setup setup-lab setup-bench services diagnose demo test test-services lint fmt clippy tidy deny advisories fuzz-targets bench fuzz soak sanitize conformance
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -67,6 +67,9 @@ bench: setup-bench ## compare with other tools, run all of the lab (about two ho
 
 soak: ## play SOAK_WORLDS (100,000) simulated worlds: worker, network, server and clock from a seed each
 	PLIMSOLL_SEEDS=$(or $(SOAK_WORLDS),100000) $(CARGO) test --release --locked --package plimsoll-engine --lib -- simulation --nocapture
+
+sanitize: ## Miri, and the sanitizers for threads and addresses (needs nightly Rust with Miri and rust-src, half an hour)
+	@scripts/sanitize.sh
 
 conformance: ## play the conformance cases to curl, wrk and h2load, and write docs/conformance.md (about eight minutes)
 	@scripts/setup.sh conformance

@@ -123,3 +123,51 @@ impl Drop for ProvidedBuffers {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the kernel reads of the ring: the numbers of the buffers in it, from the first to the tail.
+    fn in_ring(buffers: &ProvidedBuffers, from: u16) -> Vec<u16> {
+        // SAFETY: the tail is where `put` wrote it, in memory that `buffers` owns.
+        let tail = unsafe { AtomicU16::from_ptr(BufRingEntry::tail(buffers.entries.as_ptr()).cast_mut()) };
+        let mut numbers = Vec::new();
+        let mut at = from;
+        while at != tail.load(Ordering::Acquire) {
+            // SAFETY: the index is below the length of the ring.
+            let entry = unsafe { buffers.entries.add(usize::from(at % buffers.count)).as_ref() };
+            assert_eq!(entry.addr(), buffers.address(entry.bid()) as u64);
+            numbers.push(entry.bid());
+            at = at.wrapping_add(1);
+        }
+        numbers
+    }
+
+    #[test]
+    fn buffers_go_round_whatever_their_order() {
+        let mut buffers = ProvidedBuffers::new(4, 8).unwrap();
+        assert_eq!(in_ring(&buffers, 0), [0; 0]);
+        buffers.release(3);
+        assert_eq!(in_ring(&buffers, 0), [0, 1, 2]);
+        buffers.release(9);
+        assert_eq!((in_ring(&buffers, 0), buffers.released()), (vec![0, 1, 2, 3], 4));
+        // The tail wraps around several times, as that of a long run does.
+        for round in 1..=20_000_u16 {
+            let taken = in_ring(&buffers, round.wrapping_sub(1).wrapping_mul(4));
+            for (place, buffer) in taken.iter().enumerate() {
+                buffers.bytes(*buffer, 8).fill(place as u8);
+            }
+            taken.iter().rev().for_each(|buffer| buffers.put(*buffer));
+            if cfg!(miri) && round > 20 {
+                break;
+            }
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "a buffer that is not ours")]
+    fn a_length_beyond_a_buffer_is_no_slice() {
+        ProvidedBuffers::new(4, 8).unwrap().bytes(3, 9);
+    }
+}
