@@ -12,6 +12,9 @@ use crate::{base, report};
 /// Bytes of one edit: what is changed, of which row, and to which value in two.
 const EDIT_BYTES: usize = 4;
 
+/// The most that one edit adds to what others have added. More than a run may have, and a thousand edits do not overflow.
+const MAX_ADDED: u64 = 1 << 53;
+
 /// Numbers at which something changes.
 const NUMBERS: [u64; 16] = [
     0,
@@ -92,7 +95,7 @@ fn edit_frame(run: &mut Run, what: u8, which: usize, number: u64) {
         0 => counts.intended = number,
         1 => counts.sent = number,
         2 => {
-            counts.status.add(200 + which as u16, number);
+            counts.status.add(200 + which as u16, number.min(MAX_ADDED));
             counts.completed = counts.status.iter().fold(0, |sum, (_, count)| sum.saturating_add(count));
         }
         3 => counts.ok = number.min(counts.completed),
@@ -109,7 +112,7 @@ fn edit_frame(run: &mut Run, what: u8, which: usize, number: u64) {
         14 => head.time.stalled_ns = number,
         15 => head.began_ns = number,
         16 => head.ended_ns = number,
-        17 => counts.failed.add(FailureKind::Unsent, number),
+        17 => counts.failed.add(FailureKind::Unsent, number.min(MAX_ADDED)),
         18 => head.interval = number as u32,
         19 => head.worker = number as u32,
         20 => head.step = number as u32 % 4,
