@@ -128,3 +128,17 @@ fn what_http2_does_not_have_is_refused() {
     refused(&["--http2", "-H", "Transfer-Encoding: chunked"], "HTTP/2");
     refused(&["--streams", "0"], "is 0");
 }
+
+#[test]
+fn a_limit_of_the_server_on_streams_is_named_before_the_load_and_kept() {
+    let (bench, nginx) = (Bench::new(), Nginx::start().unwrap());
+    let url = format!("http://{}/", nginx.http2_address());
+    let called = short_run(&bench, 0, &url, &["--http2", "--streams", "500", "--json"]);
+    assert!(
+        called.err.contains("at most 128 requests at a time on each connection instead of 500"),
+        "{}",
+        called.err
+    );
+    let step = &called.json()["steps"][0];
+    assert_eq!((&step["depth"], &step["failed"]), (&json!(128), &json!({})));
+}
