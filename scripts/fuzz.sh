@@ -17,7 +17,23 @@ if ! cargo +nightly fuzz --version >/dev/null 2>&1; then
     echo "    cargo +nightly install cargo-fuzz --locked" >&2
     exit 1
 fi
+count() {
+    sed -n 's/^stat::number_of_executed_units: *//p' "$1"
+}
+
+LOG=$(mktemp)
+trap 'rm -f "$LOG"' EXIT
+total=0
 for target in $(cargo +nightly fuzz list); do
     echo "fuzz: $target for $SECONDS_EACH s"
-    cargo +nightly fuzz run "$target" -- -max_total_time="$SECONDS_EACH" -timeout=10
+    if ! cargo +nightly fuzz run "$target" -- -max_total_time="$SECONDS_EACH" -timeout=20 -print_final_stats=1 >"$LOG" 2>&1; then
+        tail -n 40 "$LOG" >&2
+        echo "fuzz: $target failed; the lines above name the input. To play it again:" >&2
+        echo "    cargo +nightly fuzz run $target FILE" >&2
+        exit 1
+    fi
+    executions=$(count "$LOG")
+    total=$((total + ${executions:-0}))
+    printf 'fuzz: %s: %d executions\n' "$target" "${executions:-0}"
 done
+echo "fuzz: $total executions, no finding"
