@@ -7,6 +7,7 @@ use std::time::Duration;
 use plimsoll_analyze::measured_to_the_last_answer;
 use plimsoll_analyze::steady::step_is_known;
 use plimsoll_engine::EngineError;
+use plimsoll_host::sampling_interval;
 use plimsoll_record::{
     Counts, EncodedHistogram, EventKind, FailureCounts, FailureKind, Frame, FrameHead, Phase, Step, StepEnd,
     WorkerTime,
@@ -344,7 +345,8 @@ impl Policy for MeasuredStep<'_, '_> {
         if self.session.budget.over(now) {
             load.abandon();
         }
-        if now.since(self.sampled_at) >= SAMPLE_EVERY {
+        let running = now.since(self.session.context.origin);
+        if now.since(self.sampled_at) >= sampling_interval(SAMPLE_EVERY, running) {
             self.sampled_at = now;
             self.session.hosts.sample_generator(&mut self.session.recorder);
         }

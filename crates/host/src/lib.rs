@@ -54,6 +54,6 @@ pub use host::Host;
 pub use plimsoll_sys::CgroupPaths;
 pub use process::machine::{CpuTimes, ProcessCpuUse, serving};
 pub use process::tracker::Watched;
-pub use sample_source::{Received, SampleSource, SampleSources, SourceEvent};
+pub use sample_source::{Received, SampleSource, SampleSources, SourceEvent, sampling_interval};
 pub use stream::{Remote, SampleStream, Ssh, StreamClock, StreamError, opening_line, sample_line};
 pub use system::cpu::cpu_model;

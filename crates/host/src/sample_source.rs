@@ -19,6 +19,23 @@ pub use channel::{Received, SampleSource, SourceEvent};
 /// Samples that may wait to be taken out: some seconds of a few hosts.
 const MAX_WAITING: usize = 4096;
 
+/// After this time samples become rarer.
+const FULL_RATE: Duration = Duration::from_secs(3600);
+
+/// The time from one sample to the next after so long a run: the usual one for an hour, and a 3600th of the run's time later,
+/// so that a run of a day has 15,000 samples of a kind, and not 86,400.
+///
+/// ```
+/// # use std::time::Duration;
+/// # use plimsoll_host::sampling_interval;
+/// let (second, hour) = (Duration::from_secs(1), Duration::from_secs(3600));
+/// assert_eq!(sampling_interval(second, hour / 2), second);
+/// assert_eq!(sampling_interval(second, hour * 24), second * 24);
+/// ```
+pub fn sampling_interval(usual: Duration, running: Duration) -> Duration {
+    usual.mul_f64((running.as_secs_f64() / FULL_RATE.as_secs_f64()).max(1.0))
+}
+
 /// A source and the questions sent to it.
 #[derive(Debug)]
 struct Slot {

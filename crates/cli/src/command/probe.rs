@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use anyhow::Context;
 use end::End;
-use plimsoll_host::{Component, CpuTimes, Host, ProcessCpuUse, Watched, opening_line, sample_line};
+use plimsoll_host::{
+    Component, CpuTimes, Host, ProcessCpuUse, Watched, opening_line, sample_line, sampling_interval,
+};
 use plimsoll_plan::Probe;
 use plimsoll_record::{Address, HostSample, Source, Subject};
 use plimsoll_report::host_view::{self, ProcessUse, Window};
@@ -90,7 +92,8 @@ pub(crate) fn probe(args: &ProbeArgs) -> anyhow::Result<Exit> {
 /// Writes samples until the reader is gone or asks for the end.
 fn stream(args: &ProbeArgs, end: &End) -> anyhow::Result<Exit> {
     let mut host = host(args, &named(args));
-    let mut due = RealClock.now();
+    let began = RealClock.now();
+    let mut due = began;
     let mut text = opening_line()?;
     loop {
         for sample in &samples(&mut host) {
@@ -102,7 +105,8 @@ fn stream(args: &ProbeArgs, end: &End) -> anyhow::Result<Exit> {
         }
         text.clear();
         // A host too busy to be sampled in time is sampled when it can be, and not twice at once afterwards.
-        due = (due + args.every).max(RealClock.now());
+        let now = RealClock.now();
+        due = (due + sampling_interval(args.every, now.since(began))).max(now);
         if end.comes_before(due) {
             return Ok(Exit::Success);
         }

@@ -9,10 +9,11 @@ use plimsoll_record::{Counters, HostSample, Reading, Source, Subject, Text};
 use plimsoll_units::{Clock, RealClock, best_effort};
 
 use super::channel::{Closed, RunningSource, SampleSender, SampleSource};
+use super::sampling_interval;
 use crate::Host;
 use crate::cost::thread_cpu;
 
-/// Hosts are sampled at this interval, and when a sample is asked for.
+/// Hosts are sampled at this interval, longer in a long run, and when a sample is asked for.
 const INTERVAL: Duration = Duration::from_secs(1);
 
 impl SampleSource {
@@ -38,7 +39,8 @@ fn answer(
 ) -> Result<(), Closed> {
     let mut asked = None;
     loop {
-        let due = RealClock.now() + INTERVAL;
+        let now = RealClock.now();
+        let due = now + sampling_interval(INTERVAL, now.since(sender.origin));
         for host in hosts.iter_mut() {
             host.samples(sender.origin).into_iter().try_for_each(|sample| sender.sample(sample))?;
         }

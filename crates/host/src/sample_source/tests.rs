@@ -116,3 +116,15 @@ fn a_run_that_is_over_ends_sources_that_still_send() {
     // Waits for the thread, which waits for room in the channel: this ends only if the channel is closed first.
     drop(sources);
 }
+
+#[test]
+fn a_day_has_few_more_samples_than_four_hours() {
+    let (usual, day) = (Duration::from_secs(1), Duration::from_secs(24 * 3600));
+    let (mut running, mut samples) = (Duration::ZERO, 0);
+    while running < day {
+        running += sampling_interval(usual, running);
+        samples += 1;
+        assert!(samples != 3600 || running == Duration::from_secs(3600), "each second of the first hour");
+    }
+    assert!((14_000..16_000).contains(&samples), "{samples}");
+}
