@@ -139,6 +139,10 @@ fn a_limit_of_the_server_on_streams_is_named_before_the_load_and_kept() {
         "{}",
         called.err
     );
-    let step = &called.json()["steps"][0];
+    let document = called.json();
+    let step = &document["steps"][0];
     assert_eq!((&step["depth"], &step["failed"]), (&json!(128), &json!({})));
+    assert_eq!(document["preflight"]["streams_max"], 128);
+    let answer = bench.expect(0, &["report", "last", "--full"]).out;
+    assert!(answer.contains("The server allows 128 requests at a time on a connection"), "{answer}");
 }

@@ -77,6 +77,8 @@ document! {
         connect_ms: f64 = ms(preflight.connect_ns as f64),
         /// The answer to the one request before the load; null where none was sent.
         first_answer: Option<FirstAnswerDocument> = preflight.first.as_ref().map(FirstAnswerDocument::new),
+        /// How many requests a server of HTTP/2 allows on one connection at a time; null where it sets no limit.
+        streams_max: Option<u32> = preflight.streams_max,
     }
 
     /// The answer to the one request before the load.

@@ -43,7 +43,15 @@ pub(super) fn remark_texts(run: &Run, findings: &Findings) -> impl Iterator<Item
             bytes_text(most)
         )
     });
-    unsealed.into_iter().chain(cold).chain(empty).chain(changed)
+    let streams = run.manifest.preflight.streams_max.filter(|max| is_at_limit(*max, findings)).map(|max| {
+        format!("The server allows {max} requests at a time on a connection, and the load has as many: more needs more connections.")
+    });
+    unsealed.into_iter().chain(streams).chain(cold).chain(empty).chain(changed)
+}
+
+/// True if a step has as many requests on each connection as the server allows.
+fn is_at_limit(streams_max: u32, findings: &Findings) -> bool {
+    findings.steps.iter().any(|step| u32::from(step.depth) == streams_max)
 }
 
 /// True if a body was to be expected: it was a GET, and not a status without one.
