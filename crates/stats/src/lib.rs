@@ -29,6 +29,7 @@ mod trend;
 pub mod batch_means;
 pub mod line;
 pub mod quantile;
+pub mod sequential;
 pub mod usl;
 
 pub use estimate::{Estimate, Z_95, ratio, t_quantile};

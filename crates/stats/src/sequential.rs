@@ -1,0 +1,176 @@
+//! A sequential test of a proportion: is the share of hits below what is allowed or above it, from as few trials as that takes.
+
+use crate::batch_means::{BATCHES, split};
+
+/// The test decides between these multiples of the allowed share: at the lower one it says "above" in at most one case of
+/// twenty, at the higher one "below".
+const BELOW: f64 = 0.5;
+const ABOVE: f64 = 2.0;
+
+/// ln((1 − α)/α) for α = β = 0.05: the log likelihood ratio at which either answer is given.
+const BOUNDARY: f64 = 2.944_438_979_166_440_3;
+
+/// Trials of a stretch of time, and how many of them were hits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Tally {
+    pub trials: u64,
+    pub hits: u64,
+    /// Trials that came near to a hit, hits included: what they show of bursts before there are hits.
+    pub near: u64,
+}
+
+/// What a sequential test says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    Below,
+    Above,
+}
+
+/// The side of `allowed` on which the share of hits lies; `None` while that is open, and with fewer tallies than
+/// [`BATCHES`].
+///
+/// It is Wald's test of p₀ = p/2 against p₁ = 2p (*Sequential Tests of Statistical Hypotheses*, 1945), which ends when
+///
+///   h·ln(p₁/p₀) + (n − h)·ln((1 − p₁)/(1 − p₀))
+///
+/// leaves ±ln(19), for h hits of n. It supposes trials that do not depend on each other. Late responses come in bursts, so
+/// the sum is divided by the dispersion φ ≥ 1 of ten batches, as in quasi-likelihood (McCullagh and Nelder, *Generalized
+/// Linear Models*, 1989, section 4.5). It is that of the hits or of the near ones, whichever is larger: before the first
+/// burst of hits, only the near ones show that there are bursts.
+///
+/// ```
+/// # use plimsoll_stats::sequential::{Side, Tally, side};
+/// let clean = [Tally { trials: 100, hits: 0, near: 0 }; 10];
+/// assert_eq!(side(&clean, 0.01), Some(Side::Below));
+/// let late = [Tally { trials: 100, hits: 5, near: 9 }; 10];
+/// assert_eq!(side(&late, 0.01), Some(Side::Above));
+/// assert_eq!(side(&[Tally { trials: 10, hits: 0, near: 0 }; 10], 0.01), None, "100 trials are too few");
+/// ```
+pub fn side(tallies: &[Tally], allowed: f64) -> Option<Side> {
+    if tallies.len() < BATCHES {
+        return None;
+    }
+    let all = sum(tallies);
+    let (below, above) = (BELOW * allowed, (ABOVE * allowed).min(1.0 - (1.0 - allowed) / ABOVE));
+    let misses = (all.trials - all.hits.min(all.trials)) as f64;
+    let ratio = all.hits as f64 * (above / below).ln() + misses * ((1.0 - above) / (1.0 - below)).ln();
+    let ratio = ratio / dispersion(tallies, |tally| tally.hits).max(dispersion(tallies, |tally| tally.near));
+    match () {
+        () if ratio >= BOUNDARY => Some(Side::Above),
+        () if ratio <= -BOUNDARY => Some(Side::Below),
+        () => None,
+    }
+}
+
+fn sum(tallies: &[Tally]) -> Tally {
+    let add = |a: Tally, b: &Tally| Tally {
+        trials: a.trials + b.trials,
+        hits: a.hits + b.hits,
+        near: a.near + b.near,
+    };
+    tallies.iter().fold(Tally::default(), add)
+}
+
+/// How much more what is counted varies between ten batches than that of independent trials would: Pearson's χ² over its
+/// degrees of freedom, and at least 1.
+fn dispersion(tallies: &[Tally], counted: impl Fn(&Tally) -> u64) -> f64 {
+    let batches: Vec<Tally> = split(tallies, BATCHES).map(sum).filter(|batch| batch.trials > 0).collect();
+    let all = sum(&batches);
+    let share = counted(&all) as f64 / all.trials.max(1) as f64;
+    let variance = share * (1.0 - share);
+    if variance <= 0.0 || batches.len() < 2 {
+        return 1.0;
+    }
+    let excess = |batch: &Tally| {
+        (counted(batch) as f64 - batch.trials as f64 * share).powi(2) / batch.trials as f64
+    };
+    let chi_squared = batches.iter().map(excess).sum::<f64>() / variance;
+    (chi_squared / (batches.len() - 1) as f64).max(1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_testkit::Noise;
+
+    use super::*;
+
+    /// The late responses of each tenth of a second of a server with one worker, to which requests come at random: response
+    /// times T with P(T > t) = exp(−(μ − λ)·t), far from independent of each other.
+    struct Queue {
+        noise: Noise,
+        arrivals_per_sec: f64,
+        served_per_sec: f64,
+        limit_sec: f64,
+        waits_sec: f64,
+    }
+
+    impl Queue {
+        fn interval(&mut self) -> Tally {
+            let (mut tally, mut clock_sec) = (Tally::default(), 0.0);
+            loop {
+                let gap_sec = -self.noise.uniform().ln() / self.arrivals_per_sec;
+                clock_sec += gap_sec;
+                if clock_sec > 0.1 {
+                    return tally;
+                }
+                self.waits_sec = (self.waits_sec - gap_sec).max(0.0);
+                self.waits_sec += -self.noise.uniform().ln() / self.served_per_sec;
+                tally.trials += 1;
+                tally.hits += u64::from(self.waits_sec > self.limit_sec);
+                tally.near += u64::from(self.waits_sec > self.limit_sec / 2.0);
+            }
+        }
+    }
+
+    /// Decides on a server of 2000 a second whose p99 is 50 ms at λ*, which gets `load`·λ*; the answer and its seconds.
+    fn decided(load: f64, seed: u64) -> (Option<Side>, f64) {
+        let (served_per_sec, limit_sec) = (2000.0, 0.05);
+        let most_per_sec = served_per_sec - 100_f64.ln() / limit_sec;
+        let mut queue = Queue {
+            noise: Noise::new(seed),
+            arrivals_per_sec: load * most_per_sec,
+            served_per_sec,
+            limit_sec,
+            waits_sec: 0.0,
+        };
+        let mut tallies = Vec::new();
+        for tenths in 1..=600 {
+            tallies.push(queue.interval());
+            if let Some(side) = side(&tallies, 0.01).filter(|_| tenths >= 20) {
+                return (Some(side), f64::from(tenths) / 10.0);
+            }
+        }
+        (None, 60.0)
+    }
+
+    fn wrong(load: f64, right: Side) -> usize {
+        let is_wrong = |seed| decided(load, seed).0.is_some_and(|side| side != right);
+        (0..100).filter(|seed| is_wrong(*seed)).count()
+    }
+
+    #[test]
+    fn a_queue_near_its_limit_is_rarely_put_on_the_wrong_side() {
+        let below = [0.9, 0.95].map(|load| wrong(load, Side::Below));
+        let above = [1.1, 1.05].map(|load| wrong(load, Side::Above));
+        assert!(below[0] == 0 && above[0] == 0, "a tenth away: {below:?} {above:?} of 100");
+        assert!(below[1] <= 10 && above[1] <= 10, "a twentieth away: {below:?} {above:?} of 100");
+    }
+
+    #[test]
+    fn hits_in_bursts_weigh_less_than_as_many_that_are_spread() {
+        let spread = [Tally { trials: 1000, hits: 25, near: 30 }; 20];
+        assert_eq!(side(&spread, 0.01), Some(Side::Above));
+        let mut bursts = [Tally { trials: 1000, ..Tally::default() }; 20];
+        bursts[4] = Tally { trials: 1000, hits: 500, near: 600 };
+        assert_eq!(side(&bursts, 0.01), None);
+    }
+
+    #[test]
+    fn a_share_of_nothing_or_of_everything_is_a_share() {
+        let all = |trials: u64, hits: u64| [Tally { trials, hits, near: hits }; 20];
+        assert_eq!(side(&all(0, 0), 0.01), None);
+        assert_eq!(side(&all(100, 100), 0.5), Some(Side::Above));
+        assert_eq!(side(&all(1000, 0), 0.0005), Some(Side::Below));
+        assert_eq!(side(&all(1000, 1000), 0.99), Some(Side::Above));
+    }
+}
