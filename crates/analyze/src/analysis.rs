@@ -13,7 +13,7 @@ use crate::observations::{Case, Observations};
 use crate::parts::{self, Intervention};
 use crate::{
     Findings, GeneratorHealth, Knee, Limit, NotRun, Resource, StepSummary, Topology, UslFit, Verdict, proof,
-    verdict,
+    search, verdict,
 };
 
 /// A run that cannot be analysed.
@@ -31,6 +31,10 @@ pub enum AnalyzeError {
 /// When the stored plan or a histogram cannot be read.
 pub fn analyze(run: &Run) -> Result<Findings, AnalyzeError> {
     let load = parts::without_held(run);
+    let plan = Plan::from_json(&run.manifest.plan)?;
+    let searched =
+        search::of_run(&load, &plan).map_err(|(step, source)| AnalyzeError::Histogram { step, source })?;
+    let load = parts::without_trials(&plan, load);
     let mut findings = match Intervention::find(&load) {
         None => analyze_load(&load)?,
         Some(intervention) => {
@@ -42,6 +46,7 @@ pub fn analyze(run: &Run) -> Result<Findings, AnalyzeError> {
     };
     let held = parts::held(run).map(|step| summarize(run, &findings.plan, step));
     findings.profiled = held.collect::<Result<_, _>>()?;
+    findings.search = searched;
     Ok(findings)
 }
 
@@ -74,6 +79,7 @@ fn analyze_load(run: &Run) -> Result<Findings, AnalyzeError> {
         lower_bound,
         not_run,
         profiled: Vec::new(),
+        search: None,
     })
 }
 

@@ -241,6 +241,8 @@ pub struct Findings {
     pub not_run: Vec<NotRun>,
     /// The steps that were held for CPU profiles; no other finding rests on them.
     pub profiled: Vec<StepSummary>,
+    /// The search for the highest rate within the conditions, if one was made; its steps are not among the others.
+    pub search: Option<crate::search::RateSearch>,
     /// True if the figures are lower bounds because the generator was the limit: print "≥".
     pub lower_bound: bool,
 }

@@ -10,6 +10,7 @@
 //! | `generator` | was the load generator itself the limit |
 //! | `hosts` | how much of which resource was used, by which process, per request |
 //! | `observations` | what a run or a table shows of one load after another: what the next folder reads |
+//! | `search` | the highest rate within the conditions |
 //! | `verdict` | what limits the target; `proof` tests it by an intervention |
 //! | `table` | rows of figures, and what several of them say together |
 //! | `capacity` | how throughput grows with connections and machines; how many machines a goal needs |
@@ -30,6 +31,7 @@ mod parts;
 mod prediction;
 mod proof;
 mod remedy;
+pub mod search;
 mod table;
 mod verdict;
 

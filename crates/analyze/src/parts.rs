@@ -7,6 +7,7 @@ use plimsoll_plan::{Level, Load, Plan, RateProfile};
 use plimsoll_record::{Frame, Reading, Run, Source, Step};
 
 use crate::findings::{Findings, Raise};
+use crate::search::is_trial;
 
 /// A change that was asked for during a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,6 +56,14 @@ pub(crate) fn without_held(run: &Run) -> Cow<'_, Run> {
         return Cow::Borrowed(run);
     }
     Cow::Owned(with_steps(run, |step| !is_held(run, step)))
+}
+
+/// The run without the steps of its search: the ladder, which the verdict rests on.
+pub(crate) fn without_trials<'a>(plan: &Plan, run: Cow<'a, Run>) -> Cow<'a, Run> {
+    match run.steps.iter().any(|step| is_trial(plan, step)) {
+        true => Cow::Owned(with_steps(&run, |step| !is_trial(plan, step))),
+        false => run,
+    }
 }
 
 /// These steps alone.

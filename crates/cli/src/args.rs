@@ -29,7 +29,7 @@ use crate::command::target::TargetArgs;
 use crate::command::tiers::TiersArgs;
 use crate::exit::UsageError;
 use foreign::Translated;
-pub(crate) use load::{AnswerArgs, Asked, RunArgs, SweepArgs};
+pub(crate) use load::{AnswerArgs, Asked, RunArgs, SearchArgs, SweepArgs};
 pub(crate) use request::KeepArgs;
 use request::{RequestArgs, SloArgs};
 use watch::WatchArgs;
@@ -77,6 +77,8 @@ pub(crate) struct Args {
 pub(crate) enum Command {
     /// One load: fixed connections (-c) or a fixed rate (-R)
     Run(RunArgs),
+    /// The highest rate of arrivals within conditions such as --p99 200ms, and what breaks beyond it
+    Search(SearchArgs),
     /// A ladder of concurrency: table, .dat and figures
     Sweep(SweepArgs),
     /// Two runs, or two .dat files, side by side

@@ -29,6 +29,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
     .write_global();
     match args.command {
         Some(Command::Run(run)) => measure::run(&run),
+        Some(Command::Search(search)) => measure::search(&search),
         Some(Command::Sweep(sweep)) => measure::sweep(&sweep),
         Some(Command::Diff(diff)) => diff::diff(&diff),
         Some(Command::Runs(runs)) => recorded::runs(&runs),

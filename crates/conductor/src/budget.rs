@@ -31,6 +31,11 @@ impl Budget {
         Self { ends: self.ends.map(|ends| ends + time) }
     }
 
+    /// The first half of what is left.
+    pub(crate) fn half(self, now: Instant) -> Self {
+        Self { ends: self.left(now).map(|left| now + left / 2) }
+    }
+
     /// How long a step may take that begins now: `limit`, longer where p99 is not known before at the highest throughput so far,
     /// or what is left; `None` if too little is. Without a budget the limit was asked for.
     pub(crate) fn step(&self, now: Instant, limit: Duration, highest_per_sec: f64) -> Option<Duration> {

@@ -22,7 +22,14 @@ impl Session<'_> {
             Load::Ladder { steps, depth, step_limit, .. } => {
                 // The share of requests that must succeed for the ladder to go on.
                 let success = plan.slo.or(Slo::REFERENCE).success_ratio.unwrap_or_default();
-                self.climb_ladder(&self.within_limits(steps), success, depth, step_limit)
+                let steps = self.within_limits(steps);
+                let whole = self.budget;
+                if plan.search.is_some() {
+                    self.budget = whole.half(self.recorder.now());
+                }
+                let climbed = self.climb_ladder(&steps, success, depth, step_limit);
+                self.budget = whole;
+                climbed
             }
         }
     }

@@ -22,6 +22,7 @@ mod profile;
 mod progress;
 mod prove;
 mod recorder;
+mod search;
 mod session;
 mod step;
 mod traffic;

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use plimsoll_analyze::measured_to_the_last_answer;
+use plimsoll_analyze::search::Judge;
 use plimsoll_analyze::steady::step_is_known;
 use plimsoll_engine::EngineError;
 use plimsoll_host::sampling_interval;
@@ -39,6 +40,8 @@ const SHOW_EVERY: Duration = Duration::from_millis(500);
 pub(crate) enum EndsWhen {
     TimeLimit,
     Known,
+    /// The rate is judged.
+    Decided(Box<Judge>),
     Set(Arc<AtomicBool>),
 }
 
@@ -139,7 +142,16 @@ impl<'s, 'a> MeasuredStep<'s, 'a> {
         }
     }
 
-    fn known(&self, workers: u32) -> bool {
+    /// Takes a frame in; true if the rate is judged with it. One that cannot be read decides nothing.
+    fn decides(&mut self, frame: &Frame) -> bool {
+        let EndsWhen::Decided(judge) = &mut self.ends_when else { return false };
+        judge.add(frame).is_ok() && judge.outcome().is_some()
+    }
+
+    fn is_known(&self, workers: u32) -> bool {
+        if !matches!(self.ends_when, EndsWhen::Known) {
+            return false;
+        }
         let frames = &self.session.recorder.run().frames[self.first_frame..];
         step_is_known(frames.iter().map(|frame| &frame.head), workers)
     }
@@ -325,11 +337,12 @@ impl Policy for MeasuredStep<'_, '_> {
         let under_load = self.end.is_none() && measured;
         let gone = under_load && self.session.watch.gone(head) && !self.session.outlasts_target;
         self.note_failures(&counts.failed);
+        let decided = under_load && self.decides(&frame);
         self.session.recorder.frame(*frame);
         if gone {
             self.note_loss("the run ended there");
             self.end_load(load, StepEnd::TargetLost);
-        } else if under_load && matches!(self.ends_when, EndsWhen::Known) && self.known(load.workers) {
+        } else if decided || under_load && self.is_known(load.workers) {
             self.end_load(load, StepEnd::Steady);
         }
         Ok(())

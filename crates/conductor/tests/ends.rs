@@ -35,6 +35,7 @@ fn plan(server: &BadServer, requests_max: Option<u64>, timeout: Duration) -> Pla
         body: None,
         network: Network::default(),
         load,
+        search: None,
         warm: None,
         workers: Some(2),
         timeout,

@@ -37,6 +37,7 @@ fn plan(server: &BadServer, hosts: Vec<PlanHost>) -> Plan {
         body: None,
         network: Network::default(),
         load,
+        search: None,
         warm: None,
         workers: Some(1),
         timeout: Duration::from_secs(10),

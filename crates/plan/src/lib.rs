@@ -32,7 +32,10 @@ pub use hosts::{Cap, Capacity, NamedProbe, PlanHost, Probe};
 pub use limit::Limit;
 pub use name::checked_name;
 pub use network::{HostPort, IpRange, Network, NetworkError, ResolveEntry};
-pub use plan::{DriverKind, Generator, LadderSteps, Level, Load, Plan, Slo, UnknownDriver, UnreadablePlan};
+pub use plan::{
+    DriverKind, Generator, LadderSteps, Level, Load, Plan, RateSearchOrder, Slo, UnknownDriver,
+    UnreadablePlan,
+};
 pub use profile::{ProfileError, RateProfile, Stage};
 pub use profiler::{ProfileOrder, ProfileSpec, Profiled, Profiler, ProfilerError};
 pub use requests::{CsvFile, MixedRequest, RequestGroup, RequestSpec, RowOrder, ScenarioSpec};

@@ -204,6 +204,13 @@ impl Slo {
     }
 }
 
+/// The search for the highest rate of arrivals at which the conditions hold.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct RateSearchOrder {
+    /// It ends once the highest rate that holds and the lowest that does not differ by no more than this ratio.
+    pub tolerance: f64,
+}
+
 /// Everything a run needs to know.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
@@ -229,6 +236,9 @@ pub struct Plan {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub http2: bool,
     pub load: Load,
+    /// The search for the highest rate within the conditions, after the ladder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search: Option<RateSearchOrder>,
     /// The longest time for which a load is held before the first step, until throughput is steady.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warm: Option<Duration>,

@@ -6,7 +6,8 @@ use crate::name::{checked_name, default_name};
 use crate::target::parse_header;
 use crate::{
     ArrivalProcess, DriverKind, Generator, LadderSteps, Level, Load, Network, Plan, PlanError, PlanHost,
-    RateProfile, ScenarioSpec, Slo, Stage, Target, TargetError, TransportSpec, hosts, requests,
+    RateProfile, RateSearchOrder, ScenarioSpec, Slo, Stage, Target, TargetError, TransportSpec, hosts,
+    requests,
 };
 
 /// The load as typed.
@@ -50,6 +51,8 @@ pub struct PlanSpec {
     pub network: Network,
     pub transport: TransportSpec,
     pub load: LoadSpec,
+    /// The search for the highest rate within the conditions, after a ladder; its ratio is above 0 and below 1.
+    pub search: Option<RateSearchOrder>,
     /// The longest time for which a load is held before the first step, until the target is warm; `None` holds none.
     pub warm: Option<Duration>,
     pub workers: Option<u64>,
@@ -72,6 +75,9 @@ type Result<T, E = PlanError> = std::result::Result<T, E>;
 const MAX_CONNECTIONS: u64 = 1_000_000;
 /// The highest rate one plan may ask for, requests per second.
 const MAX_RATE: f64 = 1e8;
+/// The ratio by which the ends of a search's interval may differ.
+const MIN_TOLERANCE: f64 = 0.001;
+const MAX_TOLERANCE: f64 = 0.5;
 const MAX_WORKERS: u64 = 1024;
 const MAX_DEPTH: u64 = 10_000;
 /// The most requests of one run: more than any sends in a year.
@@ -126,6 +132,14 @@ fn held(duration: Option<Duration>, stages: Option<Duration>, otherwise: Duratio
     time("the duration", duration.or(stages).unwrap_or(otherwise), 100)
 }
 
+fn checked_search(search: RateSearchOrder) -> Result<RateSearchOrder> {
+    if (MIN_TOLERANCE..=MAX_TOLERANCE).contains(&search.tolerance) {
+        return Ok(search);
+    }
+    let expected = format!("from {MIN_TOLERANCE} to {MAX_TOLERANCE}, such as 2%");
+    Err(PlanError::range("the width of the interval", search.tolerance, expected))
+}
+
 fn check_slo(slo: &Slo) -> Result<()> {
     match *slo {
         Slo { success_ratio: Some(ratio), .. } if !(0.0..=1.0).contains(&ratio) => {
@@ -149,6 +163,7 @@ impl PlanSpec {
             network: Network::default(),
             transport: TransportSpec::default(),
             load,
+            search: None,
             warm: None,
             workers: None,
             timeout: DEFAULT_TIMEOUT,
@@ -178,6 +193,7 @@ impl PlanSpec {
         let depth = self.transport.streams.or(self.depth).unwrap_or(1);
         let depth = count("the number of requests on a connection", depth, MAX_DEPTH)?;
         let load = freeze_load(self.load, connections_max, depth)?;
+        let search = self.search.map(checked_search).transpose()?;
         let warm = self.warm.map(|value| time("the warm-up", value, 1000)).transpose()?;
         let workers = |value| count("the number of workers", value, MAX_WORKERS);
         let generator = Generator {
@@ -205,6 +221,7 @@ impl PlanSpec {
             tls,
             http2,
             load,
+            search,
             warm,
             generator,
             slo: self.slo,

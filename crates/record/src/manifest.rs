@@ -86,6 +86,8 @@ impl LoweredTo {
 pub enum RunCommand {
     /// `plimsoll URL`: a ladder, and what limits the target first.
     Answer,
+    /// The same, with all the time it takes to find the maximum within the conditions.
+    Search,
     /// A ladder, the table of its steps first.
     Sweep,
     /// One level of load.
@@ -98,12 +100,14 @@ pub enum RunCommand {
 }
 
 impl RunCommand {
-    const ALL: [Self; 6] = [Self::Answer, Self::Sweep, Self::Run, Self::Lab, Self::Wrk, Self::Other];
+    const ALL: [Self; 7] =
+        [Self::Answer, Self::Search, Self::Sweep, Self::Run, Self::Lab, Self::Wrk, Self::Other];
 
     /// The word for it in run files, lists and JSON.
     pub fn name(self) -> &'static str {
         match self {
             Self::Answer => "answer",
+            Self::Search => "search",
             Self::Sweep => "sweep",
             Self::Run => "run",
             Self::Lab => "lab",

@@ -13,10 +13,11 @@ mod lab_run;
 mod machines;
 mod origin;
 mod rows;
+mod search;
 mod step;
 mod verdict;
 
-use crate::privacy::{Values, shown_plan, shown_steps};
+use crate::privacy::{Values, shown_plan, shown_search, shown_steps};
 use crate::words;
 use plimsoll_analyze::Findings;
 use plimsoll_record::Run;
@@ -31,6 +32,7 @@ pub use lab_run::*;
 pub use machines::*;
 pub use origin::*;
 pub use rows::*;
+pub use search::*;
 pub use step::*;
 pub use verdict::*;
 
@@ -58,6 +60,8 @@ document! {
         preflight: PreflightDocument = PreflightDocument::new(&run.manifest.preflight),
         /// The steps, in the order they were run.
         steps: Vec<StepDocument> = each(&shown_steps(findings, values), |step| StepDocument::new(run, findings, step)),
+        /// The search for the highest rate within the conditions; null if there was none.
+        search: Option<SearchDocument> = shown_search(findings, values).map(|search| SearchDocument::new(run, findings, &search)),
         /// Numbers of connections of the ladder that were not tried, because this machine cannot open so many.
         steps_not_run: Vec<u32> = each(&findings.not_run, |step| step.connections),
         /// The load generator's check of itself, over the steps that count for the answer.

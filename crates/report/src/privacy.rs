@@ -2,6 +2,7 @@
 //!
 //! Credentials in headers are always hidden; the values of queries and the bodies of requests unless they are asked for.
 
+use plimsoll_analyze::search::RateSearch;
 use plimsoll_analyze::{Findings, StepSummary};
 use serde_json::Value;
 
@@ -33,11 +34,21 @@ pub fn for_figures(findings: &Findings, values: Values) -> Findings {
 /// The steps with no value of a query in the names of their requests.
 pub(crate) fn shown_steps(findings: &Findings, values: Values) -> Vec<StepSummary> {
     let mut steps = findings.steps.clone();
-    let requests = steps.iter_mut().flat_map(|step| &mut step.requests);
-    for request in requests.filter(|_| values == Values::Hidden) {
+    steps.iter_mut().for_each(|step| hide_names(step, values));
+    steps
+}
+
+/// The same of the steps of a search.
+pub(crate) fn shown_search(findings: &Findings, values: Values) -> Option<RateSearch> {
+    let mut search = findings.search.clone()?;
+    search.trials.iter_mut().for_each(|trial| hide_names(&mut trial.step, values));
+    Some(search)
+}
+
+fn hide_names(step: &mut StepSummary, values: Values) {
+    for request in step.requests.iter_mut().filter(|_| values == Values::Hidden) {
         request.name = without_query_values(&request.name);
     }
-    steps
 }
 
 /// The stored plan as a document shows it. Null if the plan cannot be read.

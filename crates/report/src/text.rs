@@ -17,6 +17,7 @@ mod origin;
 mod page;
 mod paragraph;
 mod profile;
+mod search;
 mod short;
 mod slo;
 mod steps;
@@ -52,7 +53,9 @@ pub fn full(run: &Run, findings: &Findings) -> String {
     match run.manifest.command {
         RunCommand::Sweep => sweep(run, findings),
         RunCommand::Run => level::single(run, findings),
-        RunCommand::Answer | RunCommand::Lab | RunCommand::Wrk | RunCommand::Other => answer(run, findings),
+        RunCommand::Answer | RunCommand::Search | RunCommand::Lab | RunCommand::Wrk | RunCommand::Other => {
+            answer(run, findings)
+        }
     }
 }
 
@@ -76,6 +79,7 @@ fn conclusions_of(run: &Run, findings: &Findings) -> String {
 /// What every report of a ladder ends with.
 fn rest(run: &Run, findings: &Findings) -> String {
     let rest = [
+        search::block(findings),
         steps::usl(findings),
         profile::block(run, findings),
         hosts::block(run, findings),

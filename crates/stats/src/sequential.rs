@@ -81,9 +81,8 @@ fn dispersion(tallies: &[Tally], counted: impl Fn(&Tally) -> u64) -> f64 {
     if variance <= 0.0 || batches.len() < 2 {
         return 1.0;
     }
-    let excess = |batch: &Tally| {
-        (counted(batch) as f64 - batch.trials as f64 * share).powi(2) / batch.trials as f64
-    };
+    let excess =
+        |batch: &Tally| (counted(batch) as f64 - batch.trials as f64 * share).powi(2) / batch.trials as f64;
     let chi_squared = batches.iter().map(excess).sum::<f64>() / variance;
     (chi_squared / (batches.len() - 1) as f64).max(1.0)
 }

@@ -30,6 +30,7 @@ pub(crate) fn plan_json() -> String {
         network: plimsoll_plan::Network::default(),
         transport: plimsoll_plan::TransportSpec::default(),
         load,
+        search: None,
         warm: None,
         workers: Some(2),
         timeout: Duration::from_secs(3),

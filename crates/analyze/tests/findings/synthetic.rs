@@ -291,6 +291,7 @@ fn manifest(load: LoadSpec, slo: Slo) -> Manifest {
         network: plimsoll_plan::Network::default(),
         transport: plimsoll_plan::TransportSpec::default(),
         load,
+        search: None,
         warm: None,
         workers: Some(u64::from(WORKERS)),
         timeout: Duration::from_secs(1),

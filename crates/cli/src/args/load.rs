@@ -5,11 +5,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use plimsoll_experiment::read_plan_file;
-use plimsoll_plan::{ArrivalProcess, LoadSpec, Plan, PlanFile, PlanSpec, ProfileSpec, RateProfile, Slo};
+use plimsoll_plan::{
+    ArrivalProcess, LoadSpec, Plan, PlanFile, PlanSpec, ProfileSpec, RateProfile, RateSearchOrder, Slo,
+};
 use plimsoll_units::{parse_count, parse_duration};
 
 use super::foreign::refuse_idle_threads;
-use super::{KeepArgs, RequestArgs, SloArgs, WatchArgs};
+use super::{KeepArgs, RequestArgs, SloArgs, WatchArgs, values};
 use crate::exit::UsageError;
 
 #[derive(Debug, Clone, clap::Args)]
@@ -22,6 +24,39 @@ pub(crate) struct AnswerArgs {
     /// The longest time for the whole answer
     #[arg(long, value_name = "TIME", default_value = "90s", value_parser = parse_duration)]
     pub(crate) budget: Duration,
+    /// The most connections that are opened
+    #[arg(long, value_name = "N", default_value = "1024", value_parser = parse_count)]
+    pub(crate) max_connections: u64,
+    /// Load the target before the first step until its throughput is steady, at most so long; that time is not of the
+    /// budget, and nothing of it is counted
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub(crate) warm: Option<Duration>,
+    #[command(flatten)]
+    pub(crate) watch: WatchArgs,
+    #[command(flatten)]
+    pub(crate) slo: SloArgs,
+    #[command(flatten)]
+    pub(crate) keep: KeepArgs,
+}
+
+#[derive(Debug, Clone, clap::Args)]
+#[command(before_help = "\
+Examples:
+  plimsoll search http://127.0.0.1:8080/api --p99 200ms --success 99.95%     the highest rate within both
+  plimsoll search http://127.0.0.1:8080/api --p99 200ms --qps 2k             exit code 3 if it is below 2000/s
+  plimsoll search http://127.0.0.1:8080/api --within 1% --budget 20m         a narrower interval takes longer")]
+pub(crate) struct SearchArgs {
+    /// The URL that gets the load; without a scheme, http:// is meant. --requests may stand for it
+    #[arg(required_unless_present = "requests")]
+    pub(crate) url: Option<String>,
+    #[command(flatten)]
+    pub(crate) request: RequestArgs,
+    /// The longest time for the whole search; half of it at most is for the ladder that brackets the rate
+    #[arg(long, value_name = "TIME", default_value = "5m", value_parser = parse_duration)]
+    pub(crate) budget: Duration,
+    /// How near to each other the highest rate that holds and the lowest that does not must be
+    #[arg(long, value_name = "RATIO", default_value = "3%", value_parser = values::ratio)]
+    pub(crate) within: f64,
     /// The most connections that are opened
     #[arg(long, value_name = "N", default_value = "1024", value_parser = parse_count)]
     pub(crate) max_connections: u64,
@@ -164,6 +199,20 @@ impl AnswerArgs {
     pub(crate) fn plan(&self) -> anyhow::Result<Asked> {
         let load = LoadSpec::Ladder { steps: None, step_limit: None, budget: Some(self.budget) };
         let mut base = Base::new(load);
+        base.spec.warm = self.warm;
+        base.spec.connections_max = Some(self.max_connections);
+        let csv = self.request.apply_to(self.url.as_deref(), &mut base.spec)?;
+        base.spec.slo = self.slo.slo().or(Slo::REFERENCE);
+        base.asked(csv, &self.keep, &self.watch)
+    }
+}
+
+impl SearchArgs {
+    /// The plan of a search.
+    pub(crate) fn plan(&self) -> anyhow::Result<Asked> {
+        let load = LoadSpec::Ladder { steps: None, step_limit: None, budget: Some(self.budget) };
+        let mut base = Base::new(load);
+        base.spec.search = Some(RateSearchOrder { tolerance: self.within });
         base.spec.warm = self.warm;
         base.spec.connections_max = Some(self.max_connections);
         let csv = self.request.apply_to(self.url.as_deref(), &mut base.spec)?;

@@ -7,7 +7,7 @@ use plimsoll_plan::{Load, Plan};
 use plimsoll_record::RunCommand;
 
 use super::recorded::{Form, print_run};
-use crate::args::{AnswerArgs, Asked, KeepArgs, RunArgs, SweepArgs};
+use crate::args::{AnswerArgs, Asked, KeepArgs, RunArgs, SearchArgs, SweepArgs};
 use crate::calibrations;
 use crate::exit::Exit;
 use crate::files::{self, Output, Written, run_file_is_whole};
@@ -18,6 +18,10 @@ use plimsoll_report::{Values, for_figures};
 
 pub(crate) fn answer(args: &AnswerArgs) -> anyhow::Result<Exit> {
     measure(args.plan()?, RunCommand::Answer, &args.keep, args.slo.strict)
+}
+
+pub(crate) fn search(args: &SearchArgs) -> anyhow::Result<Exit> {
+    measure(args.plan()?, RunCommand::Search, &args.keep, args.slo.strict)
 }
 
 pub(crate) fn sweep(args: &SweepArgs) -> anyhow::Result<Exit> {
@@ -37,7 +41,7 @@ fn measure(asked: Asked, command: RunCommand, keep: &KeepArgs, strict: bool) -> 
     let interrupted = signals::interrupted()?;
     let calibrations = calibrations::known();
     let options = RunOptions {
-        ask_first: command == RunCommand::Answer,
+        ask_first: matches!(command, RunCommand::Answer | RunCommand::Search),
         csv: asked.csv.as_deref(),
         folder: (!keep.no_files).then_some(keep.out.as_path()),
         calibrations: &calibrations,

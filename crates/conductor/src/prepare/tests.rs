@@ -23,6 +23,7 @@ fn plan(load: LoadSpec) -> Plan {
         network: Network::default(),
         transport: TransportSpec::default(),
         load,
+        search: None,
         warm: None,
         workers: None,
         timeout: Duration::from_secs(1),

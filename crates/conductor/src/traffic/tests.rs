@@ -18,6 +18,7 @@ fn spec(url: &str) -> PlanSpec {
         scenario: ScenarioSpec::default(),
         network: Network::default(),
         load: LoadSpec::Ladder { steps: None, step_limit: None, budget: None },
+        search: None,
         warm: None,
         workers: None,
         timeout: Duration::from_secs(1),

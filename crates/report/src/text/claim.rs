@@ -76,7 +76,7 @@ pub(super) fn target_lost(findings: &Findings) -> String {
 }
 
 /// `, within p99 ≤ 500 ms and success ≥ 99.95 %`, as far as either was asked for.
-fn within(slo: &Slo) -> String {
+pub(super) fn within(slo: &Slo) -> String {
     let p99 = slo.p99_ms.map(|ms| format!("p99 ≤ {}", duration_text(ms * 1e6)));
     let success = slo.success_ratio.map(|ratio| format!("success ≥ {}", percent_text(ratio)));
     let limits = list(p99.into_iter().chain(success), " and ");

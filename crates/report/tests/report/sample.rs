@@ -45,6 +45,7 @@ pub(super) fn plan(load: LoadSpec, slo: Slo) -> Plan {
         network: plimsoll_plan::Network::default(),
         transport: plimsoll_plan::TransportSpec::default(),
         load,
+        search: None,
         warm: None,
         workers: Some(1),
         timeout: Duration::from_secs(30),

@@ -1,5 +1,6 @@
 //! The first lines: what the target holds at which load, and each condition with its value.
 
+use plimsoll_analyze::search::RateSearch;
 use plimsoll_analyze::{Findings, Held, Limit, SloCheck, StepSummary};
 use plimsoll_plan::Load;
 use plimsoll_units::{escape_control, percent_text};
@@ -7,7 +8,7 @@ use plimsoll_units::{escape_control, percent_text};
 use crate::amount::{chosen_step, if_known, load_of, mean, throughput, unfinished};
 use crate::text::page::{Ink, Page};
 use crate::text::paragraph::{cut, width, wrapped_to};
-use crate::text::{claim, slo};
+use crate::text::{claim, search, slo};
 use crate::words;
 
 /// What the target holds, the whole first sentence in bold, and the conditions.
@@ -25,6 +26,13 @@ pub(super) fn headline(findings: &Findings, page: &Page) -> String {
 }
 
 fn held(findings: &Findings, url: &str) -> String {
+    if let Some(held) = search::held(findings) {
+        let closed = chosen_step(findings).filter(|step| step.counts.ok > 0);
+        let closed = closed.map(|step| {
+            format!(" In a closed loop it served {} at {}.", claim::served(step, findings), load_of(step))
+        });
+        return format!("{url} {held}{}", closed.unwrap_or_default());
+    }
     let Some(step) = chosen_step(findings).filter(|step| step.counts.ok > 0) else {
         return claim::nothing_held(findings, url, "");
     };
@@ -90,7 +98,8 @@ fn conditions(findings: &Findings, page: &Page) -> String {
     let Some((judged, mut conditions)) = slo::conditions(findings) else { return String::new() };
     // Without a step within the conditions those of the first line's step are shown; a target that serves nothing has none.
     let chosen = chosen_step(findings).filter(|step| step.counts.ok > 0);
-    let step = chosen.unwrap_or(judged);
+    let found = findings.search.as_ref().and_then(RateSearch::best).map(|trial| &trial.step);
+    let step = found.or(chosen).unwrap_or(judged);
     if let Some(check) = findings.slo.as_ref().filter(|_| step.index != judged.index) {
         let throughput = check.slo.throughput_per_sec.and_then(|_| conditions.pop());
         conditions = slo::conditions_at(&check.slo, step);

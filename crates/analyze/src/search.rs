@@ -1,0 +1,157 @@
+//! The highest rate within the conditions: which rate is tried next, whether it held, and what the search came to.
+//!
+//! Requests arrive at random (Poisson), whatever became of those before, as from many users. [`Judge`] decides on one rate
+//! while its load goes on, [`bracket`](bracket::next) which rate is next, [`of_run`] reads the same off a recorded run.
+
+pub mod bracket;
+mod judge;
+
+use std::collections::BTreeSet;
+
+use plimsoll_plan::Plan;
+use plimsoll_record::{CorruptHistogram, Frame, Run, Step, StepEnd};
+
+use crate::load::summary::summarize;
+use crate::{GeneratorReason, StepSummary};
+
+pub use bracket::{Bracket, Trial};
+pub use judge::Judge;
+
+/// The condition that a rate broke.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Breach {
+    /// More responses than allowed took longer than the limit.
+    Latency,
+    /// More requests than allowed failed.
+    Success,
+    /// Requests queued up: more of them waited than the target answers within the limit of latency.
+    Queue,
+}
+
+/// What one rate came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TrialOutcome {
+    Held,
+    Broken(Breach),
+    /// Too near to the limit to be decided in its time.
+    Close,
+    /// The generator was the limit: nothing is known of the target.
+    GeneratorLimited,
+}
+
+/// A rate that was tried.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TrialSummary {
+    pub step: StepSummary,
+    pub outcome: TrialOutcome,
+}
+
+/// Why a search ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SearchEnd {
+    /// The highest rate that holds and the lowest that does not are as near to each other as was asked for, and each was
+    /// confirmed by a second trial.
+    Found,
+    /// It ended before: its time was over, or the user ended it.
+    Unfinished,
+    /// Higher rates are beyond the generator.
+    GeneratorLimited,
+    /// Even rates far below what the target served without conditions broke them.
+    NeverHeld,
+}
+
+/// What a search for the highest rate within the conditions came to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RateSearch {
+    /// Every rate that was tried, in order.
+    pub trials: Vec<TrialSummary>,
+    /// The highest rate that held, requests per second.
+    pub held_per_sec: Option<f64>,
+    /// The lowest rate above it that did not, requests per second.
+    pub broken_per_sec: Option<f64>,
+    /// What broke at that rate.
+    pub breach: Option<Breach>,
+    /// A rate that had held did not later, or the other way round: the maximum moved during the search.
+    pub moved: bool,
+    pub end: SearchEnd,
+}
+
+impl RateSearch {
+    /// The trial with the highest rate that held, the last of several.
+    pub fn best(&self) -> Option<&TrialSummary> {
+        let held = self.held_per_sec?;
+        self.trials.iter().rev().find(|trial| {
+            trial.outcome == TrialOutcome::Held && trial.step.rate_per_sec.is_some_and(|rate| rate == held)
+        })
+    }
+}
+
+/// Whether a step belongs to the search of its run: the steps of the ladder before it have no rate.
+pub(crate) fn is_trial(plan: &Plan, step: &Step) -> bool {
+    plan.search.is_some() && step.rate_per_sec.is_some()
+}
+
+/// One step of a search; `None` for any other.
+///
+/// # Errors
+/// When a histogram cannot be read.
+pub fn trial(run: &Run, plan: &Plan, step: &Step) -> Result<Option<TrialSummary>, CorruptHistogram> {
+    let Some(rate_per_sec) = step.rate_per_sec.filter(|_| is_trial(plan, step)) else { return Ok(None) };
+    let frames: Vec<&Frame> = run.frames_of(step.index).collect();
+    let summary = summarize(run, plan, step, &frames)?;
+    let workers = frames.iter().map(|frame| frame.head.worker).collect::<BTreeSet<_>>();
+    let mut judge = Judge::new(plan.slo, rate_per_sec, workers.len());
+    frames.iter().try_for_each(|frame| judge.add(frame))?;
+    let outcome = match judge.outcome() {
+        Some(TrialOutcome::Held) => TrialOutcome::Held,
+        _ if step.end == StepEnd::TargetLost => TrialOutcome::Broken(Breach::Success),
+        _ if is_generator_limited(&summary) => TrialOutcome::GeneratorLimited,
+        Some(outcome) => outcome,
+        None if step.end == StepEnd::Cut => return Ok(None),
+        None => TrialOutcome::Close,
+    };
+    Ok(Some(TrialSummary { step: summary, outcome }))
+}
+
+/// True if what was seen may be of the generator. Requests that wait for a connection of an overloaded target, and packets that
+/// are sent again, are no such sign.
+fn is_generator_limited(step: &StepSummary) -> bool {
+    let is_own = |reason: &GeneratorReason| {
+        !matches!(
+            reason,
+            GeneratorReason::BehindSchedule { .. }
+                | GeneratorReason::LittlesLaw { .. }
+                | GeneratorReason::Retransmits { .. }
+                | GeneratorReason::NearCeiling { .. }
+        )
+    };
+    step.generator.reasons.iter().any(is_own)
+}
+
+/// What the search of a run came to; `None` if there was none, or not one rate was tried.
+pub(crate) fn of_run(run: &Run, plan: &Plan) -> Result<Option<RateSearch>, (u32, CorruptHistogram)> {
+    let Some(order) = plan.search else { return Ok(None) };
+    let mut trials = Vec::new();
+    for step in &run.steps {
+        trials.extend(trial(run, plan, step).map_err(|error| (step.index, error))?);
+    }
+    if trials.is_empty() {
+        return Ok(None);
+    }
+    let tried: Vec<Trial> = trials.iter().filter_map(Trial::of).collect();
+    let bracket = Bracket::of(&tried);
+    let end = match bracket::next(order.tolerance, &tried) {
+        _ if bracket.limited_per_sec.is_some() && bracket.broken.is_none() => SearchEnd::GeneratorLimited,
+        bracket::Next::Try(_) => SearchEnd::Unfinished,
+        bracket::Next::Done if bracket.held_per_sec.is_none() => SearchEnd::NeverHeld,
+        bracket::Next::Done => SearchEnd::Found,
+    };
+    Ok(Some(RateSearch {
+        held_per_sec: bracket.held_per_sec,
+        broken_per_sec: bracket.broken.map(|(rate, _)| rate),
+        breach: bracket.broken.map(|(_, breach)| breach),
+        moved: bracket.moved,
+        end,
+        trials,
+    }))
+}

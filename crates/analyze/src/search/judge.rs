@@ -1,0 +1,188 @@
+//! Whether one rate is within the conditions, decided while its load goes on.
+
+use std::collections::BTreeMap;
+
+use plimsoll_plan::Slo;
+use plimsoll_record::{CorruptHistogram, Frame, Histogram, Phase, latency_histogram};
+use plimsoll_stats::batch_means::{BATCHES, split};
+use plimsoll_stats::line;
+use plimsoll_stats::sequential::{Side, Tally, side};
+
+use super::{Breach, TrialOutcome};
+
+/// A rate must hold for so long at least, in seconds: a queue takes time to grow.
+const MIN_HELD_SEC: f64 = 3.0;
+/// The time for which a queue may go on growing as it did, in seconds.
+const HORIZON_SEC: f64 = 30.0;
+/// Nothing is judged before, in seconds: connections are opened.
+const MIN_SEC: f64 = 1.0;
+/// The share of responses that may be later than a p99.
+const LATE_RATIO: f64 = 0.01;
+/// Where latency has no limit, a queue that takes so long to answer is one that grows, in seconds.
+const QUEUE_SEC: f64 = 1.0;
+/// A queue counts once it was there for so many intervals in a row: a burst is over sooner.
+const QUEUE_INTERVALS: usize = 5;
+
+/// Judges one rate by the frames of its step, in any order of the workers.
+///
+/// Whether too many responses are late, or too many requests fail, is a sequential test of the share
+/// ([`plimsoll_stats::sequential`]). By Little's law λ·L requests are under way when latency is L on average: with more than
+/// that for the limit L, it is beyond the limit for most requests, not just for one in a hundred.
+#[derive(Debug)]
+pub struct Judge {
+    slo: Slo,
+    rate_per_sec: f64,
+    workers: usize,
+    /// The last interval that each worker handed over.
+    last: BTreeMap<u32, u32>,
+    intervals: BTreeMap<u32, Interval>,
+    /// How many intervals were judged.
+    judged: usize,
+    outcome: Option<TrialOutcome>,
+}
+
+/// What all workers counted in one interval.
+#[derive(Debug, Clone, Copy, Default)]
+struct Interval {
+    span_sec: f64,
+    late: Tally,
+    failed: Tally,
+    /// Requests due and not answered at its end.
+    under_way: u64,
+}
+
+impl Judge {
+    /// A judge of this rate, in requests per second, which so many workers make.
+    pub fn new(slo: Slo, rate_per_sec: f64, workers: usize) -> Self {
+        Self {
+            slo,
+            rate_per_sec,
+            workers,
+            last: BTreeMap::new(),
+            intervals: BTreeMap::new(),
+            judged: 0,
+            outcome: None,
+        }
+    }
+
+    /// Takes in a frame. Those after the load say nothing of the rate.
+    ///
+    /// # Errors
+    /// When its histogram cannot be read.
+    pub fn add(&mut self, frame: &Frame) -> Result<(), CorruptHistogram> {
+        let head = &frame.head;
+        if head.phase != Phase::Measure {
+            return Ok(());
+        }
+        let mut times = latency_histogram();
+        frame.latency.add_to(&mut times)?;
+        let interval = self.intervals.entry(head.interval).or_default();
+        let ended = head.counts.ended();
+        let failed = ended.saturating_sub(head.counts.ok);
+        interval.failed = add(interval.failed, Tally { trials: ended, hits: failed, near: failed });
+        if let Some(limit_ms) = self.slo.p99_ms {
+            interval.late = add(interval.late, late(&times, limit_ms));
+        }
+        if head.of_worker() {
+            interval.span_sec = interval.span_sec.max(head.span_sec());
+            interval.under_way += head.in_flight + head.backlog;
+            self.last.insert(head.worker, head.interval);
+        }
+        Ok(())
+    }
+
+    /// What the rate came to, as soon as that is known. It does not change any more, and is the same whether frames are judged
+    /// as they come or all at once: an interval counts once every worker has left it behind.
+    pub fn outcome(&mut self) -> Option<TrialOutcome> {
+        let all = self.last.len() >= self.workers;
+        let whole = self.last.values().min().copied().filter(|_| all).unwrap_or_default();
+        let known: Vec<Interval> = self.intervals.range(..whole).map(|(_, interval)| *interval).collect();
+        while self.outcome.is_none() && self.judged < known.len() {
+            self.judged += 1;
+            self.outcome = self.outcome_of(&known[..self.judged]);
+        }
+        self.outcome
+    }
+
+    fn outcome_of(&self, intervals: &[Interval]) -> Option<TrialOutcome> {
+        let span_sec: f64 = intervals.iter().map(|interval| interval.span_sec).sum();
+        if span_sec < MIN_SEC {
+            return None;
+        }
+        if self.is_queue(intervals) {
+            return Some(TrialOutcome::Broken(Breach::Queue));
+        }
+        let late = self.late_side(intervals);
+        let failed = self.failed_side(intervals);
+        match (late, failed) {
+            (Some(Side::Above), _) => Some(TrialOutcome::Broken(Breach::Latency)),
+            (_, Some(Side::Above)) => Some(TrialOutcome::Broken(Breach::Success)),
+            (Some(Side::Below), Some(Side::Below))
+                if span_sec >= MIN_HELD_SEC && !self.may_grow(intervals) =>
+            {
+                Some(TrialOutcome::Held)
+            }
+            _ => None,
+        }
+    }
+
+    fn late_side(&self, intervals: &[Interval]) -> Option<Side> {
+        let tallies: Vec<Tally> = intervals.iter().map(|interval| interval.late).collect();
+        self.slo.p99_ms.map_or(Some(Side::Below), |_| side(&tallies, LATE_RATIO))
+    }
+
+    /// Without any failure success holds, however few requests that rests on.
+    fn failed_side(&self, intervals: &[Interval]) -> Option<Side> {
+        let tallies: Vec<Tally> = intervals.iter().map(|interval| interval.failed).collect();
+        let none = tallies.iter().all(|tally| tally.hits == 0);
+        let Some(required) = self.slo.success_ratio.filter(|_| !none) else { return Some(Side::Below) };
+        if required >= 1.0 { Some(Side::Above) } else { side(&tallies, 1.0 - required) }
+    }
+
+    /// The most requests that may be under way: as many as fall due within the limit of latency.
+    fn most_under_way(&self) -> f64 {
+        let limit_sec = self.slo.p99_ms.map_or(QUEUE_SEC, |ms| ms / 1e3);
+        (self.rate_per_sec * limit_sec).max(1.0)
+    }
+
+    /// True unless the queue, growing as fast as its 95 % interval allows, stays within the limit for another while. A rate a
+    /// little above what the target serves breaks nothing at first.
+    fn may_grow(&self, intervals: &[Interval]) -> bool {
+        let slope = line::fit(&queue(intervals)).map(|line| line.slope + line.slope_half);
+        slope.is_none_or(|per_sec| per_sec * HORIZON_SEC > self.most_under_way())
+    }
+
+    fn is_queue(&self, intervals: &[Interval]) -> bool {
+        let most = self.most_under_way();
+        let last = intervals.iter().rev().take(QUEUE_INTERVALS);
+        intervals.len() >= QUEUE_INTERVALS
+            && last.into_iter().all(|interval| interval.under_way as f64 > most)
+    }
+}
+
+fn add(a: Tally, b: Tally) -> Tally {
+    Tally { trials: a.trials + b.trials, hits: a.hits + b.hits, near: a.near + b.near }
+}
+
+/// The responses that took longer than the limit, and those that took longer than half of it.
+fn late(times: &Histogram, limit_ms: f64) -> Tally {
+    let longer_than = |ms: f64| times.len() - times.count_between(0, (ms * 1e6) as u64).min(times.len());
+    Tally { trials: times.len(), hits: longer_than(limit_ms), near: longer_than(limit_ms / 2.0) }
+}
+
+/// The requests under way over time, in seconds since the load began: the means of batches.
+fn queue(intervals: &[Interval]) -> Vec<(f64, f64)> {
+    let mut ended_sec = 0.0;
+    let at_ends: Vec<(f64, f64)> = intervals
+        .iter()
+        .map(|interval| {
+            ended_sec += interval.span_sec;
+            (ended_sec, interval.under_way as f64)
+        })
+        .collect();
+    let mean = |batch: &[(f64, f64)]| {
+        let sum = batch.iter().fold((0.0, 0.0), |sum, point| (sum.0 + point.0, sum.1 + point.1));
+        (sum.0 / batch.len() as f64, sum.1 / batch.len() as f64)
+    };
+    split(&at_ends, BATCHES).map(mean).collect()
+}

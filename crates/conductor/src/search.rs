@@ -1,0 +1,108 @@
+//! The search for the highest rate within the conditions, after the ladder.
+
+use std::time::Duration;
+
+use plimsoll_analyze::analyze;
+use plimsoll_analyze::search::bracket::{self, Next};
+use plimsoll_analyze::search::{Judge, Trial, TrialOutcome, trial};
+use plimsoll_engine::EngineError;
+use plimsoll_plan::{ArrivalProcess, Level, Load, RateProfile, RateSearchOrder};
+use plimsoll_record::{EventKind, StepEnd};
+
+use crate::context::StepPlan;
+use crate::session::Session;
+use crate::step::EndsWhen;
+
+/// The first rate, as a part of what the ladder served at most: a loop that does not wait for answers queues before that.
+const FIRST_PART: f64 = 0.9;
+/// The longest time of one trial: a part of what is left, within these bounds.
+const TRIALS_LEFT: u32 = 6;
+const SHORTEST: Duration = Duration::from_secs(5);
+const LONGEST: Duration = Duration::from_secs(60);
+/// Requests that timed out may still keep the target busy; it gets this time after an overload.
+const RECOVERY: Duration = Duration::from_millis(500);
+
+impl Session<'_> {
+    /// Searches, if the plan says so and the ladder came to an end.
+    pub(crate) fn search(&mut self) -> Result<(), EngineError> {
+        let Some(order) = self.context.plan.search else { return Ok(()) };
+        let Some(last) = self.recorder.run().steps.last() else { return Ok(()) };
+        if matches!(last.end, StepEnd::Cut | StepEnd::TargetLost) || self.interrupted() {
+            return Ok(());
+        }
+        let Some((first, connections)) = self.first_rate() else { return Ok(()) };
+        self.try_rates(order, first, connections)
+    }
+
+    /// The first rate, and the connections that are open when it begins.
+    fn first_rate(&self) -> Option<(f64, u32)> {
+        let findings = analyze(self.recorder.run()).ok()?;
+        let (_, best) = findings.best_answered_step()?;
+        let within = findings.slo.and_then(|check| check.throughput_within);
+        Some((FIRST_PART * within.unwrap_or(best.throughput).value, best.connections))
+    }
+
+    fn try_rates(&mut self, order: RateSearchOrder, first: f64, connections: u32) -> Result<(), EngineError> {
+        let (mut tried, mut rate_per_sec) = (Vec::new(), first);
+        loop {
+            let Some(limit) = self.trial_limit() else {
+                self.note_end_of_search(rate_per_sec);
+                return Ok(());
+            };
+            let Some(trial) = self.try_rate(rate_per_sec, connections, limit)? else { return Ok(()) };
+            tried.push(trial);
+            match bracket::next(order.tolerance, &tried) {
+                Next::Try(next) => rate_per_sec = next,
+                Next::Done => return Ok(()),
+            }
+            if matches!(trial.outcome, TrialOutcome::Broken(_)) {
+                self.await_sample(RECOVERY, |_| false);
+            }
+        }
+    }
+
+    /// How long the next trial may take; `None` if too little of the budget is left.
+    fn trial_limit(&self) -> Option<Duration> {
+        let Some(left) = self.budget.left(self.recorder.now()) else { return Some(LONGEST) };
+        (left >= SHORTEST).then(|| (left / TRIALS_LEFT).clamp(SHORTEST, LONGEST))
+    }
+
+    /// Makes one step; `None` if the run ends with it.
+    fn try_rate(
+        &mut self,
+        rate_per_sec: f64,
+        connections: u32,
+        limit: Duration,
+    ) -> Result<Option<Trial>, EngineError> {
+        let index = self.recorder.run().steps.len() as u32;
+        let (Load::Ladder { depth, .. } | Load::Single { level: Level::Closed { depth, .. }, .. }) =
+            self.context.plan.load
+        else {
+            return Ok(None);
+        };
+        let level = Level::Open {
+            profile: RateProfile::Constant(rate_per_sec),
+            arrivals: ArrivalProcess::Poisson,
+            connections,
+            depth,
+        };
+        let spec = StepPlan { index, level, limit, interval: self.context.interval, requests_max: None };
+        let workers = self.context.workers as usize;
+        let judge = Judge::new(self.context.plan.slo, rate_per_sec, workers);
+        let end = self.step(spec, EndsWhen::Decided(Box::new(judge)))?;
+        let run = self.recorder.run();
+        let Some(step) = run.steps.iter().find(|step| step.index == index) else { return Ok(None) };
+        let over = matches!(end, StepEnd::Cut | StepEnd::TargetLost) || self.interrupted();
+        // A histogram that this process made itself can be read.
+        let summary = trial(run, &self.context.plan, step).ok().flatten();
+        Ok(summary.as_ref().and_then(Trial::of).filter(|_| !over))
+    }
+
+    fn note_end_of_search(&mut self, rate_per_sec: f64) {
+        let text = format!(
+            "the time budget ended before the rate of {rate_per_sec:.0} requests/s was tried; give more with --budget for a \
+             narrower interval"
+        );
+        self.recorder.event(EventKind::BudgetEnded, text);
+    }
+}
