@@ -46,6 +46,7 @@ pub fn analyze(run: &Run) -> Result<Findings, AnalyzeError> {
     };
     let held = parts::held(run).map(|step| summarize(run, &findings.plan, step));
     findings.profiled = held.collect::<Result<_, _>>()?;
+    findings.slo = findings.slo.map(|check| search::judged(check, searched.as_ref()));
     findings.search = searched;
     Ok(findings)
 }

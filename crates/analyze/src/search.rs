@@ -12,7 +12,7 @@ use plimsoll_plan::Plan;
 use plimsoll_record::{CorruptHistogram, Frame, Run, Step, StepEnd};
 
 use crate::load::summary::summarize;
-use crate::{GeneratorReason, StepSummary};
+use crate::{Estimate, GeneratorReason, Held, SloCheck, StepSummary};
 
 pub use bracket::{Bracket, Trial};
 pub use judge::Judge;
@@ -154,4 +154,29 @@ pub(crate) fn of_run(run: &Run, plan: &Plan) -> Result<Option<RateSearch>, (u32,
         end,
         trials,
     }))
+}
+
+/// The check of a ladder, with what the search says of it: the throughput within the conditions is the rate that holds.
+pub(crate) fn judged(check: SloCheck, search: Option<&RateSearch>) -> SloCheck {
+    let Some(search) = search else { return check };
+    let never = |breaches: &[Breach]| {
+        search.end == SearchEnd::NeverHeld && search.breach.is_some_and(|breach| breaches.contains(&breach))
+    };
+    let held = |held, breaches| if never(breaches) { Held::No } else { held };
+    let interval = search.held_per_sec.zip(search.broken_per_sec);
+    let within = search.held_per_sec.map(|value| Estimate { value, interval });
+    let throughput = check.slo.throughput_per_sec.map_or(Held::Yes, |required| {
+        match (search.held_per_sec, search.broken_per_sec) {
+            (Some(held), _) if held >= required => Held::Yes,
+            (_, Some(broken)) if broken <= required => Held::No,
+            _ => Held::Unknown,
+        }
+    });
+    SloCheck {
+        p99: held(check.p99, &[Breach::Latency, Breach::Queue]),
+        success: held(check.success, &[Breach::Success]),
+        throughput,
+        throughput_within: within.or(check.throughput_within),
+        ..check
+    }
 }

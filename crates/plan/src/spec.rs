@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use plimsoll_units::percent_text;
+
 use crate::name::{checked_name, default_name};
 use crate::target::parse_header;
 use crate::{
@@ -136,8 +138,8 @@ fn checked_search(search: RateSearchOrder) -> Result<RateSearchOrder> {
     if (MIN_TOLERANCE..=MAX_TOLERANCE).contains(&search.tolerance) {
         return Ok(search);
     }
-    let expected = format!("from {MIN_TOLERANCE} to {MAX_TOLERANCE}, such as 2%");
-    Err(PlanError::range("the width of the interval", search.tolerance, expected))
+    let expected = format!("from {} to {}", percent_text(MIN_TOLERANCE), percent_text(MAX_TOLERANCE));
+    Err(PlanError::range("the width of the interval", percent_text(search.tolerance), expected))
 }
 
 fn check_slo(slo: &Slo) -> Result<()> {

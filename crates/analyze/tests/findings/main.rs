@@ -31,6 +31,7 @@ mod refusals;
 mod requests;
 #[cfg(test)]
 mod rows;
+mod search;
 #[cfg(test)]
 mod synthetic;
 #[cfg(test)]

@@ -34,6 +34,7 @@ mod recorded;
 mod run;
 mod same_request;
 mod scenario;
+mod search;
 mod sweep;
 mod tiers;
 mod usage;

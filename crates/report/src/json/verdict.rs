@@ -25,11 +25,12 @@ document! {
         plateau_interval: Interval = knee(findings).map(|knee| knee.plateau),
         /// Connections at which the plateau was measured.
         plateau_connections: Option<u32> = knee(findings).map(|knee| knee.plateau_connections),
-        /// The highest throughput within the p99 and success limits of the SLO; null if no step met them, or none was given.
+        /// The highest throughput within the p99 and success limits of the SLO: the highest rate of arrivals that held, or of a
+        /// ladder without a search that of its best step. Null if nothing met them, or none was given.
         max_within_slo_per_sec: Option<f64> = value(findings.slo.and_then(|slo| slo.throughput_within)),
-        /// Its 95 % interval.
+        /// Its 95 % interval; of a search, the highest rate that held and the lowest that did not.
         interval: Interval = findings.slo.and_then(|slo| slo.throughput_within),
-        /// Connections at which it was measured.
+        /// Connections of the ladder's best step within the limits.
         connections: Option<u32> = best_connections(findings),
         /// True if the generator was the limit: every throughput here is a lower bound.
         lower_bound: bool = findings.lower_bound,

@@ -240,6 +240,7 @@ fn sample(command: RunCommand, plan: Plan, steps: Vec<StepSummary>, verdict: Ver
         verdict,
         not_run: Vec::new(),
         profiled: Vec::new(),
+        search: None,
         lower_bound: false,
     };
     let run = Run {

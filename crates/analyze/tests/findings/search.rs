@@ -1,0 +1,136 @@
+//! The search for the highest rate within the conditions: what each rate came to, and what all of them say together.
+
+use plimsoll_analyze::Held;
+use plimsoll_analyze::search::{Breach, Judge, RateSearch, SearchEnd, TrialOutcome};
+use plimsoll_plan::{Plan, RateSearchOrder, Slo};
+use plimsoll_record::{FailureKind, Run, StepEnd};
+
+use crate::synthetic::{Level, findings, ladder};
+
+const SLO: Slo = Slo { p99_ms: Some(100.0), success_ratio: Some(0.999), throughput_per_sec: None };
+
+/// A ladder whose throughput is 3200 a second, and then these rates.
+fn searched(trials: &[Level]) -> Run {
+    let climbed = [1, 2, 4, 8, 16, 32, 64].map(Level::closed);
+    let levels: Vec<Level> = climbed.into_iter().chain(trials.iter().cloned()).collect();
+    let mut run = ladder(&levels, SLO);
+    let mut plan = Plan::from_json(&run.manifest.plan).unwrap();
+    plan.search = Some(RateSearchOrder { tolerance: 0.05 });
+    run.manifest.plan = plan.to_json();
+    run
+}
+
+fn search(trials: &[Level]) -> RateSearch {
+    findings(&searched(trials)).search.unwrap()
+}
+
+fn outcome(trial: Level) -> TrialOutcome {
+    search(&[trial]).trials[0].outcome
+}
+
+/// A tenth of the responses takes 200 ms.
+fn late(rate: f64) -> Level {
+    Level { slow_tenth: 100.0, ..Level::open(rate) }
+}
+
+#[test]
+fn a_rate_breaks_what_it_breaks() {
+    assert_eq!(outcome(Level::open(2800.0)), TrialOutcome::Held);
+    assert_eq!(outcome(late(2800.0)), TrialOutcome::Broken(Breach::Latency));
+    let refused = Level { refused: 0.02, ..Level::open(2800.0) };
+    assert_eq!(outcome(refused), TrialOutcome::Broken(Breach::Success));
+    let failed = Level { failed: Some((FailureKind::TimedOut, 3)), ..Level::open(2800.0) };
+    assert_eq!(outcome(failed), TrialOutcome::Broken(Breach::Success));
+    let queue = Level { backlog_growth: 30, ..Level::open(2800.0) };
+    assert_eq!(outcome(queue), TrialOutcome::Broken(Breach::Queue));
+    let lost = Level { intervals: 20, end: StepEnd::TargetLost, ..Level::open(2800.0) };
+    assert_eq!(outcome(lost), TrialOutcome::Broken(Breach::Success));
+}
+
+#[test]
+fn a_rate_a_little_above_what_is_served_is_not_held_although_nothing_is_late_yet() {
+    // Two requests more are under way after each tenth of a second: in ten seconds still fewer than fall due in 100 ms.
+    let outcome = outcome(Level { backlog_growth: 1, ..Level::open(2800.0) });
+    assert_ne!(outcome, TrialOutcome::Held);
+}
+
+#[test]
+fn a_step_that_was_too_short_decides_nothing() {
+    assert_eq!(outcome(Level { intervals: 20, ..Level::open(2800.0) }), TrialOutcome::Close);
+    let cut = Level { intervals: 20, end: StepEnd::Cut, ..Level::open(2800.0) };
+    assert_eq!(findings(&searched(&[cut])).search, None);
+}
+
+#[test]
+fn late_responses_of_a_busy_generator_say_nothing_of_the_target() {
+    assert_eq!(outcome(Level { busy: 0.97, ..late(2800.0) }), TrialOutcome::GeneratorLimited);
+    assert_eq!(outcome(Level { busy: 0.97, ..Level::open(2800.0) }), TrialOutcome::Held, "even so");
+    let twice = [2800.0, 3000.0, 3000.0].map(|rate| match rate {
+        3000.0 => Level { busy: 0.97, ..late(rate) },
+        _ => Level::open(rate),
+    });
+    let search = search(&twice);
+    assert_eq!((search.held_per_sec, search.end), (Some(2800.0), SearchEnd::GeneratorLimited));
+}
+
+#[test]
+fn the_maximum_lies_between_the_highest_rate_that_holds_and_the_lowest_that_does_not() {
+    let trials = [Level::open(2800.0), late(2900.0), Level::open(2800.0), late(2900.0)];
+    let found = search(&trials);
+    assert_eq!((found.held_per_sec, found.broken_per_sec), (Some(2800.0), Some(2900.0)));
+    assert_eq!((found.breach, found.end, found.moved), (Some(Breach::Latency), SearchEnd::Found, false));
+    assert_eq!(found.best().map(|trial| trial.step.index), Some(9));
+    assert_eq!(search(&trials[..3]).end, SearchEnd::Unfinished, "the upper end was seen once");
+    let never = [2800.0, 2380.0, 1720.0, 898.0, 245.0].map(late);
+    let never = findings(&searched(&never));
+    assert_eq!(never.search.map(|search| search.end), Some(SearchEnd::NeverHeld));
+    assert!(never.slo.is_some_and(|check| check.p99 == Held::No));
+}
+
+#[test]
+fn a_rate_that_is_asked_for_is_compared_with_the_maximum() {
+    let throughput = |asked: f64, trials: &[Level]| {
+        let mut run = searched(trials);
+        let mut plan = Plan::from_json(&run.manifest.plan).unwrap();
+        plan.slo.throughput_per_sec = Some(asked);
+        run.manifest.plan = plan.to_json();
+        findings(&run).slo.unwrap().throughput
+    };
+    let trials = [Level::open(2800.0), late(2900.0)];
+    assert_eq!(throughput(2800.0, &trials), Held::Yes);
+    assert_eq!(throughput(2850.0, &trials), Held::Unknown);
+    assert_eq!(throughput(2900.0, &trials), Held::No, "although a closed loop served 3200");
+    assert_eq!(throughput(3500.0, &trials[..1]), Held::Unknown);
+}
+
+#[test]
+fn the_ladder_is_judged_without_the_search() {
+    let found = findings(&searched(&[Level::open(2800.0), late(2900.0)]));
+    let alone = findings(&searched(&[]));
+    assert_eq!((found.steps.len(), alone.search), (7, None));
+    assert_eq!((found.knee, found.verdict), (alone.knee, alone.verdict));
+}
+
+#[test]
+fn a_rate_is_judged_alike_while_its_load_goes_on_and_afterwards() {
+    for level in [Level::open(2800.0), late(2800.0), Level { backlog_growth: 30, ..Level::open(2800.0) }] {
+        let run = searched(std::slice::from_ref(&level));
+        let frames: Vec<_> = run.frames_of(7).collect();
+        let live = |backwards: bool| {
+            let mut judge = Judge::new(SLO, 2800.0, 2);
+            for both in frames.chunks(2) {
+                let mut both = both.to_vec();
+                if backwards {
+                    both.reverse();
+                }
+                both.into_iter().for_each(|frame| judge.add(frame).unwrap());
+                if let Some(outcome) = judge.outcome() {
+                    return outcome;
+                }
+            }
+            TrialOutcome::Close
+        };
+        assert_eq!(live(false), outcome(level.clone()));
+        assert_eq!(live(true), outcome(level));
+    }
+}
