@@ -55,47 +55,45 @@ pub struct Bracket {
 impl Bracket {
     /// The bracket of these trials, in the order they were made.
     pub fn of(trials: &[Trial]) -> Self {
-        let mut bracket = Self::default();
+        let mut standing: Vec<Trial> = Vec::new();
+        let mut moved = false;
         for trial in trials {
-            bracket.add(*trial);
+            let before = standing.len();
+            standing.retain(|earlier| !contradicts(*trial, *earlier));
+            moved |= standing.len() < before && is_decided(trial);
+            standing.push(*trial);
         }
+        let is_held = |trial: &&Trial| trial.outcome == TrialOutcome::Held;
+        let held_per_sec = standing.iter().filter(is_held).map(|trial| trial.rate_per_sec).reduce(f64::max);
+        let broken = standing.iter().filter_map(|trial| match trial.outcome {
+            TrialOutcome::Broken(breach) => Some((trial.rate_per_sec, breach)),
+            TrialOutcome::Held | TrialOutcome::Close | TrialOutcome::GeneratorLimited => None,
+        });
+        let broken = broken.min_by(|a, b| a.0.total_cmp(&b.0));
+        let decided_at = |rate: f64| {
+            standing.iter().filter(|trial| is_decided(trial) && trial.rate_per_sec == rate).count()
+        };
         let above =
             |limited: &f64| trials.iter().all(|trial| trial.rate_per_sec <= *limited || !is_decided(trial));
-        bracket.limited_per_sec = limited(trials).filter(above);
-        bracket
-    }
-
-    fn add(&mut self, Trial { rate_per_sec: rate, outcome }: Trial) {
-        match outcome {
-            TrialOutcome::Held => {
-                if self.broken.is_some_and(|(broken, _)| broken <= rate) {
-                    (self.broken, self.broken_trials, self.moved) = (None, 0, true);
-                }
-                match self.held_per_sec {
-                    Some(held) if held == rate => self.held_trials += 1,
-                    Some(held) if held > rate => {}
-                    _ => (self.held_per_sec, self.held_trials) = (Some(rate), 1),
-                }
-            }
-            TrialOutcome::Broken(breach) => {
-                if self.held_per_sec.is_some_and(|held| held >= rate) {
-                    (self.held_per_sec, self.held_trials, self.moved) = (None, 0, true);
-                }
-                match self.broken {
-                    Some((broken, _)) if broken == rate => self.broken_trials += 1,
-                    Some((broken, _)) if broken < rate => {}
-                    _ => (self.broken, self.broken_trials) = (Some((rate, breach)), 1),
-                }
-            }
-            // A rate that held once and is too near to be decided the next time is not known to hold.
-            TrialOutcome::Close if self.held_per_sec == Some(rate) => {
-                (self.held_per_sec, self.held_trials) = (None, 0);
-            }
-            TrialOutcome::Close if self.broken.is_some_and(|(broken, _)| broken == rate) => {
-                (self.broken, self.broken_trials) = (None, 0);
-            }
-            TrialOutcome::Close | TrialOutcome::GeneratorLimited => {}
+        Self {
+            held_per_sec,
+            held_trials: held_per_sec.map_or(0, decided_at),
+            broken,
+            broken_trials: broken.map_or(0, |(rate, _)| decided_at(rate)),
+            limited_per_sec: limited(trials).filter(above),
+            moved,
         }
+    }
+}
+
+/// Whether an earlier trial no longer stands: one that held at a rate that breaks now, or broke at one that holds now. A rate that
+/// is too near to be decided the second time is not known to hold or to break either.
+fn contradicts(trial: Trial, earlier: Trial) -> bool {
+    match (trial.outcome, earlier.outcome) {
+        (TrialOutcome::Broken(_), TrialOutcome::Held) => earlier.rate_per_sec >= trial.rate_per_sec,
+        (TrialOutcome::Held, TrialOutcome::Broken(_)) => earlier.rate_per_sec <= trial.rate_per_sec,
+        (TrialOutcome::Close, _) => earlier.rate_per_sec == trial.rate_per_sec && is_decided(&earlier),
+        _ => false,
     }
 }
 
