@@ -96,11 +96,11 @@ pub(crate) fn is_trial(plan: &Plan, step: &Step) -> bool {
 /// # Errors
 /// When a histogram cannot be read.
 pub fn trial(run: &Run, plan: &Plan, step: &Step) -> Result<Option<TrialSummary>, CorruptHistogram> {
-    let Some(rate_per_sec) = step.rate_per_sec.filter(|_| is_trial(plan, step)) else { return Ok(None) };
+    let (Some(order), Some(rate_per_sec)) = (plan.search, step.rate_per_sec) else { return Ok(None) };
     let frames: Vec<&Frame> = run.frames_of(step.index).collect();
     let summary = summarize(run, plan, step, &frames)?;
     let workers = frames.iter().map(|frame| frame.head.worker).collect::<BTreeSet<_>>();
-    let mut judge = Judge::new(plan.slo, rate_per_sec, workers.len());
+    let mut judge = Judge::new(plan.slo, rate_per_sec, workers.len(), order.tolerance);
     frames.iter().try_for_each(|frame| judge.add(frame))?;
     let outcome = match judge.outcome() {
         Some(TrialOutcome::Held) => TrialOutcome::Held,

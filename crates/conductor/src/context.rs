@@ -76,7 +76,8 @@ impl RunContext {
             timeout: self.plan.generator.timeout,
             connections_max: self.plan.generator.connections_max,
             interval: spec.interval,
-            seed: self.plan.generator.seed,
+            // A load that is tried again must not meet the same arrivals.
+            seed: self.plan.generator.seed.wrapping_add(spec.index.into()),
             driver: Some(self.driver),
             origin: self.origin,
         }

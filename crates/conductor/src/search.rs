@@ -16,8 +16,8 @@ use crate::step::EndsWhen;
 /// The first rate, as a part of what the ladder served at most: a loop that does not wait for answers queues before that.
 const FIRST_PART: f64 = 0.9;
 /// The longest time of one trial: a part of what is left, within these bounds.
-const TRIALS_LEFT: u32 = 6;
-const SHORTEST: Duration = Duration::from_secs(5);
+const TRIALS_LEFT: u32 = 5;
+const SHORTEST: Duration = Duration::from_secs(12);
 const LONGEST: Duration = Duration::from_secs(60);
 /// Requests that timed out may still keep the target busy; it gets this time after an overload.
 const RECOVERY: Duration = Duration::from_millis(500);
@@ -49,7 +49,9 @@ impl Session<'_> {
                 self.note_end_of_search(rate_per_sec);
                 return Ok(());
             };
-            let Some(trial) = self.try_rate(rate_per_sec, connections, limit)? else { return Ok(()) };
+            let Some(trial) = self.try_rate(rate_per_sec, order.tolerance, connections, limit)? else {
+                return Ok(());
+            };
             tried.push(trial);
             match bracket::next(order.tolerance, &tried) {
                 Next::Try(next) => rate_per_sec = next,
@@ -71,6 +73,7 @@ impl Session<'_> {
     fn try_rate(
         &mut self,
         rate_per_sec: f64,
+        tolerance: f64,
         connections: u32,
         limit: Duration,
     ) -> Result<Option<Trial>, EngineError> {
@@ -88,7 +91,7 @@ impl Session<'_> {
         };
         let spec = StepPlan { index, level, limit, interval: self.context.interval, requests_max: None };
         let workers = self.context.workers as usize;
-        let judge = Judge::new(self.context.plan.slo, rate_per_sec, workers);
+        let judge = Judge::new(self.context.plan.slo, rate_per_sec, workers, tolerance);
         let end = self.step(spec, EndsWhen::Decided(Box::new(judge)))?;
         let run = self.recorder.run();
         let Some(step) = run.steps.iter().find(|step| step.index == index) else { return Ok(None) };

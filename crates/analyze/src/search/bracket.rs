@@ -11,6 +11,8 @@ const DOUBLINGS: usize = 5;
 const LOWEST: f64 = 0.01;
 /// Trials that a rate needs to count as held or broken in the end.
 const CONFIRMED: usize = 2;
+/// Trials after which a rate is left undecided.
+const CLOSE_TRIALS: usize = 2;
 /// Trials of one rate for which the generator was the limit: one may be other work of the machine.
 const LIMITED: usize = 2;
 const TRIALS_MAX: usize = 60;
@@ -147,16 +149,22 @@ fn below(trials: &[Trial], top: f64, lowest: f64) -> Next {
     if rate < lowest { Next::Done } else { Next::Try(rate) }
 }
 
-/// The middle of the widest gap between the two, those that are too near to be decided taken out; or the confirmation.
+/// The middle of the widest gap between the two; a rate within that was too near to be decided, once more; or the confirmation.
 fn between(tolerance: f64, trials: &[Trial], bracket: &Bracket, (held, top): (f64, f64)) -> Next {
-    let close = trials.iter().filter(|trial| trial.outcome == TrialOutcome::Close);
-    let close =
-        close.map(|trial| trial.rate_per_sec).filter(|rate| (held..top).contains(rate) && *rate > held);
-    let mut rates: Vec<f64> = [held, top].into_iter().chain(close).collect();
+    let close: Vec<f64> = trials
+        .iter()
+        .filter(|trial| trial.outcome == TrialOutcome::Close)
+        .map(|trial| trial.rate_per_sec)
+        .filter(|rate| held < *rate && *rate < top)
+        .collect();
+    let mut rates: Vec<f64> = [held, top].iter().chain(&close).copied().collect();
     rates.sort_by(f64::total_cmp);
     let widest = rates.windows(2).max_by(|a, b| (a[1] / a[0]).total_cmp(&(b[1] / b[0])));
-    match widest {
-        Some(&[low, high]) if high / low > 1.0 + tolerance => Next::Try((low * high).sqrt()),
+    let once = |rate: &f64| close.iter().filter(|other| *other == rate).count() < CLOSE_TRIALS;
+    let again = close.iter().copied().find(once).filter(|_| top / held > 1.0 + tolerance);
+    match (widest, again) {
+        (Some(&[low, high]), _) if high / low > 1.0 + tolerance => Next::Try((low * high).sqrt()),
+        (_, Some(rate)) => Next::Try(rate),
         _ if bracket.held_trials < CONFIRMED => Next::Try(held),
         _ if bracket.broken.is_some() && bracket.broken_trials < CONFIRMED => Next::Try(top),
         _ => Next::Done,

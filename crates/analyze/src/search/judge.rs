@@ -12,6 +12,8 @@ use super::{Breach, TrialOutcome};
 
 /// A rate must hold for so long at least, in seconds: a queue takes time to grow.
 const MIN_HELD_SEC: f64 = 3.0;
+/// A slow page is not waited for longer, in seconds.
+const MAX_HELD_SEC: f64 = 10.0;
 /// The time for which a queue may go on growing as it did, in seconds.
 const HORIZON_SEC: f64 = 30.0;
 /// Nothing is judged before, in seconds: connections are opened.
@@ -33,6 +35,8 @@ pub struct Judge {
     slo: Slo,
     rate_per_sec: f64,
     workers: usize,
+    /// How long a rate must hold at least, in seconds.
+    held_sec: f64,
     /// The last interval that each worker handed over.
     last: BTreeMap<u32, u32>,
     intervals: BTreeMap<u32, Interval>,
@@ -52,12 +56,17 @@ struct Interval {
 }
 
 impl Judge {
-    /// A judge of this rate, in requests per second, which so many workers make.
-    pub fn new(slo: Slo, rate_per_sec: f64, workers: usize) -> Self {
+    /// A judge of this rate, in requests per second, which so many workers make, in a search of this tolerance.
+    ///
+    /// Of n arrivals at random two standard deviations are 2/√n: until that is within the tolerance, fewer may have come than
+    /// at this rate on average.
+    pub fn new(slo: Slo, rate_per_sec: f64, workers: usize, tolerance: f64) -> Self {
+        let arrivals = (2.0 / tolerance).powi(2);
         Self {
             slo,
             rate_per_sec,
             workers,
+            held_sec: (arrivals / rate_per_sec).clamp(MIN_HELD_SEC, MAX_HELD_SEC),
             last: BTreeMap::new(),
             intervals: BTreeMap::new(),
             judged: 0,
@@ -118,7 +127,7 @@ impl Judge {
             (Some(Side::Above), _) => Some(TrialOutcome::Broken(Breach::Latency)),
             (_, Some(Side::Above)) => Some(TrialOutcome::Broken(Breach::Success)),
             (Some(Side::Below), Some(Side::Below))
-                if span_sec >= MIN_HELD_SEC && !self.may_grow(intervals) =>
+                if span_sec >= self.held_sec && !self.may_grow(intervals) =>
             {
                 Some(TrialOutcome::Held)
             }

@@ -117,7 +117,7 @@ fn a_rate_is_judged_alike_while_its_load_goes_on_and_afterwards() {
         let run = searched(std::slice::from_ref(&level));
         let frames: Vec<_> = run.frames_of(7).collect();
         let live = |backwards: bool| {
-            let mut judge = Judge::new(SLO, 2800.0, 2);
+            let mut judge = Judge::new(SLO, 2800.0, 2, 0.05);
             for both in frames.chunks(2) {
                 let mut both = both.to_vec();
                 if backwards {
