@@ -219,6 +219,75 @@ pub struct NotRun {
     pub allowed: plimsoll_record::LoweredTo,
 }
 
+/// The condition that a rate broke.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Breach {
+    /// More responses than allowed took longer than the limit.
+    Latency,
+    /// More requests than allowed failed.
+    Success,
+    /// Requests queued up: more of them waited than the target answers within the limit of latency.
+    Queue,
+}
+
+/// What one rate came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TrialOutcome {
+    Held,
+    Broken(Breach),
+    /// Too near to the limit to be decided in its time.
+    Close,
+    /// The generator was the limit: nothing is known of the target.
+    GeneratorLimited,
+}
+
+/// A rate that was tried.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TrialSummary {
+    pub step: StepSummary,
+    pub outcome: TrialOutcome,
+}
+
+/// Why a search ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SearchEnd {
+    /// The highest rate that holds and the lowest that does not are as near to each other as was asked for, and each was
+    /// confirmed by a second trial.
+    Found,
+    /// It ended before: its time was over, or the user ended it.
+    Unfinished,
+    /// Higher rates are beyond the generator.
+    GeneratorLimited,
+    /// Even rates far below what the target served without conditions broke them.
+    NeverHeld,
+}
+
+/// What a search for the highest rate within the conditions came to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RateSearch {
+    /// Every rate that was tried, in order.
+    pub trials: Vec<TrialSummary>,
+    /// The highest rate that held, requests per second.
+    pub held_per_sec: Option<f64>,
+    /// The lowest rate above it that did not, requests per second.
+    pub broken_per_sec: Option<f64>,
+    /// What broke at that rate.
+    pub breach: Option<Breach>,
+    /// A rate that had held did not later, or the other way round: the maximum moved during the search.
+    pub moved: bool,
+    pub end: SearchEnd,
+}
+
+impl RateSearch {
+    /// The trial with the highest rate that held, the last of several.
+    pub fn best(&self) -> Option<&TrialSummary> {
+        let held = self.held_per_sec?;
+        self.trials.iter().rev().find(|trial| {
+            trial.outcome == TrialOutcome::Held && trial.step.rate_per_sec.is_some_and(|rate| rate == held)
+        })
+    }
+}
+
 /// Everything found in one run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Findings {
@@ -242,7 +311,7 @@ pub struct Findings {
     /// The steps that were held for CPU profiles; no other finding rests on them.
     pub profiled: Vec<StepSummary>,
     /// The search for the highest rate within the conditions, if one was made; its steps are not among the others.
-    pub search: Option<crate::search::RateSearch>,
+    pub search: Option<RateSearch>,
     /// True if the figures are lower bounds because the generator was the limit: print "≥".
     pub lower_bound: bool,
 }

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use plimsoll_analyze::analyze;
 use plimsoll_analyze::search::bracket::{self, Next};
-use plimsoll_analyze::search::{Judge, Trial, TrialOutcome, trial};
+use plimsoll_analyze::search::{Judge, Trial, trial};
+use plimsoll_analyze::{TrialOutcome, analyze};
 use plimsoll_engine::EngineError;
 use plimsoll_plan::{ArrivalProcess, Level, Load, RateProfile, RateSearchOrder};
 use plimsoll_record::{EventKind, StepEnd};

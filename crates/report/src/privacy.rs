@@ -2,8 +2,7 @@
 //!
 //! Credentials in headers are always hidden; the values of queries and the bodies of requests unless they are asked for.
 
-use plimsoll_analyze::search::RateSearch;
-use plimsoll_analyze::{Findings, StepSummary};
+use plimsoll_analyze::{Findings, RateSearch, StepSummary};
 use serde_json::Value;
 
 /// Whether the values of queries and the bodies of requests are shown.

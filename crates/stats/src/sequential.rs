@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn hits_in_bursts_weigh_less_than_as_many_that_are_spread() {
+    fn hits_in_bursts_decide_less_than_as_many_that_are_spread() {
         let spread = [Tally { trials: 1000, hits: 25, near: 30 }; 20];
         assert_eq!(side(&spread, 0.01), Some(Side::Above));
         let mut bursts = [Tally { trials: 1000, ..Tally::default() }; 20];

@@ -1,6 +1,6 @@
 //! Which rate a search tries next.
 
-use super::{Breach, TrialOutcome, TrialSummary};
+use crate::{Breach, TrialOutcome, TrialSummary};
 
 /// A rate above one that held, where none is known to break yet.
 const UP: f64 = 1.15;

@@ -8,7 +8,7 @@ use plimsoll_stats::batch_means::{BATCHES, split};
 use plimsoll_stats::line;
 use plimsoll_stats::sequential::{Side, Tally, side};
 
-use super::{Breach, TrialOutcome};
+use crate::{Breach, TrialOutcome};
 
 /// A rate must hold for so long at least, in seconds: a queue takes time to grow.
 const MIN_HELD_SEC: f64 = 3.0;

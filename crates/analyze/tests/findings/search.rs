@@ -1,7 +1,9 @@
 //! The search for the highest rate within the conditions: what each rate came to, and what all of them say together.
 
-use plimsoll_analyze::Held;
-use plimsoll_analyze::search::{Breach, Judge, RateSearch, SearchEnd, TrialOutcome};
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
+
+use plimsoll_analyze::search::Judge;
+use plimsoll_analyze::{Breach, Held, RateSearch, SearchEnd, TrialOutcome};
 use plimsoll_plan::{Plan, RateSearchOrder, Slo};
 use plimsoll_record::{FailureKind, Run, StepEnd};
 

@@ -1,7 +1,6 @@
 //! The search for the highest rate within the conditions.
 
-use plimsoll_analyze::Findings;
-use plimsoll_analyze::search::{Breach, RateSearch, SearchEnd, TrialOutcome, TrialSummary};
+use plimsoll_analyze::{Breach, Findings, RateSearch, SearchEnd, TrialOutcome, TrialSummary};
 use plimsoll_record::Run;
 
 use super::document::{document, each};

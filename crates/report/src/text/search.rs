@@ -1,7 +1,6 @@
 //! The search for the highest rate within the conditions: its result as a sentence, and its trials as a table.
 
-use plimsoll_analyze::Findings;
-use plimsoll_analyze::search::{Breach, RateSearch, SearchEnd, TrialOutcome, TrialSummary};
+use plimsoll_analyze::{Breach, Findings, RateSearch, SearchEnd, TrialOutcome, TrialSummary};
 use plimsoll_units::count_text;
 
 use super::claim::within;

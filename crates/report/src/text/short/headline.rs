@@ -1,7 +1,6 @@
 //! The first lines: what the target holds at which load, and each condition with its value.
 
-use plimsoll_analyze::search::RateSearch;
-use plimsoll_analyze::{Findings, Held, Limit, SloCheck, StepSummary};
+use plimsoll_analyze::{Findings, Held, Limit, RateSearch, SloCheck, StepSummary};
 use plimsoll_plan::Load;
 use plimsoll_units::{escape_control, percent_text};
 
