@@ -61,7 +61,7 @@ fn analyze_load(run: &Run) -> Result<Findings, AnalyzeError> {
     let generator =
         decisive(&steps, knee.as_ref()).map_or_else(GeneratorHealth::default, |step| step.generator.clone());
     let growing = ladder && !knee.is_some_and(|knee| knee.reached);
-    let slo = slo::check(plan.slo, &steps, Reach { healthy: generator.healthy(), growing });
+    let slo = slo::check(&plan.slo, &steps, Reach { healthy: generator.healthy(), growing });
     let case = Case { plan: &plan, steps: &steps, knee: knee.as_ref(), generator: &generator };
     let (topology, resources, verdict) = judged(run, &case);
     let lower_bound =

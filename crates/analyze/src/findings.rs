@@ -10,10 +10,11 @@ mod proof;
 mod raise;
 mod verdict;
 
-use plimsoll_plan::Slo;
+use plimsoll_plan::{LatencyLimit, Slo};
 
 use crate::GeneratorHealth;
 
+pub use crate::search::Drift;
 pub use advice::{Advice, FailureAdvice};
 pub use claim::{AtOnceLaw, BusiestProcess, Claim, LawBreach, LoadEffect, RowClaim, Used};
 pub use confidence::Confidence;
@@ -138,6 +139,8 @@ pub struct StepSummary {
     pub lost_at_sec: Option<f64>,
     /// done − intended.
     pub latency: TimeSummary,
+    /// The percentiles of latency that have a limit, in the order of the plan's limits.
+    pub limited: Vec<Percentile>,
     /// done − sent.
     pub service: TimeSummary,
     /// Time to open a connection, a TLS handshake included, of those opened while measured.
@@ -184,15 +187,15 @@ pub enum Held {
 }
 
 /// What the SLO came to.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct SloCheck {
     pub slo: Slo,
-    /// Index of the step with the highest throughput within the p99 and success limits, if any.
+    /// Index of the step with the highest throughput within the limits of latency and success, if any.
     pub best_step: Option<u32>,
-    /// The highest throughput within the p99 and success limits.
+    /// The highest throughput within the limits of latency and success.
     pub throughput_within: Option<Estimate>,
-    /// Latency at `best_step`, or at the lowest step if none holds.
-    pub p99: Held,
+    /// Each limit of latency, in the order of `slo`, at `best_step`, or at the lowest step if none holds.
+    pub latency: Vec<Held>,
     /// Success ratio at the same step.
     pub success: Held,
     /// Throughput within the limits against what was asked for.
@@ -202,12 +205,21 @@ pub struct SloCheck {
 impl SloCheck {
     /// True if all parts are known to hold.
     pub fn held(&self) -> bool {
-        [self.p99, self.success, self.throughput].iter().all(|part| *part == Held::Yes)
+        self.parts().all(|part| part == Held::Yes)
     }
 
     /// True if some part is known not to hold.
     pub fn broken(&self) -> bool {
-        [self.p99, self.success, self.throughput].contains(&Held::No)
+        self.parts().any(|part| part == Held::No)
+    }
+
+    /// True if a limit of latency is known not to hold.
+    pub fn is_too_slow(&self) -> bool {
+        self.latency.contains(&Held::No)
+    }
+
+    fn parts(&self) -> impl Iterator<Item = Held> {
+        self.latency.iter().copied().chain([self.success, self.throughput])
     }
 }
 
@@ -220,18 +232,18 @@ pub struct NotRun {
 }
 
 /// The condition that a rate broke.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Breach {
-    /// More responses than allowed took longer than the limit.
-    Latency,
+    /// More responses than allowed took longer than this limit.
+    Latency(LatencyLimit),
     /// More requests than allowed failed.
     Success,
-    /// Requests queued up: more of them waited than the target answers within the limit of latency.
+    /// Requests queued up: more of them waited than the target answers within the limit of the highest percentile.
     Queue,
 }
 
 /// What one rate came to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum TrialOutcome {
     Held,
     Broken(Breach),
@@ -246,6 +258,8 @@ pub enum TrialOutcome {
 pub struct TrialSummary {
     pub step: StepSummary,
     pub outcome: TrialOutcome,
+    /// It began right after the load of a rate that broke.
+    pub after_overload: bool,
 }
 
 /// Why a search ended.
@@ -273,8 +287,10 @@ pub struct RateSearch {
     pub broken_per_sec: Option<f64>,
     /// What broke at that rate.
     pub breach: Option<Breach>,
-    /// A rate that had held did not later, or the other way round: the maximum moved during the search.
-    pub moved: bool,
+    /// Set if the maximum moved during the search.
+    pub drift: Option<Drift>,
+    /// A rate that held before and after, but not right after an overload, requests per second.
+    pub hysteresis_per_sec: Option<f64>,
     pub end: SearchEnd,
 }
 

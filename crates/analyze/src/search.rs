@@ -7,8 +7,9 @@ pub mod bracket;
 mod judge;
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
-use plimsoll_plan::Plan;
+use plimsoll_plan::{LatencyLimit, Plan};
 use plimsoll_record::{CorruptHistogram, Frame, Run, Step, StepEnd};
 
 use crate::load::summary::summarize;
@@ -17,7 +18,7 @@ use crate::{
     TrialSummary,
 };
 
-pub use bracket::{Bracket, Trial};
+pub use bracket::{Bracket, Drift, Trial};
 pub use judge::Judge;
 
 /// Whether a step belongs to the search of its run: the steps of the ladder before it have no rate.
@@ -25,16 +26,24 @@ pub(crate) fn is_trial(plan: &Plan, step: &Step) -> bool {
     plan.search.is_some() && step.rate_per_sec.is_some()
 }
 
-/// One step of a search; `None` for any other.
+/// A rate that broke is followed by a rest at least so long, unless the way down from an overload is tried.
+pub const REST: Duration = Duration::from_secs(1);
+
+/// One step of a search; `None` for any other. `before` is the trial before it.
 ///
 /// # Errors
 /// When a histogram cannot be read.
-pub fn trial(run: &Run, plan: &Plan, step: &Step) -> Result<Option<TrialSummary>, CorruptHistogram> {
+pub fn trial(
+    run: &Run,
+    plan: &Plan,
+    step: &Step,
+    before: Option<&TrialSummary>,
+) -> Result<Option<TrialSummary>, CorruptHistogram> {
     let (Some(order), Some(rate_per_sec)) = (plan.search, step.rate_per_sec) else { return Ok(None) };
     let frames: Vec<&Frame> = run.frames_of(step.index).collect();
     let summary = summarize(run, plan, step, &frames)?;
     let workers = frames.iter().map(|frame| frame.head.worker).collect::<BTreeSet<_>>();
-    let mut judge = Judge::new(plan.slo, rate_per_sec, workers.len(), order.tolerance);
+    let mut judge = Judge::new(plan.slo.clone(), rate_per_sec, workers.len(), order.tolerance);
     frames.iter().try_for_each(|frame| judge.add(frame))?;
     let outcome = match judge.outcome() {
         Some(TrialOutcome::Held) => TrialOutcome::Held,
@@ -44,7 +53,26 @@ pub fn trial(run: &Run, plan: &Plan, step: &Step) -> Result<Option<TrialSummary>
         None if step.end == StepEnd::Cut => return Ok(None),
         None => TrialOutcome::Close,
     };
-    Ok(Some(TrialSummary { step: summary, outcome }))
+    let after_overload = before.is_some_and(|before| is_after_overload(run, before, step));
+    Ok(Some(TrialSummary { step: summary, outcome, after_overload }))
+}
+
+/// Whether the step began without a rest after a rate that broke.
+fn is_after_overload(run: &Run, before: &TrialSummary, step: &Step) -> bool {
+    let ended_ns =
+        run.steps.iter().find(|other| other.index == before.step.index).map(|other| other.drained_ns);
+    let rested_ns = step.began_ns.saturating_sub(ended_ns.unwrap_or_default());
+    matches!(before.outcome, TrialOutcome::Broken(_)) && rested_ns < REST.as_nanos() as u64
+}
+
+/// The trials as the choice of the next rate sees them.
+pub fn tried(trials: &[TrialSummary]) -> Vec<Trial> {
+    let trial = |summary: &TrialSummary| {
+        let TrialSummary { step, outcome, after_overload } = summary;
+        let (outcome, after_overload) = (*outcome, *after_overload);
+        step.rate_per_sec.map(|rate_per_sec| Trial { rate_per_sec, outcome, after_overload })
+    };
+    trials.iter().filter_map(trial).collect()
 }
 
 /// True if what was seen may be of the generator. Requests that wait for a connection of an overloaded target, and packets that
@@ -65,18 +93,19 @@ fn is_generator_limited(step: &StepSummary) -> bool {
 /// What the search of a run came to; `None` if there was none, or not one rate was tried.
 pub(crate) fn of_run(run: &Run, plan: &Plan) -> Result<Option<RateSearch>, (u32, CorruptHistogram)> {
     let Some(order) = plan.search else { return Ok(None) };
-    let mut trials = Vec::new();
+    let mut trials: Vec<TrialSummary> = Vec::new();
     for step in &run.steps {
-        trials.extend(trial(run, plan, step).map_err(|error| (step.index, error))?);
+        let next = trial(run, plan, step, trials.last()).map_err(|error| (step.index, error))?;
+        trials.extend(next);
     }
     if trials.is_empty() {
         return Ok(None);
     }
-    let tried: Vec<Trial> = trials.iter().filter_map(Trial::of).collect();
+    let tried = tried(&trials);
     let bracket = Bracket::of(&tried);
     let end = match bracket::next(order.tolerance, &tried) {
         _ if bracket.limited_per_sec.is_some() && bracket.broken.is_none() => SearchEnd::GeneratorLimited,
-        bracket::Next::Try(_) => SearchEnd::Unfinished,
+        bracket::Next::Try { .. } => SearchEnd::Unfinished,
         bracket::Next::Done if bracket.held_per_sec.is_none() => SearchEnd::NeverHeld,
         bracket::Next::Done => SearchEnd::Found,
     };
@@ -84,7 +113,8 @@ pub(crate) fn of_run(run: &Run, plan: &Plan) -> Result<Option<RateSearch>, (u32,
         held_per_sec: bracket.held_per_sec,
         broken_per_sec: bracket.broken.map(|(rate, _)| rate),
         breach: bracket.broken.map(|(_, breach)| breach),
-        moved: bracket.moved,
+        drift: bracket::drift(order.tolerance, &tried),
+        hysteresis_per_sec: bracket.hysteresis_per_sec,
         end,
         trials,
     }))
@@ -93,10 +123,22 @@ pub(crate) fn of_run(run: &Run, plan: &Plan) -> Result<Option<RateSearch>, (u32,
 /// The check of a ladder, with what the search says of it: the throughput within the conditions is the rate that holds.
 pub(crate) fn judged(check: SloCheck, search: Option<&RateSearch>) -> SloCheck {
     let Some(search) = search else { return check };
-    let never = |breaches: &[Breach]| {
-        search.end == SearchEnd::NeverHeld && search.breach.is_some_and(|breach| breaches.contains(&breach))
+    let never = search.breach.filter(|_| search.end == SearchEnd::NeverHeld);
+    let highest = check.slo.highest_limit();
+    let breaks = |limit: &LatencyLimit| match never {
+        Some(Breach::Latency(broken)) => broken == *limit,
+        Some(Breach::Queue) => highest == Some(*limit),
+        Some(Breach::Success) | None => false,
     };
-    let held = |held, breaches| if never(breaches) { Held::No } else { held };
+    let is_held = search.held_per_sec.is_some();
+    let seen = |held, breaks| match held {
+        _ if is_held => Held::Yes,
+        _ if breaks => Held::No,
+        held => held,
+    };
+    let latency = check.slo.latency.iter().zip(&check.latency);
+    let latency = latency.map(|(limit, held)| seen(*held, breaks(limit))).collect();
+    let success = seen(check.success, matches!(never, Some(Breach::Success)));
     let interval = search.held_per_sec.zip(search.broken_per_sec);
     let within = search.held_per_sec.map(|value| Estimate { value, interval });
     let throughput = check.slo.throughput_per_sec.map_or(Held::Yes, |required| {
@@ -106,11 +148,5 @@ pub(crate) fn judged(check: SloCheck, search: Option<&RateSearch>) -> SloCheck {
             _ => Held::Unknown,
         }
     });
-    SloCheck {
-        p99: held(check.p99, &[Breach::Latency, Breach::Queue]),
-        success: held(check.success, &[Breach::Success]),
-        throughput,
-        throughput_within: within.or(check.throughput_within),
-        ..check
-    }
+    SloCheck { latency, success, throughput, throughput_within: within.or(check.throughput_within), ..check }
 }

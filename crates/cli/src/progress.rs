@@ -84,8 +84,8 @@ struct Shown {
     level: String,
     limit: Duration,
     requests_max: Option<u64>,
-    /// Where the step is in a ladder: its number from 1, the number of steps, and the time left for all when it began.
-    of: Option<(u32, u32, Duration)>,
+    /// Where the step is in a ladder, or in the search after it, and the time left for all when it began.
+    of: Option<(String, Duration)>,
 }
 
 impl Shown {
@@ -93,18 +93,22 @@ impl Shown {
         Self { level, limit: step.limit, requests_max: step.requests_max, of: None }
     }
 
-    /// The same as a step of a ladder of so many. A step after the ladder has no number.
+    /// The same as a step of a ladder of so many, or as a rate of the search after it. Any other step has no number.
     fn of(self, step: &StepPlan, steps_max: u32, left_max: Duration) -> Self {
-        let of = (step.index < steps_max && steps_max > 1).then_some((step.index + 1, steps_max, left_max));
-        Self { of, ..self }
+        let place = match step.rate_per_sec() {
+            _ if steps_max == 1 => None,
+            Some(_) => Some("search".to_owned()),
+            None => (step.index < steps_max).then(|| format!("step {}/{steps_max}", step.index + 1)),
+        };
+        Self { of: place.map(|place| (place, left_max)), ..self }
     }
 
     fn moment_text(&self, moment: &Moment) -> String {
         let Moment { elapsed, throughput_per_sec, ended, failed } = *moment;
-        if let Some((number, steps_max, left)) = self.of {
+        if let Some((place, left)) = &self.of {
             let failed = if failed > 0 { format!(" · {} failed", grouped(failed)) } else { String::new() };
             return format!(
-                "step {number}/{steps_max} · {} · {}/s{failed} · ≤ {:.0} s left",
+                "{place} · {} · {}/s{failed} · ≤ {:.0} s left",
                 self.level,
                 count_text(throughput_per_sec),
                 left.saturating_sub(elapsed).as_secs_f64(),
@@ -256,7 +260,7 @@ mod tests {
         (shown.limit, shown.requests_max) = (Duration::from_secs(10), None);
         let text = shown.moment_text(&Moment { failed: 0, ..moment });
         assert_eq!(text, "10 connections · 1.5 of at most 10 s · 2,300 requests/s");
-        shown.of = Some((4, 11, Duration::from_secs(60)));
+        shown.of = Some(("step 4/11".to_owned(), Duration::from_secs(60)));
         let text = shown.moment_text(&moment);
         assert_eq!(text, "step 4/11 · 10 connections · 2,300/s · 2 failed · ≤ 58 s left");
     }

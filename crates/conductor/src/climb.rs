@@ -21,7 +21,7 @@ impl Session<'_> {
             }
             Load::Ladder { steps, depth, step_limit, .. } => {
                 // The share of requests that must succeed for the ladder to go on.
-                let success = plan.slo.or(Slo::REFERENCE).success_ratio.unwrap_or_default();
+                let success = plan.slo.success_ratio.unwrap_or(Slo::REFERENCE_SUCCESS);
                 let steps = self.within_limits(steps);
                 let whole = self.budget;
                 if plan.search.is_some() {

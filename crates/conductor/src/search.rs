@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use plimsoll_analyze::search::bracket::{self, Next};
-use plimsoll_analyze::search::{Judge, Trial, trial};
-use plimsoll_analyze::{TrialOutcome, analyze};
+use plimsoll_analyze::search::{Judge, REST, trial, tried};
+use plimsoll_analyze::{StepSummary, TrialOutcome, TrialSummary, analyze};
 use plimsoll_engine::EngineError;
 use plimsoll_plan::{ArrivalProcess, Level, Load, RateProfile, RateSearchOrder};
 use plimsoll_record::{EventKind, StepEnd};
@@ -17,13 +17,20 @@ use crate::step::EndsWhen;
 const FIRST_PART: f64 = 0.9;
 /// The longest time of one trial: a part of what is left, within these bounds.
 const TRIALS_LEFT: u32 = 5;
-const SHORTEST: Duration = Duration::from_secs(12);
+const SHORTEST: Duration = Duration::from_secs(8);
 const LONGEST: Duration = Duration::from_secs(60);
-/// Requests that timed out may still keep the target busy; it gets this time after an overload.
-const RECOVERY: Duration = Duration::from_millis(500);
+
+/// A rate that is tried, and how.
+#[derive(Debug, Clone, Copy)]
+struct TrialOrder {
+    rate_per_sec: f64,
+    /// The connections that are open when it begins.
+    connections: u32,
+    limit: Duration,
+}
 
 impl Session<'_> {
-    /// Searches, if the plan says so and the ladder came to an end.
+    /// Searches, if the plan says so and the ladder came to an end at which a search makes sense.
     pub(crate) fn search(&mut self) -> Result<(), EngineError> {
         let Some(order) = self.context.plan.search else { return Ok(()) };
         let Some(last) = self.recorder.run().steps.last() else { return Ok(()) };
@@ -34,31 +41,41 @@ impl Session<'_> {
         self.try_rates(order, first, connections)
     }
 
-    /// The first rate, and the connections that are open when it begins.
+    /// The first rate, and the connections that are open when it begins; `None` where no rate can hold: without a success, and
+    /// where the lowest step is too slow already.
     fn first_rate(&self) -> Option<(f64, u32)> {
         let findings = analyze(self.recorder.run()).ok()?;
         let (_, best) = findings.best_answered_step()?;
-        let within = findings.slo.and_then(|check| check.throughput_within);
-        Some((FIRST_PART * within.unwrap_or(best.throughput).value, best.connections))
+        let check = findings.slo.as_ref()?;
+        if let Some(within) = check.throughput_within {
+            return Some((FIRST_PART * within.value, best.connections));
+        }
+        let succeeded = |step: &StepSummary| step.throughput.value * step.success_ratio.unwrap_or_default();
+        let most = findings.steps.iter().map(succeeded).fold(0.0, f64::max);
+        (most > 0.0 && !check.is_too_slow()).then_some((FIRST_PART * most, best.connections))
     }
 
     fn try_rates(&mut self, order: RateSearchOrder, first: f64, connections: u32) -> Result<(), EngineError> {
-        let (mut tried, mut rate_per_sec) = (Vec::new(), first);
+        let mut trials: Vec<TrialSummary> = Vec::new();
+        let mut rate_per_sec = first;
         loop {
             let Some(limit) = self.trial_limit() else {
                 self.note_end_of_search(rate_per_sec);
                 return Ok(());
             };
-            let Some(trial) = self.try_rate(rate_per_sec, order.tolerance, connections, limit)? else {
+            let order_of_trial = TrialOrder { rate_per_sec, connections, limit };
+            let Some(trial) = self.try_rate(&order_of_trial, order.tolerance, trials.last())? else {
                 return Ok(());
             };
-            tried.push(trial);
-            match bracket::next(order.tolerance, &tried) {
-                Next::Try(next) => rate_per_sec = next,
-                Next::Done => return Ok(()),
-            }
-            if matches!(trial.outcome, TrialOutcome::Broken(_)) {
-                self.await_sample(RECOVERY, |_| false);
+            let is_overloaded = matches!(trial.outcome, TrialOutcome::Broken(_));
+            trials.push(trial);
+            let Next::Try { rate_per_sec: next, at_once } = bracket::next(order.tolerance, &tried(&trials))
+            else {
+                return Ok(());
+            };
+            rate_per_sec = next;
+            if is_overloaded && !at_once {
+                self.await_sample(REST, |_| false);
             }
         }
     }
@@ -72,11 +89,11 @@ impl Session<'_> {
     /// Makes one step; `None` if the run ends with it.
     fn try_rate(
         &mut self,
-        rate_per_sec: f64,
+        order: &TrialOrder,
         tolerance: f64,
-        connections: u32,
-        limit: Duration,
-    ) -> Result<Option<Trial>, EngineError> {
+        before: Option<&TrialSummary>,
+    ) -> Result<Option<TrialSummary>, EngineError> {
+        let TrialOrder { rate_per_sec, connections, limit } = *order;
         let index = self.recorder.run().steps.len() as u32;
         let (Load::Ladder { depth, .. } | Load::Single { level: Level::Closed { depth, .. }, .. }) =
             self.context.plan.load
@@ -91,14 +108,14 @@ impl Session<'_> {
         };
         let spec = StepPlan { index, level, limit, interval: self.context.interval, requests_max: None };
         let workers = self.context.workers as usize;
-        let judge = Judge::new(self.context.plan.slo, rate_per_sec, workers, tolerance);
+        let judge = Judge::new(self.context.plan.slo.clone(), rate_per_sec, workers, tolerance);
         let end = self.step(spec, EndsWhen::Decided(Box::new(judge)))?;
         let run = self.recorder.run();
         let Some(step) = run.steps.iter().find(|step| step.index == index) else { return Ok(None) };
         let over = matches!(end, StepEnd::Cut | StepEnd::TargetLost) || self.interrupted();
         // A histogram that this process made itself can be read.
-        let summary = trial(run, &self.context.plan, step).ok().flatten();
-        Ok(summary.as_ref().and_then(Trial::of).filter(|_| !over))
+        let summary = trial(run, &self.context.plan, step, before).ok().flatten();
+        Ok(summary.filter(|_| !over))
     }
 
     fn note_end_of_search(&mut self, rate_per_sec: f64) {

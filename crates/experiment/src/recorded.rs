@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use plimsoll_analyze::{Findings, Steadiness, analyze};
+use plimsoll_analyze::{Findings, SloCheck, Steadiness, analyze};
 use plimsoll_record::{EventKind, Run};
 
 use crate::ExperimentError;
@@ -75,11 +75,11 @@ impl RunStatus {
             Self::Incomplete
         } else if strict && !is_evidence(findings) {
             Self::NotEvidence
-        } else if findings.slo.is_some_and(|slo| slo.broken()) {
+        } else if findings.slo.as_ref().is_some_and(SloCheck::broken) {
             Self::Broken
         } else if findings.steps.iter().all(|step| step.counts.ok == 0) {
             Self::AllFailed
-        } else if findings.slo.is_some_and(|slo| !slo.held()) {
+        } else if findings.slo.as_ref().is_some_and(|slo| !slo.held()) {
             Self::Open
         } else {
             Self::Met

@@ -25,6 +25,8 @@ pub enum PlanError {
     Transport(#[from] TransportError),
     #[error(transparent)]
     Hosts(#[from] PlanHostError),
+    #[error("{name} has two limits; leave one of them out")]
+    TwoLimits { name: String },
     #[error("{what} is {value}; it must be {expected}")]
     Range { what: &'static str, value: String, expected: String },
 }

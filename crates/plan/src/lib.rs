@@ -6,6 +6,7 @@
 
 mod address;
 mod arrivals;
+mod condition;
 mod error;
 mod file;
 mod hosts;
@@ -16,6 +17,7 @@ mod plan;
 mod profile;
 mod profiler;
 mod requests;
+mod slo;
 mod spec;
 mod target;
 mod transport;
@@ -23,6 +25,7 @@ mod typed;
 
 pub use address::{AddressError, check_address, destination, is_public};
 pub use arrivals::{ArrivalProcess, Arrivals, Shard};
+pub use condition::{Condition, ConditionError};
 pub use error::{HostError, PlanError, PlanHostError};
 pub use file::{
     Combinations, Compare, Expect, Expected, GeneratorSpec, LabHostSpec, MachineGoal, PlanFile,
@@ -33,12 +36,12 @@ pub use limit::Limit;
 pub use name::checked_name;
 pub use network::{HostPort, IpRange, Network, NetworkError, ResolveEntry};
 pub use plan::{
-    DriverKind, Generator, LadderSteps, Level, Load, Plan, RateSearchOrder, Slo, UnknownDriver,
-    UnreadablePlan,
+    DriverKind, Generator, LadderSteps, Level, Load, Plan, RateSearchOrder, UnknownDriver, UnreadablePlan,
 };
 pub use profile::{ProfileError, RateProfile, Stage};
 pub use profiler::{ProfileOrder, ProfileSpec, Profiled, Profiler, ProfilerError};
 pub use requests::{CsvFile, MixedRequest, RequestGroup, RequestSpec, RowOrder, ScenarioSpec};
+pub use slo::{LatencyLimit, Slo};
 pub use spec::{LoadSpec, PlanSpec};
 pub use target::{Target, TargetError};
 pub use transport::{TlsSpec, TransportError, TransportSpec};

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::requests::{CsvFile, MixedRequest, RequestGroup, hex};
-use crate::{ArrivalProcess, Capacity, Network, PlanHost, ProfileOrder, RateProfile, Target, TlsSpec};
+use crate::{ArrivalProcess, Capacity, Network, PlanHost, ProfileOrder, RateProfile, Slo, Target, TlsSpec};
 
 /// One load level.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -171,37 +171,6 @@ pub struct Generator {
     /// What the host has that a lab made for the generator; `None` where it is a machine as it stands.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lab_capacity: Option<Capacity>,
-}
-
-/// A service level objective: each part is optional, and what is not asked for is not judged.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-pub struct Slo {
-    /// The 99th percentile of latency stays at or below this, in milliseconds.
-    pub p99_ms: Option<f64>,
-    /// Successful responses over all requests that ended are at least this ratio.
-    pub success_ratio: Option<f64>,
-    /// The target serves at least this many requests per second.
-    pub throughput_per_sec: Option<f64>,
-}
-
-impl Slo {
-    /// What `plimsoll URL` takes for conditions that are not given: p99 of 500 ms, 99.95 % success.
-    pub const REFERENCE: Self =
-        Self { p99_ms: Some(500.0), success_ratio: Some(0.9995), throughput_per_sec: None };
-
-    /// True if nothing is asked for.
-    pub fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
-
-    /// This objective, with what it leaves open taken from `other`.
-    pub fn or(self, other: Self) -> Self {
-        Self {
-            p99_ms: self.p99_ms.or(other.p99_ms),
-            success_ratio: self.success_ratio.or(other.success_ratio),
-            throughput_per_sec: self.throughput_per_sec.or(other.throughput_per_sec),
-        }
-    }
 }
 
 /// The search for the highest rate of arrivals at which the conditions hold.

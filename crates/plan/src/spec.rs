@@ -142,16 +142,6 @@ fn checked_search(search: RateSearchOrder) -> Result<RateSearchOrder> {
     Err(PlanError::range("the width of the interval", percent_text(search.tolerance), expected))
 }
 
-fn check_slo(slo: &Slo) -> Result<()> {
-    match *slo {
-        Slo { success_ratio: Some(ratio), .. } if !(0.0..=1.0).contains(&ratio) => {
-            Err(PlanError::range("the success ratio", ratio, "from 0 to 1, or from 0 % to 100 %"))
-        }
-        Slo { p99_ms: Some(ms), .. } if ms <= 0.0 => Err(PlanError::range("the p99 limit", ms, "above 0")),
-        _ => Ok(()),
-    }
-}
-
 impl PlanSpec {
     /// A GET of this URL as if no flag were given.
     pub fn new(url: impl Into<String>, load: LoadSpec) -> Self {
@@ -210,7 +200,7 @@ impl PlanSpec {
         let host_and_port = || format!("{}-{}", default_name(&target.host), target.port);
         let name = self.name.map_or_else(|| Ok(host_and_port()), checked_name)?;
         self.network.check()?;
-        check_slo(&self.slo)?;
+        self.slo.check()?;
         hosts::check(&self.hosts)?;
         let plan = Plan {
             name,

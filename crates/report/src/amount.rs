@@ -119,7 +119,7 @@ pub(crate) fn load_of(step: &StepSummary) -> String {
 
 /// The step that the answer speaks of: the best within the SLO, else the one of highest throughput.
 pub(crate) fn chosen_step(findings: &Findings) -> Option<&StepSummary> {
-    let within = findings.slo.and_then(|slo| slo.best_step);
+    let within = findings.slo.as_ref().and_then(|slo| slo.best_step);
     let named = within.and_then(|index| findings.steps.iter().find(|step| step.index == index));
     named.or_else(|| findings.best_answered_step().map(|(_, step)| step))
 }

@@ -14,6 +14,8 @@ mod table_claim;
 mod table_reading;
 
 use plimsoll_analyze::Verdict;
+use plimsoll_plan::Slo;
+use plimsoll_units::{duration_text, percent_text};
 
 pub use advice::advice;
 pub use claim::paragraph;
@@ -29,6 +31,13 @@ pub(crate) use phrase::placed;
 pub use proof::{raise, untried};
 pub(crate) use table_claim::breach_meaning;
 pub(crate) use table_reading::table_reading;
+
+/// Each limit of latency and of failures, such as `p99 ≤ 500 ms`.
+pub(crate) fn limits(slo: &Slo) -> impl Iterator<Item = String> + '_ {
+    let latency =
+        slo.latency.iter().map(|limit| format!("{} ≤ {}", limit.name(), duration_text(limit.limit_ns())));
+    latency.chain(slo.success_ratio.map(|ratio| format!("success ≥ {}", percent_text(ratio))))
+}
 
 /// What a verdict says in short: its paragraph, or what to try where it has none.
 pub fn summary(verdict: &Verdict) -> String {

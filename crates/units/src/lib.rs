@@ -10,7 +10,7 @@ mod text;
 
 pub use clock::{Clock, Instant, RealClock, unix_ms, unix_time};
 pub use quantity::{
-    ParseQuantityError, parse_bandwidth, parse_bytes, parse_count, parse_duration, parse_rate,
+    ParseQuantityError, parse_bandwidth, parse_bytes, parse_count, parse_duration, parse_rate, parse_ratio,
 };
 pub use text::{
     bytes_text, count_text, duration_text, escape_control, grouped, most_alike, nearest, percent_text,

@@ -103,6 +103,17 @@ pub fn parse_rate(text: &str) -> Result<f64, ParseQuantityError> {
     parsed(text, rate, "a rate such as 500, 2k or 120/m")
 }
 
+/// Reads a ratio: `0.9995`, or `99.95%`.
+///
+/// # Errors
+/// When the text is anything else, or the ratio is not from 0 to 1: a bare `99.95` was meant to be per cent.
+pub fn parse_ratio(text: &str) -> Result<f64, ParseQuantityError> {
+    let text = text.trim();
+    let (digits, whole) = text.strip_suffix('%').map_or((text, 1.0), |digits| (digits.trim(), 100.0));
+    let ratio = number(digits).map(|value| value / whole).filter(|ratio| (0.0..=1.0).contains(ratio));
+    parsed(text, ratio, "a ratio such as 0.9995 or 99.95%")
+}
+
 /// Reads a bandwidth and gives it in bits per second: a number with `bit`, `kbit`, `Mbit` or `Gbit`, with or without
 /// `/s`.
 ///
@@ -132,6 +143,16 @@ pub fn parse_bytes(text: &str) -> Result<u64, ParseQuantityError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_ratio_is_a_number_up_to_one_or_per_cent() {
+        assert_eq!(parse_ratio("0.9995"), Ok(0.9995));
+        assert!((parse_ratio("99.95%").unwrap() - 0.9995).abs() < 1e-12);
+        assert_eq!(parse_ratio("5 %"), Ok(0.05));
+        for text in ["99.95", "101%", "-1%", "many", "", "%"] {
+            assert!(parse_ratio(text).is_err(), "{text}");
+        }
+    }
 
     #[test]
     fn durations_take_units_fractions_and_joined_parts() {

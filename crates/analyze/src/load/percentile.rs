@@ -1,5 +1,6 @@
 //! Percentiles of a histogram with intervals by order statistics.
 
+use plimsoll_plan::{LatencyLimit, Slo};
 use plimsoll_record::Histogram;
 use plimsoll_stats::quantile::{interval_ranks, min_samples, rank};
 
@@ -28,6 +29,20 @@ pub(crate) fn percentile(histogram: &Histogram, p: f64) -> Percentile {
         ns: Some(value_at_rank(histogram, rank(n, p)) as f64),
         interval_ns: Some((lower as f64, value_at_rank(histogram, high) as f64)),
     }
+}
+
+/// The percentiles that have a limit, in the order of the objective's limits. The longest time is what it is, without an interval
+/// around it.
+pub(crate) fn limited(histogram: &Histogram, slo: &Slo) -> Vec<Percentile> {
+    let longest = || {
+        let ns = (!histogram.is_empty()).then(|| histogram.max() as f64);
+        Percentile { ns, interval_ns: ns.map(|ns| (ns, ns)) }
+    };
+    let of = |limit: &LatencyLimit| match limit.percent {
+        100.0 => longest(),
+        percent => percentile(histogram, percent / 100.0),
+    };
+    slo.latency.iter().map(of).collect()
 }
 
 /// The whole distribution in a few figures; zeros of an empty histogram.

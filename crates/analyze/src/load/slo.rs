@@ -1,6 +1,6 @@
 //! The service level against what was measured.
 
-use plimsoll_plan::Slo;
+use plimsoll_plan::{LatencyLimit, Slo};
 
 use crate::{Estimate, Held, Percentile, SloCheck, StepSummary};
 
@@ -14,43 +14,63 @@ pub(crate) struct Reach {
 }
 
 /// Judges the steps. A part that was not asked for holds.
-pub(crate) fn check(slo: Slo, steps: &[StepSummary], reach: Reach) -> Option<SloCheck> {
+pub(crate) fn check(slo: &Slo, steps: &[StepSummary], reach: Reach) -> Option<SloCheck> {
     if slo.is_empty() {
         return None;
     }
     let best = steps
         .iter()
-        .filter(|step| within(&slo, step))
+        .filter(|step| within(slo, step))
         .max_by(|a, b| a.throughput.value.total_cmp(&b.throughput.value));
     let judged = best.or_else(|| steps.iter().min_by_key(|step| step.connections));
     let throughput_within = best.map(|step| step.throughput);
+    let unknown = || vec![Held::Unknown; slo.latency.len()];
     Some(SloCheck {
-        slo,
+        slo: slo.clone(),
         best_step: best.map(|step| step.index),
         throughput_within,
-        p99: judged.map_or(Held::Unknown, |step| p99_held(&slo, step)),
-        success: judged.map_or(Held::Unknown, |step| success_held(&slo, step)),
-        throughput: throughput_held(&slo, steps, throughput_within, reach),
+        latency: judged.map_or_else(unknown, |step| latency_held(slo, step)),
+        success: judged.map_or(Held::Unknown, |step| success_held(slo, step)),
+        throughput: throughput_held(slo, steps, throughput_within, reach),
     })
+}
+
+/// Whether the step holds the limits on latency and success, each known; one that was not asked for holds.
+fn parts(slo: &Slo, step: &StepSummary) -> Vec<Held> {
+    let mut parts = latency_held(slo, step);
+    parts.push(success_held(slo, step));
+    parts
 }
 
 /// True if the step is known to hold the limits on latency and success, and was of some use.
 fn within(slo: &Slo, step: &StepSummary) -> bool {
-    p99_held(slo, step) == Held::Yes && success_held(slo, step) == Held::Yes && step.throughput.value > 0.0
+    parts(slo, step).iter().all(|part| *part == Held::Yes) && step.throughput.value > 0.0
 }
 
-/// Yes if the upper bound of p99 is within the limit. No if a lower bound is beyond it: that of p99, of any
-/// lower percentile, which p99 is not below, or, when samples are few, the shortest time of all.
-fn p99_held(slo: &Slo, step: &StepSummary) -> Held {
-    let Some(limit_ns) = slo.p99_ms.map(|ms| ms * 1e6) else { return Held::Yes };
+fn latency_held(slo: &Slo, step: &StepSummary) -> Vec<Held> {
+    slo.latency.iter().zip(&step.limited).map(|(limit, seen)| limit_held(limit, seen, step)).collect()
+}
+
+/// Yes if the upper bound of the percentile is within the limit. No if a lower bound is beyond it: that of the percentile, of
+/// any lower one, which it is not below, or, when samples are few, the shortest time of all.
+fn limit_held(limit: &LatencyLimit, seen: &Percentile, step: &StepSummary) -> Held {
     let times = &step.latency;
-    let lower_bounds = [times.p50, times.p75, times.p90, times.p95, times.p99].map(lower_ns);
+    let known = [
+        (50.0, times.p50),
+        (75.0, times.p75),
+        (90.0, times.p90),
+        (95.0, times.p95),
+        (99.0, times.p99),
+        (99.9, times.p999),
+    ];
+    let lower = known.into_iter().filter(|(percent, _)| *percent <= limit.percent);
+    let mut bounds = lower.map(|(_, percentile)| percentile).chain([*seen]).filter_map(lower_ns);
     let shortest_ns = if times.count > 0 { times.min_ns } else { 0.0 };
-    if lower_bounds.into_iter().flatten().chain([shortest_ns]).any(|bound| bound > limit_ns) {
+    if shortest_ns > limit.limit_ns() || bounds.any(|bound| bound > limit.limit_ns()) {
         return Held::No;
     }
-    let upper_ns = times.p99.interval_ns.map(|(_, upper)| upper);
-    if upper_ns.is_some_and(|upper| upper <= limit_ns) { Held::Yes } else { Held::Unknown }
+    let upper_ns = seen.interval_ns.map(|(_, upper)| upper);
+    if upper_ns.is_some_and(|upper| upper <= limit.limit_ns()) { Held::Yes } else { Held::Unknown }
 }
 
 fn lower_ns(percentile: Percentile) -> Option<f64> {
@@ -74,7 +94,7 @@ fn success_held(slo: &Slo, step: &StepSummary) -> Held {
 /// `No` needs proof that more was impossible: a healthy generator, and a load that was not still gaining.
 fn throughput_held(slo: &Slo, steps: &[StepSummary], within: Option<Estimate>, reach: Reach) -> Held {
     let Some(required) = slo.throughput_per_sec else { return Held::Yes };
-    let broken = |step: &StepSummary| [p99_held(slo, step), success_held(slo, step)].contains(&Held::No);
+    let broken = |step: &StepSummary| parts(slo, step).contains(&Held::No);
     match within.map(|estimate| estimate.interval) {
         Some(Some((low, _))) if low >= required => Held::Yes,
         _ if !reach.healthy => Held::Unknown,

@@ -3,18 +3,20 @@
 use std::collections::BTreeSet;
 
 use plimsoll_plan::{Level, Plan, RateProfile};
-use plimsoll_record::{CorruptHistogram, EncodedHistogram, Frame, FrameHead, Phase, Run, Step, StepEnd};
+use plimsoll_record::{
+    CorruptHistogram, EncodedHistogram, Frame, FrameHead, Histogram, Phase, Run, Step, StepEnd,
+};
 use plimsoll_stats::wilson;
 
 use super::frames::{counts_of, merged, per_second};
-use super::percentile::summary;
+use super::percentile::{limited, summary};
 use super::ramp_windows::over_time;
 use super::requests::{Divided, by_request};
 use super::series::series;
 use super::steady::{Settled, settle_closed, settle_open};
 use crate::generator::evidence::{EndedTimes, Evidence};
 use crate::generator::self_check;
-use crate::{Estimate, Steadiness, StepSummary, TimeSummary};
+use crate::{Estimate, Steadiness, StepSummary};
 
 /// The frames of a step, divided by the cut.
 struct Window<'a> {
@@ -109,11 +111,11 @@ fn throughput(window: &Window<'_>) -> Estimate {
 fn times(
     window: &Window<'_>,
     which: impl Fn(&Frame) -> &EncodedHistogram,
-) -> Result<(TimeSummary, EndedTimes), CorruptHistogram> {
+) -> Result<(Histogram, EndedTimes), CorruptHistogram> {
     let mut times = merged(window.measured.iter().copied(), &which)?;
     let ended = EndedTimes { mean_ns: times.mean(), stdev_ns: times.stdev() };
     window.after.iter().try_for_each(|frame| which(frame).add_to(&mut times))?;
-    Ok((summary(&times), ended))
+    Ok((times, ended))
 }
 
 /// What one step of a run came to, from its frames and what is known of the generator's host.
@@ -125,10 +127,14 @@ pub(crate) fn summarize(
 ) -> Result<StepSummary, CorruptHistogram> {
     let profile = plan.level().and_then(Level::profile);
     let window = window(step, profile.is_some_and(RateProfile::varies), frames);
-    let (latency, measured_times) = times(&window, |frame| &frame.latency)?;
-    let (service, service_times) = match window.ended().any(|frame| frame.service.is_some()) {
-        true => times(&window, Frame::service_times)?,
-        false => (latency, measured_times),
+    let (latency_times, measured_times) = times(&window, |frame| &frame.latency)?;
+    let latency = summary(&latency_times);
+    let (service, service_mean_ns) = match window.ended().any(|frame| frame.service.is_some()) {
+        true => {
+            let (times, ended) = times(&window, Frame::service_times)?;
+            (summary(&times), ended.mean_ns)
+        }
+        false => (latency, measured_times.mean_ns),
     };
     let send_lag = merged(window.ended(), |frame| &frame.send_lag)?;
     let measured: Vec<&FrameHead> = window.measured.iter().map(|frame| &frame.head).collect();
@@ -155,6 +161,7 @@ pub(crate) fn summarize(
         end: step.end,
         lost_at_sec: (step.end == StepEnd::TargetLost).then(|| lost_at_ns(step, &window) as f64 / 1e9),
         latency,
+        limited: limited(&latency_times, &plan.slo),
         service,
         connect: summary(&merged(window.measured.iter().copied(), |frame| &frame.connect)?),
         handshake: summary(&merged(window.measured.iter().copied(), |frame| &frame.handshake)?),
@@ -171,7 +178,7 @@ pub(crate) fn summarize(
         all: &all,
         measured: &measured,
         measured_times,
-        measured_service_mean_ns: service_times.mean_ns,
+        measured_service_mean_ns: service_mean_ns,
         send_lag: &send_lag,
     });
     Ok(summary)

@@ -1,6 +1,6 @@
 //! Which rate a search tries next.
 
-use crate::{Breach, TrialOutcome, TrialSummary};
+use crate::{Breach, TrialOutcome};
 
 /// A rate above one that held, where none is known to break yet.
 const UP: f64 = 1.15;
@@ -22,21 +22,31 @@ const TRIALS_MAX: usize = 60;
 pub struct Trial {
     pub rate_per_sec: f64,
     pub outcome: TrialOutcome,
-}
-
-impl Trial {
-    /// `None` if the step had no rate.
-    pub fn of(summary: &TrialSummary) -> Option<Self> {
-        Some(Self { rate_per_sec: summary.step.rate_per_sec?, outcome: summary.outcome })
-    }
+    /// The load of a rate that broke ended right before this one began.
+    pub after_overload: bool,
 }
 
 /// What follows in a search.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Next {
     /// This rate, in requests per second.
-    Try(f64),
+    Try {
+        rate_per_sec: f64,
+        /// Begin right after the load before it: on the way down from an overload.
+        at_once: bool,
+    },
     Done,
+}
+
+/// A maximum that moved while it was searched for: two rates that no chance explains.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Drift {
+    /// A rate that held at one time, requests per second.
+    pub held_per_sec: f64,
+    /// The lower rate that broke at another.
+    pub broken_per_sec: f64,
+    /// The lower rate broke after the higher one had held: the target got slower.
+    pub falls: bool,
 }
 
 /// Where the maximum lies by the trials so far; later ones count before earlier ones that contradict them.
@@ -50,19 +60,28 @@ pub struct Bracket {
     broken_trials: usize,
     /// The lowest rate that the generator did not reach, with none above it that was decided.
     pub limited_per_sec: Option<f64>,
-    /// A later trial contradicted an earlier one.
-    pub moved: bool,
+    /// A rate that held before and after broke right after an overload, requests per second.
+    pub hysteresis_per_sec: Option<f64>,
+    /// A rate that held before and broke right after an overload; it was not tried again since.
+    doubtful_per_sec: Option<f64>,
 }
 
 impl Bracket {
     /// The bracket of these trials, in the order they were made.
     pub fn of(trials: &[Trial]) -> Self {
         let mut standing: Vec<Trial> = Vec::new();
-        let mut moved = false;
+        let (mut hysteresis_per_sec, mut doubtful_per_sec) = (None, None);
         for trial in trials {
-            let before = standing.len();
+            if is_doubtful(trial, &standing) {
+                doubtful_per_sec = Some(trial.rate_per_sec);
+                continue;
+            }
+            if doubtful_per_sec == Some(trial.rate_per_sec) {
+                doubtful_per_sec = None;
+                hysteresis_per_sec = hysteresis_per_sec
+                    .or((trial.outcome == TrialOutcome::Held).then_some(trial.rate_per_sec));
+            }
             standing.retain(|earlier| !contradicts(*trial, *earlier));
-            moved |= standing.len() < before && is_decided(trial);
             standing.push(*trial);
         }
         let is_held = |trial: &&Trial| trial.outcome == TrialOutcome::Held;
@@ -83,9 +102,37 @@ impl Bracket {
             broken,
             broken_trials: broken.map_or(0, |(rate, _)| decided_at(rate)),
             limited_per_sec: limited(trials).filter(above),
-            moved,
+            hysteresis_per_sec,
+            doubtful_per_sec,
         }
     }
+}
+
+/// The contradiction between two trials whose rates lie furthest apart, if those differ by more than the ratio `tolerance`: within
+/// it, the outcome of a trial is partly chance. Trials right after an overload say nothing of it.
+pub fn drift(tolerance: f64, trials: &[Trial]) -> Option<Drift> {
+    let of = |outcome: fn(TrialOutcome) -> bool| {
+        let is = move |(_, trial): &(usize, &Trial)| outcome(trial.outcome) && !trial.after_overload;
+        trials.iter().enumerate().filter(is)
+    };
+    let pairs = of(|outcome| outcome == TrialOutcome::Held).flat_map(|(held_at, held)| {
+        of(|outcome| matches!(outcome, TrialOutcome::Broken(_))).map(move |(broken_at, broken)| Drift {
+            held_per_sec: held.rate_per_sec,
+            broken_per_sec: broken.rate_per_sec,
+            falls: broken_at > held_at,
+        })
+    });
+    let ratio = |drift: &Drift| drift.held_per_sec / drift.broken_per_sec;
+    pairs.filter(|drift| ratio(drift) > 1.0 + tolerance).max_by(|a, b| ratio(a).total_cmp(&ratio(b)))
+}
+
+/// Whether a rate that held broke right after an overload: the overload may be the reason.
+fn is_doubtful(trial: &Trial, standing: &[Trial]) -> bool {
+    let held_before =
+        |earlier: &Trial| earlier.outcome == TrialOutcome::Held && earlier.rate_per_sec >= trial.rate_per_sec;
+    trial.after_overload
+        && matches!(trial.outcome, TrialOutcome::Broken(_))
+        && standing.iter().any(held_before)
 }
 
 /// Whether an earlier trial no longer stands: one that held at a rate that breaks now, or broke at one that holds now. A rate that
@@ -114,8 +161,8 @@ fn limited(trials: &[Trial]) -> Option<f64> {
 }
 
 /// What to try after these trials, of which there is at least one. The search is done once the highest rate that held and the
-/// lowest that broke differ by the ratio `tolerance` at most, each confirmed: the rate that holds after one that broke, which is
-/// the way down from an overload.
+/// lowest that broke differ by the ratio `tolerance` at most, each confirmed: the rate that holds right after one that broke, which
+/// is the way down from an overload.
 pub fn next(tolerance: f64, trials: &[Trial]) -> Next {
     let (Some(first), Some(last)) = (trials.first(), trials.last()) else { return Next::Done };
     let bracket = Bracket::of(trials);
@@ -123,15 +170,23 @@ pub fn next(tolerance: f64, trials: &[Trial]) -> Next {
         return Next::Done;
     }
     if last.outcome == TrialOutcome::GeneratorLimited && limited(trials).is_none() {
-        return Next::Try(last.rate_per_sec);
+        return rested(last.rate_per_sec);
+    }
+    if let Some(rate_per_sec) = bracket.doubtful_per_sec {
+        return rested(rate_per_sec);
     }
     let top = bracket.broken.map(|(rate, _)| rate).or(bracket.limited_per_sec);
     match (bracket.held_per_sec, top) {
         (Some(held), Some(top)) => between(tolerance, trials, &bracket, (held, top)),
-        (Some(held), None) => Next::Try(above(trials, held)),
+        (Some(held), None) => rested(above(trials, held)),
         (None, Some(top)) => below(trials, top, LOWEST * first.rate_per_sec),
-        (None, None) => Next::Try(last.rate_per_sec * DOWN),
+        (None, None) => rested(last.rate_per_sec * DOWN),
     }
+}
+
+/// A rate that is tried after a rest, if an overload was before it.
+fn rested(rate_per_sec: f64) -> Next {
+    Next::Try { rate_per_sec, at_once: false }
 }
 
 /// Above a rate that held, and above those that were too near to be decided.
@@ -146,7 +201,7 @@ fn below(trials: &[Trial], top: f64, lowest: f64) -> Next {
     let lowest_tried = trials.iter().map(|trial| trial.rate_per_sec).fold(top, f64::min);
     let in_vain = trials.iter().rev().take_while(|trial| trial.outcome != TrialOutcome::Held).count();
     let rate = lowest_tried * DOWN.powi(1 << in_vain.clamp(1, DOUBLINGS).saturating_sub(1));
-    if rate < lowest { Next::Done } else { Next::Try(rate) }
+    if rate < lowest { Next::Done } else { rested(rate) }
 }
 
 /// The middle of the widest gap between the two; a rate within that was too near to be decided, once more; or the confirmation.
@@ -162,11 +217,16 @@ fn between(tolerance: f64, trials: &[Trial], bracket: &Bracket, (held, top): (f6
     let widest = rates.windows(2).max_by(|a, b| (a[1] / a[0]).total_cmp(&(b[1] / b[0])));
     let once = |rate: &f64| close.iter().filter(|other| *other == rate).count() < CLOSE_TRIALS;
     let again = close.iter().copied().find(once).filter(|_| top / held > 1.0 + tolerance);
+    let is_overloaded = trials.last().is_some_and(|last| matches!(last.outcome, TrialOutcome::Broken(_)));
+    let confirms_held = bracket.held_trials < CONFIRMED;
+    let confirms_top = bracket.broken.is_some() && bracket.broken_trials < CONFIRMED;
     match (widest, again) {
-        (Some(&[low, high]), _) if high / low > 1.0 + tolerance => Next::Try((low * high).sqrt()),
-        (_, Some(rate)) => Next::Try(rate),
-        _ if bracket.held_trials < CONFIRMED => Next::Try(held),
-        _ if bracket.broken.is_some() && bracket.broken_trials < CONFIRMED => Next::Try(top),
+        (Some(&[low, high]), _) if high / low > 1.0 + tolerance => rested((low * high).sqrt()),
+        (_, Some(rate)) => rested(rate),
+        _ if confirms_held && (is_overloaded || !confirms_top) => {
+            Next::Try { rate_per_sec: held, at_once: true }
+        }
+        _ if confirms_top => rested(top),
         _ => Next::Done,
     }
 }
@@ -179,17 +239,20 @@ mod tests {
     fn search(
         most: f64,
         first: f64,
-        outcome: impl Fn(usize, f64) -> Option<TrialOutcome>,
+        mut outcome: impl FnMut(usize, f64, bool) -> Option<TrialOutcome>,
     ) -> (Bracket, Vec<Trial>) {
         let mut trials = Vec::new();
-        let mut rate = first;
+        let (mut rate, mut after_overload) = (first, false);
+        let is_broken =
+            |last: Option<&Trial>| last.is_some_and(|last| matches!(last.outcome, TrialOutcome::Broken(_)));
         loop {
-            let by_rate =
-                if rate <= most { TrialOutcome::Held } else { TrialOutcome::Broken(Breach::Latency) };
-            let outcome = outcome(trials.len(), rate).unwrap_or(by_rate);
-            trials.push(Trial { rate_per_sec: rate, outcome });
+            let by_rate = if rate <= most { TrialOutcome::Held } else { TrialOutcome::Broken(Breach::Queue) };
+            let outcome = outcome(trials.len(), rate, after_overload).unwrap_or(by_rate);
+            trials.push(Trial { rate_per_sec: rate, outcome, after_overload });
             match next(0.03, &trials) {
-                Next::Try(next) => rate = next,
+                Next::Try { rate_per_sec, at_once } => {
+                    (rate, after_overload) = (rate_per_sec, at_once && is_broken(trials.last()));
+                }
                 Next::Done => return (Bracket::of(&trials), trials),
             }
         }
@@ -198,17 +261,20 @@ mod tests {
     #[test]
     fn the_maximum_is_found_from_below_and_from_above_and_confirmed() {
         for first in [900.0, 300.0, 1500.0, 8000.0] {
-            let (bracket, trials) = search(1000.0, first, |_, _| None);
+            let (bracket, trials) = search(1000.0, first, |_, _, _| None);
             let (held, (broken, _)) = (bracket.held_per_sec.unwrap(), bracket.broken.unwrap());
             assert!(held <= 1000.0 && broken > 1000.0 && broken / held <= 1.03, "{held} {broken}");
-            assert_eq!((bracket.held_trials, bracket.broken_trials, bracket.moved), (2, 2, false));
+            assert_eq!((bracket.held_trials, bracket.broken_trials), (2, 2));
+            assert_eq!((drift(0.03, &trials), bracket.hysteresis_per_sec), (None, None));
+            let descended = trials.iter().any(|trial| trial.after_overload && trial.rate_per_sec == held);
+            assert!(descended, "the rate that holds was tried on the way down: {trials:?}");
             assert!(trials.len() <= 20, "{first}: {} trials", trials.len());
         }
     }
 
     #[test]
     fn what_never_holds_ends_the_search() {
-        let (bracket, trials) = search(0.0, 1000.0, |_, _| None);
+        let (bracket, trials) = search(0.0, 1000.0, |_, _, _| None);
         assert_eq!(bracket.held_per_sec, None);
         assert!(trials.len() <= 8, "{trials:?}");
         assert!(trials.iter().all(|trial| trial.rate_per_sec >= 10.0));
@@ -216,12 +282,12 @@ mod tests {
 
     #[test]
     fn a_generator_that_is_the_limit_is_asked_twice_and_bounds_the_search() {
-        let beyond = |_, rate| (rate > 5000.0).then_some(TrialOutcome::GeneratorLimited);
+        let beyond = |_, rate, _| (rate > 5000.0).then_some(TrialOutcome::GeneratorLimited);
         let (bracket, _) = search(1e9, 4000.0, beyond);
         assert_eq!(bracket.broken, None);
         let (held, limited) = (bracket.held_per_sec.unwrap(), bracket.limited_per_sec.unwrap());
         assert!(held <= 5000.0 && limited > 5000.0 && limited / held <= 1.03);
-        let once = |count, _| (count == 1).then_some(TrialOutcome::GeneratorLimited);
+        let once = |count, _, _| (count == 1).then_some(TrialOutcome::GeneratorLimited);
         let (bracket, _) = search(1000.0, 900.0, once);
         assert_eq!(bracket.limited_per_sec, None);
         assert!((1000.0..1031.0).contains(&bracket.broken.unwrap().0));
@@ -230,21 +296,34 @@ mod tests {
     #[test]
     fn a_later_trial_counts_before_an_earlier_one() {
         // It held 900 when it was cold; later it holds 800.
-        let slower = |count, rate| {
+        let slower = |count, rate, _| {
             let held = if count < 2 { 1000.0 } else { 800.0 };
             Some(if rate <= held { TrialOutcome::Held } else { TrialOutcome::Broken(Breach::Queue) })
         };
-        let (bracket, _) = search(0.0, 900.0, slower);
-        assert!(bracket.moved);
+        let (bracket, trials) = search(0.0, 900.0, slower);
+        let drift = drift(0.03, &trials).unwrap();
+        assert!(drift.falls && drift.held_per_sec == 900.0 && drift.broken_per_sec < 850.0, "{drift:?}");
         assert!((776.0..=800.0).contains(&bracket.held_per_sec.unwrap()), "{bracket:?}");
     }
 
     #[test]
     fn rates_that_cannot_be_decided_lie_within_the_bracket() {
-        let close = |_, rate: f64| (950.0..1050.0).contains(&rate).then_some(TrialOutcome::Close);
+        let close = |_, rate: f64, _| (950.0..1050.0).contains(&rate).then_some(TrialOutcome::Close);
         let (bracket, trials) = search(1000.0, 900.0, close);
         let (held, (broken, _)) = (bracket.held_per_sec.unwrap(), bracket.broken.unwrap());
         assert!((920.0..950.0).contains(&held) && (1050.0..1085.0).contains(&broken), "{held} {broken}");
         assert!(trials.len() <= 20, "{} trials", trials.len());
+    }
+
+    #[test]
+    fn a_target_that_needs_rest_after_an_overload_is_no_target_that_got_slower() {
+        let tired = |_, rate: f64, after_overload: bool| {
+            let holds = rate <= if after_overload { 900.0 } else { 1000.0 };
+            Some(if holds { TrialOutcome::Held } else { TrialOutcome::Broken(Breach::Queue) })
+        };
+        let (bracket, trials) = search(0.0, 980.0, tired);
+        assert!(bracket.hysteresis_per_sec.is_some_and(|rate| rate <= 1000.0), "{trials:?}");
+        assert!(bracket.held_per_sec.unwrap() > 950.0, "{bracket:?}");
+        assert_eq!(drift(0.03, &trials), None, "{trials:?}");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_plan::Slo;
+use plimsoll_plan::{LatencyLimit, Slo};
 use plimsoll_record::{CorruptHistogram, Frame, Histogram, Phase, latency_histogram};
 use plimsoll_stats::batch_means::{BATCHES, split};
 use plimsoll_stats::line;
@@ -18,8 +18,6 @@ const MAX_HELD_SEC: f64 = 10.0;
 const HORIZON_SEC: f64 = 30.0;
 /// Nothing is judged before, in seconds: connections are opened.
 const MIN_SEC: f64 = 1.0;
-/// The share of responses that may be later than a p99.
-const LATE_RATIO: f64 = 0.01;
 /// Where latency has no limit, a queue that takes so long to answer is one that grows, in seconds.
 const QUEUE_SEC: f64 = 1.0;
 /// A queue counts once it was there for so many intervals in a row: a burst is over sooner.
@@ -46,13 +44,22 @@ pub struct Judge {
 }
 
 /// What all workers counted in one interval.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 struct Interval {
     span_sec: f64,
-    late: Tally,
+    /// The responses later than each limit of latency.
+    late: Vec<Tally>,
     failed: Tally,
     /// Requests due and not answered at its end.
     under_way: u64,
+}
+
+/// Where a queue that goes on growing is after [`HORIZON_SEC`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Growth {
+    Within,
+    Beyond,
+    Open,
 }
 
 impl Judge {
@@ -89,8 +96,9 @@ impl Judge {
         let ended = head.counts.ended();
         let failed = ended.saturating_sub(head.counts.ok);
         interval.failed = add(interval.failed, Tally { trials: ended, hits: failed, near: failed });
-        if let Some(limit_ms) = self.slo.p99_ms {
-            interval.late = add(interval.late, late(&times, limit_ms));
+        interval.late.resize(self.slo.latency.len(), Tally::default());
+        for (tally, limit) in interval.late.iter_mut().zip(&self.slo.latency) {
+            *tally = add(*tally, late(&times, limit.limit_ms));
         }
         if head.of_worker() {
             interval.span_sec = interval.span_sec.max(head.span_sec());
@@ -105,7 +113,8 @@ impl Judge {
     pub fn outcome(&mut self) -> Option<TrialOutcome> {
         let all = self.last.len() >= self.workers;
         let whole = self.last.values().min().copied().filter(|_| all).unwrap_or_default();
-        let known: Vec<Interval> = self.intervals.range(..whole).map(|(_, interval)| *interval).collect();
+        let known: Vec<Interval> =
+            self.intervals.range(..whole).map(|(_, interval)| interval.clone()).collect();
         while self.outcome.is_none() && self.judged < known.len() {
             self.judged += 1;
             self.outcome = self.outcome_of(&known[..self.judged]);
@@ -118,26 +127,25 @@ impl Judge {
         if span_sec < MIN_SEC {
             return None;
         }
-        if self.is_queue(intervals) {
+        let growth = self.growth(intervals);
+        if self.is_queue(intervals) || growth == Growth::Beyond {
             return Some(TrialOutcome::Broken(Breach::Queue));
         }
-        let late = self.late_side(intervals);
         let failed = self.failed_side(intervals);
-        match (late, failed) {
-            (Some(Side::Above), _) => Some(TrialOutcome::Broken(Breach::Latency)),
-            (_, Some(Side::Above)) => Some(TrialOutcome::Broken(Breach::Success)),
-            (Some(Side::Below), Some(Side::Below))
-                if span_sec >= self.held_sec && !self.may_grow(intervals) =>
-            {
-                Some(TrialOutcome::Held)
+        let mut sides = Vec::with_capacity(self.slo.latency.len() + 1);
+        for (which, limit) in self.slo.latency.iter().enumerate() {
+            let late = late_side(intervals, which, limit);
+            if late == Some(Side::Above) {
+                return Some(TrialOutcome::Broken(Breach::Latency(*limit)));
             }
-            _ => None,
+            sides.push(late);
         }
-    }
-
-    fn late_side(&self, intervals: &[Interval]) -> Option<Side> {
-        let tallies: Vec<Tally> = intervals.iter().map(|interval| interval.late).collect();
-        self.slo.p99_ms.map_or(Some(Side::Below), |_| side(&tallies, LATE_RATIO))
+        if failed == Some(Side::Above) {
+            return Some(TrialOutcome::Broken(Breach::Success));
+        }
+        sides.push(failed);
+        let is_below = sides.iter().all(|side| *side == Some(Side::Below));
+        (is_below && span_sec >= self.held_sec && growth == Growth::Within).then_some(TrialOutcome::Held)
     }
 
     /// Without any failure success holds, however few requests that rests on.
@@ -148,25 +156,51 @@ impl Judge {
         if required >= 1.0 { Some(Side::Above) } else { side(&tallies, 1.0 - required) }
     }
 
-    /// The most requests that may be under way: as many as fall due within the limit of latency.
-    fn most_under_way(&self) -> f64 {
-        let limit_sec = self.slo.p99_ms.map_or(QUEUE_SEC, |ms| ms / 1e3);
+    /// The requests that fall due within this time, at least one: with more than that under way, latency is longer than it on
+    /// average.
+    fn due_within(&self, limit_ms: Option<f64>) -> f64 {
+        let limit_sec = limit_ms.map_or(QUEUE_SEC, |ms| ms / 1e3);
         (self.rate_per_sec * limit_sec).max(1.0)
     }
 
-    /// True unless the queue, growing as fast as its 95 % interval allows, stays within the limit for another while. A rate a
-    /// little above what the target serves breaks nothing at first.
-    fn may_grow(&self, intervals: &[Interval]) -> bool {
-        let slope = line::fit(&queue(intervals)).map(|line| line.slope + line.slope_half);
-        slope.is_none_or(|per_sec| per_sec * HORIZON_SEC > self.most_under_way())
+    /// How far the queue grows in another while. A rate a little above what the target serves breaks nothing at first.
+    ///
+    /// It stays within the limits if it does so growing as fast as the 95 % interval of its slope allows. It goes beyond them if
+    /// it does so growing as slowly as that interval allows, and if it has grown by more than the chance of arrivals explains:
+    /// of n arrivals at random, three standard deviations are 3√n.
+    fn growth(&self, intervals: &[Interval]) -> Growth {
+        let Some(line) = line::fit(&queue(intervals)) else { return Growth::Open };
+        let least = self.due_within(self.slo.shortest_limit_ms());
+        let most = self.due_within(self.slo.highest_limit().map(|limit| limit.limit_ms));
+        let span_sec: f64 = intervals.iter().map(|interval| interval.span_sec).sum();
+        let by_chance = 3.0 * (self.rate_per_sec * span_sec).sqrt();
+        match () {
+            () if (line.slope + line.slope_half) * HORIZON_SEC <= least => Growth::Within,
+            () if (line.slope - line.slope_half) * HORIZON_SEC > most
+                && line.slope * span_sec > by_chance =>
+            {
+                Growth::Beyond
+            }
+            () => Growth::Open,
+        }
     }
 
     fn is_queue(&self, intervals: &[Interval]) -> bool {
-        let most = self.most_under_way();
+        let most = self.due_within(self.slo.highest_limit().map(|limit| limit.limit_ms));
         let last = intervals.iter().rev().take(QUEUE_INTERVALS);
         intervals.len() >= QUEUE_INTERVALS
             && last.into_iter().all(|interval| interval.under_way as f64 > most)
     }
+}
+
+/// On which side of its share the responses later than this limit are; where none may be late, the first one decides.
+fn late_side(intervals: &[Interval], which: usize, limit: &LatencyLimit) -> Option<Side> {
+    let tallies: Vec<Tally> =
+        intervals.iter().filter_map(|interval| interval.late.get(which).copied()).collect();
+    if limit.late_ratio() > 0.0 {
+        return side(&tallies, limit.late_ratio());
+    }
+    Some(if tallies.iter().any(|tally| tally.hits > 0) { Side::Above } else { Side::Below })
 }
 
 fn add(a: Tally, b: Tally) -> Tally {

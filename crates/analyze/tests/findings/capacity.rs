@@ -127,7 +127,7 @@ fn the_scalability_law_needs_six_steps() {
 
 #[test]
 fn a_run_that_never_began_says_so() {
-    let mut run = ladder(&doubling(1), Slo::REFERENCE);
+    let mut run = ladder(&doubling(1), Slo::reference());
     run.steps.clear();
     run.frames.clear();
     let found = findings(&run);

@@ -1,7 +1,7 @@
 //! The service level objective.
 
 use plimsoll_analyze::{Held, SloCheck};
-use plimsoll_plan::Slo;
+use plimsoll_plan::{LatencyLimit, Slo};
 use plimsoll_record::FailureKind;
 
 use crate::synthetic::{Level, findings, ladder};
@@ -11,7 +11,7 @@ fn check(levels: &[Level], slo: Slo) -> SloCheck {
 }
 
 fn p99(ms: f64) -> Slo {
-    Slo { p99_ms: Some(ms), ..Slo::default() }
+    Slo { latency: vec![LatencyLimit::p99(ms)], ..Slo::default() }
 }
 
 fn success(ratio: f64) -> Slo {
@@ -32,17 +32,38 @@ fn the_best_step_is_the_fastest_within_the_limits() {
     // 5 ms each and 16 at once: 64 connections wait 20 ms, and a tenth of them 30.
     let levels = [8, 16, 32, 64].map(Level::closed);
     let found = check(&levels, p99(16.0));
-    assert_eq!((found.best_step, found.p99, found.broken()), (Some(2), Held::Yes, false));
+    assert_eq!(
+        (found.best_step, found.latency.as_slice(), found.broken()),
+        (Some(2), &[Held::Yes][..], false)
+    );
     let none = check(&levels, p99(1.0));
-    assert_eq!((none.best_step, none.p99, none.throughput_within), (None, Held::No, None));
+    assert_eq!(
+        (none.best_step, none.latency.as_slice(), none.throughput_within),
+        (None, &[Held::No][..], None)
+    );
     assert!(none.broken());
+}
+
+#[test]
+fn every_limit_of_latency_counts_by_itself() {
+    let levels = [8, 16, 32, 64].map(Level::closed);
+    let limits = |limits: &[(f64, f64)]| {
+        let limit = |&(percent, limit_ms): &(f64, f64)| LatencyLimit { percent, limit_ms };
+        let found = check(&levels, Slo { latency: limits.iter().map(limit).collect(), ..Slo::default() });
+        (found.best_step, found.latency)
+    };
+    assert_eq!(limits(&[(50.0, 50.0), (99.0, 16.0)]), (Some(2), vec![Held::Yes, Held::Yes]));
+    assert_eq!(limits(&[(50.0, 6.0), (99.0, 50.0)]), (Some(1), vec![Held::Yes, Held::Yes]));
+    assert_eq!(limits(&[(50.0, 1.0), (99.0, 50.0)]), (None, vec![Held::No, Held::Yes]));
+    assert_eq!(limits(&[(100.0, 1.0)]).1, [Held::No], "the longest time");
+    assert_eq!(limits(&[(100.0, 50.0)]), (Some(3), vec![Held::Yes]));
 }
 
 #[test]
 fn a_percentile_not_known_is_not_held_nor_broken() {
     let slow = Level::at(1, 40.0);
-    assert_eq!(check(std::slice::from_ref(&slow), p99(1000.0)).p99, Held::Unknown);
-    assert_eq!(check(&[slow], p99(10.0)).p99, Held::No, "even the fastest answer is too slow");
+    assert_eq!(check(std::slice::from_ref(&slow), p99(1000.0)).latency, [Held::Unknown]);
+    assert_eq!(check(&[slow], p99(10.0)).latency, [Held::No], "even the fastest answer is too slow");
 }
 
 #[test]

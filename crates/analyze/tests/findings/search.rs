@@ -4,18 +4,22 @@
 
 use plimsoll_analyze::search::Judge;
 use plimsoll_analyze::{Breach, Held, RateSearch, SearchEnd, TrialOutcome};
-use plimsoll_plan::{Plan, RateSearchOrder, Slo};
+use plimsoll_plan::{LatencyLimit, Plan, RateSearchOrder, Slo};
 use plimsoll_record::{FailureKind, Run, StepEnd};
 
 use crate::synthetic::{Level, findings, ladder};
 
-const SLO: Slo = Slo { p99_ms: Some(100.0), success_ratio: Some(0.999), throughput_per_sec: None };
+const P99: LatencyLimit = LatencyLimit::p99(100.0);
+
+fn slo() -> Slo {
+    Slo { latency: vec![P99], success_ratio: Some(0.999), throughput_per_sec: None }
+}
 
 /// A ladder whose throughput is 3200 a second, and then these rates.
 fn searched(trials: &[Level]) -> Run {
     let climbed = [1, 2, 4, 8, 16, 32, 64].map(Level::closed);
     let levels: Vec<Level> = climbed.into_iter().chain(trials.iter().cloned()).collect();
-    let mut run = ladder(&levels, SLO);
+    let mut run = ladder(&levels, slo());
     let mut plan = Plan::from_json(&run.manifest.plan).unwrap();
     plan.search = Some(RateSearchOrder { tolerance: 0.05 });
     run.manifest.plan = plan.to_json();
@@ -38,7 +42,7 @@ fn late(rate: f64) -> Level {
 #[test]
 fn a_rate_breaks_what_it_breaks() {
     assert_eq!(outcome(Level::open(2800.0)), TrialOutcome::Held);
-    assert_eq!(outcome(late(2800.0)), TrialOutcome::Broken(Breach::Latency));
+    assert_eq!(outcome(late(2800.0)), TrialOutcome::Broken(Breach::Latency(P99)));
     let refused = Level { refused: 0.02, ..Level::open(2800.0) };
     assert_eq!(outcome(refused), TrialOutcome::Broken(Breach::Success));
     let failed = Level { failed: Some((FailureKind::TimedOut, 3)), ..Level::open(2800.0) };
@@ -54,6 +58,20 @@ fn a_rate_a_little_above_what_is_served_is_not_held_although_nothing_is_late_yet
     // Two requests more are under way after each tenth of a second: in ten seconds still fewer than fall due in 100 ms.
     let outcome = outcome(Level { backlog_growth: 1, ..Level::open(2800.0) });
     assert_ne!(outcome, TrialOutcome::Held);
+}
+
+#[test]
+fn a_queue_that_grows_faster_than_chance_explains_breaks_a_rate_before_its_limit_is_reached() {
+    let outcome = |backlog_growth| {
+        // Ten seconds: even the faster queue is shorter than what falls due in two.
+        let mut run = searched(&[Level { backlog_growth, ..Level::open(2800.0) }]);
+        let mut plan = Plan::from_json(&run.manifest.plan).unwrap();
+        plan.slo.latency = vec![LatencyLimit::p99(2000.0)];
+        run.manifest.plan = plan.to_json();
+        findings(&run).search.unwrap().trials[0].outcome
+    };
+    assert_eq!(outcome(15), TrialOutcome::Broken(Breach::Queue));
+    assert_eq!(outcome(0), TrialOutcome::Held);
 }
 
 #[test]
@@ -80,13 +98,13 @@ fn the_maximum_lies_between_the_highest_rate_that_holds_and_the_lowest_that_does
     let trials = [Level::open(2800.0), late(2900.0), Level::open(2800.0), late(2900.0)];
     let found = search(&trials);
     assert_eq!((found.held_per_sec, found.broken_per_sec), (Some(2800.0), Some(2900.0)));
-    assert_eq!((found.breach, found.end, found.moved), (Some(Breach::Latency), SearchEnd::Found, false));
+    assert_eq!((found.breach, found.end, found.drift), (Some(Breach::Latency(P99)), SearchEnd::Found, None));
     assert_eq!(found.best().map(|trial| trial.step.index), Some(9));
     assert_eq!(search(&trials[..3]).end, SearchEnd::Unfinished, "the upper end was seen once");
     let never = [2800.0, 2380.0, 1720.0, 898.0, 245.0].map(late);
     let never = findings(&searched(&never));
     assert_eq!(never.search.map(|search| search.end), Some(SearchEnd::NeverHeld));
-    assert!(never.slo.is_some_and(|check| check.p99 == Held::No));
+    assert!(never.slo.is_some_and(|check| check.is_too_slow()));
 }
 
 #[test]
@@ -119,7 +137,7 @@ fn a_rate_is_judged_alike_while_its_load_goes_on_and_afterwards() {
         let run = searched(std::slice::from_ref(&level));
         let frames: Vec<_> = run.frames_of(7).collect();
         let live = |backwards: bool| {
-            let mut judge = Judge::new(SLO, 2800.0, 2, 0.05);
+            let mut judge = Judge::new(slo(), 2800.0, 2, 0.05);
             for both in frames.chunks(2) {
                 let mut both = both.to_vec();
                 if backwards {

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use plimsoll_experiment::read_plan_file;
 use plimsoll_plan::{
-    ArrivalProcess, LoadSpec, Plan, PlanFile, PlanSpec, ProfileSpec, RateProfile, RateSearchOrder, Slo,
+    ArrivalProcess, LoadSpec, Plan, PlanFile, PlanSpec, ProfileSpec, RateProfile, RateSearchOrder,
 };
-use plimsoll_units::{parse_count, parse_duration};
+use plimsoll_units::{parse_count, parse_duration, parse_ratio};
 
 use super::foreign::refuse_idle_threads;
-use super::{KeepArgs, RequestArgs, SloArgs, WatchArgs, values};
+use super::{KeepArgs, RequestArgs, SloArgs, WatchArgs};
 use crate::exit::UsageError;
 
 #[derive(Debug, Clone, clap::Args)]
@@ -21,16 +21,11 @@ pub(crate) struct AnswerArgs {
     pub(crate) url: Option<String>,
     #[command(flatten)]
     pub(crate) request: RequestArgs,
-    /// The longest time for the whole answer
+    /// The longest time for the whole answer: half of it at most is for the ladder, the rest for the search
     #[arg(long, value_name = "TIME", default_value = "90s", value_parser = parse_duration)]
     pub(crate) budget: Duration,
-    /// The most connections that are opened
-    #[arg(long, value_name = "N", default_value = "1024", value_parser = parse_count)]
-    pub(crate) max_connections: u64,
-    /// Load the target before the first step until its throughput is steady, at most so long; that time is not of the
-    /// budget, and nothing of it is counted
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
-    pub(crate) warm: Option<Duration>,
+    #[command(flatten)]
+    pub(crate) search: SearchOptions,
     #[command(flatten)]
     pub(crate) watch: WatchArgs,
     #[command(flatten)]
@@ -39,10 +34,48 @@ pub(crate) struct AnswerArgs {
     pub(crate) keep: KeepArgs,
 }
 
+/// What the whole answer and a search share.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct SearchOptions {
+    /// How near to each other the highest rate that holds and the lowest that does not must be [default: 5%, with a budget
+    /// from 3m on 3%, from 10m on 2%, from 30m on 1%]
+    #[arg(long, value_name = "RATIO", value_parser = parse_ratio)]
+    pub(crate) within: Option<f64>,
+    /// The most connections that are opened
+    #[arg(long, value_name = "N", default_value = "1024", value_parser = parse_count)]
+    pub(crate) max_connections: u64,
+    /// Load the target before the first step until its throughput is steady, at most so long; that time is not of the
+    /// budget, and nothing of it is counted
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub(crate) warm: Option<Duration>,
+}
+
+impl SearchOptions {
+    fn order(&self, budget: Duration) -> RateSearchOrder {
+        let by_budget = match budget.as_secs() / 60 {
+            ..3 => 0.05,
+            3..10 => 0.03,
+            10..30 => 0.02,
+            30.. => 0.01,
+        };
+        RateSearchOrder { tolerance: self.within.unwrap_or(by_budget) }
+    }
+
+    /// A ladder and a search, together within this time.
+    fn base(&self, budget: Duration) -> Base {
+        let mut base = Base::new(LoadSpec::Ladder { steps: None, step_limit: None, budget: Some(budget) });
+        base.spec.search = Some(self.order(budget));
+        base.spec.warm = self.warm;
+        base.spec.connections_max = Some(self.max_connections);
+        base
+    }
+}
+
 #[derive(Debug, Clone, clap::Args)]
 #[command(before_help = "\
 Examples:
   plimsoll search http://127.0.0.1:8080/api --p99 200ms --success 99.95%     the highest rate within both
+  plimsoll search http://127.0.0.1:8080/api --slo 'p99<200ms' --slo 'p50<20ms' --slo 'errors<0.1%'     any number
   plimsoll search http://127.0.0.1:8080/api --p99 200ms --qps 2k             exit code 3 if it is below 2000/s
   plimsoll search http://127.0.0.1:8080/api --within 1% --budget 20m         a narrower interval takes longer")]
 pub(crate) struct SearchArgs {
@@ -54,16 +87,8 @@ pub(crate) struct SearchArgs {
     /// The longest time for the whole search; half of it at most is for the ladder that brackets the rate
     #[arg(long, value_name = "TIME", default_value = "5m", value_parser = parse_duration)]
     pub(crate) budget: Duration,
-    /// How near to each other the highest rate that holds and the lowest that does not must be
-    #[arg(long, value_name = "RATIO", default_value = "3%", value_parser = values::ratio)]
-    pub(crate) within: f64,
-    /// The most connections that are opened
-    #[arg(long, value_name = "N", default_value = "1024", value_parser = parse_count)]
-    pub(crate) max_connections: u64,
-    /// Load the target before the first step until its throughput is steady, at most so long; that time is not of the
-    /// budget, and nothing of it is counted
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
-    pub(crate) warm: Option<Duration>,
+    #[command(flatten)]
+    pub(crate) search: SearchOptions,
     #[command(flatten)]
     pub(crate) watch: WatchArgs,
     #[command(flatten)]
@@ -197,12 +222,9 @@ pub(crate) struct Asked {
 impl AnswerArgs {
     /// The plan of the whole answer.
     pub(crate) fn plan(&self) -> anyhow::Result<Asked> {
-        let load = LoadSpec::Ladder { steps: None, step_limit: None, budget: Some(self.budget) };
-        let mut base = Base::new(load);
-        base.spec.warm = self.warm;
-        base.spec.connections_max = Some(self.max_connections);
+        let mut base = self.search.base(self.budget);
         let csv = self.request.apply_to(self.url.as_deref(), &mut base.spec)?;
-        base.spec.slo = self.slo.slo().or(Slo::REFERENCE);
+        base.spec.slo = self.slo.objective()?.or_reference();
         base.asked(csv, &self.keep, &self.watch)
     }
 }
@@ -210,13 +232,9 @@ impl AnswerArgs {
 impl SearchArgs {
     /// The plan of a search.
     pub(crate) fn plan(&self) -> anyhow::Result<Asked> {
-        let load = LoadSpec::Ladder { steps: None, step_limit: None, budget: Some(self.budget) };
-        let mut base = Base::new(load);
-        base.spec.search = Some(RateSearchOrder { tolerance: self.within });
-        base.spec.warm = self.warm;
-        base.spec.connections_max = Some(self.max_connections);
+        let mut base = self.search.base(self.budget);
         let csv = self.request.apply_to(self.url.as_deref(), &mut base.spec)?;
-        base.spec.slo = self.slo.slo().or(Slo::REFERENCE);
+        base.spec.slo = self.slo.objective()?.or_reference();
         base.asked(csv, &self.keep, &self.watch)
     }
 }
@@ -232,7 +250,7 @@ impl SweepArgs {
         spec.warm = self.warm.or(spec.warm);
         spec.connections_max = self.max_connections.or(spec.connections_max);
         let csv = self.request.apply_to(self.url.as_deref(), spec)?;
-        spec.slo = self.slo.slo().or(spec.slo);
+        spec.slo = self.slo.objective()?.or(&spec.slo);
         base.asked(csv, &self.keep, &self.watch)
     }
 
@@ -264,7 +282,7 @@ impl RunArgs {
         spec.connections_max = self.max_connections.or(spec.connections_max);
         spec.depth = self.pipeline.or(spec.depth);
         let csv = self.request.apply_to(self.url.as_deref(), spec)?;
-        spec.slo = self.slo.slo().or(spec.slo);
+        spec.slo = self.slo.objective()?.or(&spec.slo);
         let asked = base.asked(csv, &self.keep, &self.watch)?;
         if let Some(level) = asked.plan.level() {
             refuse_idle_threads(self.request.threads, level.connections())?;

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use anyhow::anyhow;
 use plimsoll_experiment::with_plain_host;
-use plimsoll_plan::{DriverKind, PlanSpec, Slo};
-use plimsoll_units::{parse_count, parse_duration, parse_rate};
+use plimsoll_plan::{Condition, DriverKind, LatencyLimit, PlanError, PlanSpec, Slo};
+use plimsoll_units::{parse_count, parse_duration, parse_rate, parse_ratio};
 
 use super::network::NetworkArgs;
 use super::scenario::ScenarioArgs;
@@ -93,18 +93,22 @@ fn body(text: &str) -> anyhow::Result<Vec<u8>> {
     }
 }
 
-#[derive(Debug, Clone, Copy, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Conditions")]
 pub(crate) struct SloArgs {
     /// The 99th percentile of latency must not exceed this
     #[arg(long, value_name = "TIME", value_parser = values::duration_with_unit)]
     pub(crate) p99: Option<Duration>,
     /// At least this part of the requests must succeed, such as 99.95%
-    #[arg(long, value_name = "RATIO", value_parser = values::ratio)]
+    #[arg(long, value_name = "RATIO", value_parser = parse_ratio)]
     pub(crate) success: Option<f64>,
     /// At least this many requests a second must be served
     #[arg(long, value_name = "RATE", value_parser = parse_rate)]
     pub(crate) qps: Option<f64>,
+    /// Any condition, as often as needed: 'p50<20ms', 'p99.9<1s', 'max<2s', 'success>=99.9%', 'errors<0.1%', 'qps>=2k', or in
+    /// k6's spelling 'http_req_duration: p(95)<200'. Quote it: the shell reads < and > itself
+    #[arg(long, value_name = "CONDITION")]
+    pub(crate) slo: Vec<Condition>,
     /// Exit with code 4 if the result is no evidence: the generator was the limit, or it was not steady
     #[arg(long)]
     pub(crate) strict: bool,
@@ -112,12 +116,17 @@ pub(crate) struct SloArgs {
 
 impl SloArgs {
     /// The conditions that were given.
-    pub(crate) fn slo(&self) -> Slo {
-        Slo {
-            p99_ms: self.p99.map(|limit| limit.as_secs_f64() * 1e3),
-            success_ratio: self.success,
-            throughput_per_sec: self.qps,
-        }
+    ///
+    /// # Errors
+    /// When two of them contradict each other.
+    pub(crate) fn objective(&self) -> Result<Slo, PlanError> {
+        let p99 = self.p99.map(|limit| LatencyLimit::p99(limit.as_secs_f64() * 1e3));
+        let short = [
+            p99.map(Condition::Latency),
+            self.success.map(Condition::Success),
+            self.qps.map(Condition::Throughput),
+        ];
+        Slo::of_conditions(short.into_iter().flatten().chain(self.slo.iter().copied()))
     }
 }
 

@@ -8,7 +8,7 @@ use plimsoll_analyze::{Findings, Margin, StepOutcome, compare, step_outcomes};
 use plimsoll_experiment::{file_stem, read_run};
 use plimsoll_report::figure::{self, Caption, Series};
 use plimsoll_report::{dat, text};
-use plimsoll_units::{escape_control, percent_text, share_text};
+use plimsoll_units::{escape_control, parse_ratio, percent_text, share_text};
 
 use crate::args::values::{self, RUNS_FOLDER};
 use crate::exit::Exit;
@@ -29,7 +29,7 @@ pub(crate) struct DiffArgs {
     #[arg(value_parser = values::run_file())]
     new: PathBuf,
     /// How much worse than the old one the best QPS or the success ratio of the new one may be
-    #[arg(long, value_name = "RATIO", value_parser = values::ratio)]
+    #[arg(long, value_name = "RATIO", value_parser = parse_ratio)]
     margin: Option<f64>,
     /// Name of the figures' files; by default the names of both
     #[arg(long, value_parser = values::name)]

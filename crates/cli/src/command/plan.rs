@@ -6,7 +6,7 @@ use plimsoll_analyze::WhatIf;
 use plimsoll_analyze::{Goal, plan_machines};
 use plimsoll_experiment::{Mapping, TableRows, observe_run_files, observe_table_file};
 use plimsoll_report::{json, text};
-use plimsoll_units::parse_rate;
+use plimsoll_units::{parse_rate, parse_ratio};
 
 use crate::args::values;
 use crate::exit::{Exit, UsageError};
@@ -47,7 +47,7 @@ pub(crate) struct PlanArgs {
     #[arg(long, visible_alias = "utilization", value_name = "RATIO", default_value = "70%", value_parser = share)]
     utilisation: f64,
     /// What of a machine is to stay free, in place of --utilisation
-    #[arg(long, value_name = "RATIO", conflicts_with = "utilisation", value_parser = values::ratio)]
+    #[arg(long, value_name = "RATIO", conflicts_with = "utilisation", value_parser = parse_ratio)]
     headroom: Option<f64>,
     /// Also plan with other machines; given several times, all changes apply together
     #[arg(long, value_name = "CHANGE")]
@@ -63,7 +63,7 @@ fn positive_rate(text: &str) -> Result<f64, String> {
 }
 
 fn share(text: &str) -> Result<f64, String> {
-    let share = values::ratio(text)?;
+    let share = parse_ratio(text).map_err(|error| error.to_string())?;
     if share > 0.0 {
         Ok(share)
     } else {

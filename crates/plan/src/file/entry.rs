@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use plimsoll_units::{parse_bandwidth, parse_bytes, parse_count, parse_duration, parse_rate};
+use plimsoll_units::{parse_bandwidth, parse_bytes, parse_count, parse_duration, parse_rate, parse_ratio};
 use toml::de::{DeInteger, DeValue};
 
 use super::error::{PlanFileError, Problem, Result, instead, line_of};
-use crate::checked_name;
+use crate::{Condition, ConditionError, checked_name};
 
 /// A value with its place in the file.
 #[derive(Debug, Clone)]
@@ -96,13 +96,22 @@ impl<'s> Entry<'s> {
 
     /// A ratio: `0.9995`, or `"99.95%"`.
     pub(super) fn ratio(&self) -> Result<f64> {
-        let percent = |text: &str| text.strip_suffix('%')?.trim().parse::<f64>().ok();
-        let value = match self.value.as_str() {
-            Some(text) => percent(text).map(|percent| percent / 100.0),
-            None => self.number(),
+        let ratio = match self.value.as_str() {
+            Some(text) => parse_ratio(text).ok(),
+            None => self.number().filter(|ratio| *ratio <= 1.0),
         };
-        let ratio = value.filter(|ratio| (0.0..=1.0).contains(ratio));
         ratio.ok_or_else(|| self.wrong("a ratio such as 0.9995 or \"99.95%\""))
+    }
+
+    /// Conditions as they are typed after `--slo`.
+    pub(super) fn conditions(&self) -> Result<Vec<Condition>> {
+        let condition = |item: &Self| {
+            item.string()?.parse().map_err(|error: ConditionError| PlanFileError {
+                line: item.line,
+                problem: Problem::Conditions(error.to_string()),
+            })
+        };
+        self.one_or_more()?.iter().map(condition).collect()
     }
 
     /// A number, or a text such as `"10k"`.

@@ -27,6 +27,8 @@ pub enum Problem {
     Wrong { key: String, found: String, expected: String },
     #[error("`{key}` and `{other}` say two different things; leave one of them out")]
     Both { key: String, other: String },
+    #[error("[slo]: {0}")]
+    Conditions(String),
 }
 
 impl PlanFileError {

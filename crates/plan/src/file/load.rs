@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use super::entry::Entry;
-use super::error::Result;
+use super::error::{PlanFileError, Problem, Result};
 use super::section::Section;
-use crate::{ArrivalProcess, LoadSpec, ProfileSpec, RateProfile, Slo, Stage};
+use crate::{ArrivalProcess, Condition, LatencyLimit, LoadSpec, ProfileSpec, RateProfile, Slo, Stage};
 
 /// How long a rate is held, and a step at most, where nothing is said.
 const STEP: Duration = Duration::from_secs(10);
@@ -76,10 +76,16 @@ pub(super) fn profile(file: &Section<'_>) -> Result<Option<ProfileSpec>> {
 
 /// The conditions; what is not given is not judged.
 pub(super) fn slo(file: &Section<'_>) -> Result<Slo> {
-    let Some(section) = file.section("slo", &["p99", "success", "qps"])? else { return Ok(Slo::default()) };
-    Ok(Slo {
-        p99_ms: section.read("p99", Entry::duration)?.map(|limit| limit.as_secs_f64() * 1e3),
-        success_ratio: section.read("success", Entry::ratio)?,
-        throughput_per_sec: section.read("qps", Entry::rate_per_sec)?,
+    let Some(section) = file.section("slo", &["p99", "success", "qps", "conditions"])? else {
+        return Ok(Slo::default());
+    };
+    let mut conditions = section.read("conditions", Entry::conditions)?.unwrap_or_default();
+    let p99 = section.read("p99", Entry::duration)?.map(|limit| limit.as_secs_f64() * 1e3);
+    conditions.extend(p99.map(|limit_ms| Condition::Latency(LatencyLimit::p99(limit_ms))));
+    conditions.extend(section.read("success", Entry::ratio)?.map(Condition::Success));
+    conditions.extend(section.read("qps", Entry::rate_per_sec)?.map(Condition::Throughput));
+    Slo::of_conditions(conditions).map_err(|error| PlanFileError {
+        line: section.line,
+        problem: Problem::Conditions(error.to_string()),
     })
 }

@@ -59,7 +59,7 @@ fn a_whole_file_becomes_a_plan_hosts_and_an_expectation() {
     assert_eq!((plan.name.as_str(), plan.target.method.as_str()), ("two-apis-behind-nginx", "POST"));
     assert_eq!(plan.target.body, br#"{"sleep": 70}"#);
     assert!(plan.network.keep_alive);
-    assert_eq!(plan.slo.p99_ms, Some(500.0));
+    assert_eq!(plan.slo.limit_ms(99.0), Some(500.0));
     assert!(
         matches!(&file.spec.load, LoadSpec::Ladder { steps: Some(steps), .. } if steps == &[50, 100, 200, 400])
     );

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use plimsoll_analyze::{Estimate, Findings};
-use plimsoll_units::{escape_control, percent_text};
+use plimsoll_units::{count_text, escape_control, percent_text};
 
 use super::axis::Axis;
 use super::canvas::{Caption, Figure, FigureError};
@@ -16,6 +16,7 @@ use super::scale::Scale;
 use super::series::{Series, StepPoint};
 use crate::amount::{chosen_step, load_of, span};
 use crate::text;
+use crate::words;
 
 /// What the target holds and what limits it, as a figure whose title is the verdict.
 ///
@@ -24,7 +25,7 @@ use crate::text;
 pub fn answer(findings: &Findings) -> Result<Figure, FigureError> {
     let series = Series::new(findings);
     let slo = &findings.plan.slo;
-    let mut charts = vec![throughput(&[&series]), percentiles(&series, slo.p99_ms)];
+    let mut charts = vec![throughput(&[&series]), percentiles(&series, slo.limit_ms(99.0))];
     if has_failed(&series) {
         let limit = slo.success_ratio.map(|ratio| Rule {
             value: ratio * 100.0,
@@ -34,11 +35,20 @@ pub fn answer(findings: &Findings) -> Result<Figure, FigureError> {
         success.rules.extend(limit);
         charts.push(success);
     }
+    charts[0].rules.extend(findings.search.as_ref().and_then(|search| search.held_per_sec).map(held_rule));
     let knee = findings.knee.filter(|knee| knee.reached && !findings.lower_bound);
     for chart in &mut charts {
         chart.pointed = knee.map(|knee| (knee.connections, "sweet spot"));
     }
     figure(&Panels { caption: verdict(findings), charts })
+}
+
+/// The rate of arrivals that held, on the axis of throughput.
+fn held_rule(held_per_sec: f64) -> Rule {
+    Rule {
+        value: held_per_sec,
+        label: format!("{} requests/s arriving at random hold", count_text(held_per_sec)),
+    }
 }
 
 /// Two runs: the throughput of both in one panel, their response times in the other.
@@ -57,20 +67,22 @@ pub fn comparison(caption: &Caption, old: &Series, new: &Series) -> Result<Figur
 /// The verdict as a title, and what was measured under which conditions.
 fn verdict(findings: &Findings) -> Caption {
     let slo = &findings.plan.slo;
-    let p99 = slo.p99_ms.map(|ms| format!(" · p99 ≤ {}", ms_text(ms)));
-    let success = slo.success_ratio.map(|ratio| format!(" · success ≥ {}", percent_text(ratio)));
     let url = escape_control(&findings.plan.target.url);
-    let detail = format!("{url}{}{}", p99.unwrap_or_default(), success.unwrap_or_default());
+    let detail = words::limits(slo).fold(url, |detail, limit| format!("{detail} · {limit}"));
     let title = match chosen_step(findings).filter(|step| step.counts.ok > 0) {
         None if findings.answered_late() => "No answer came within a step".to_owned(),
         None => "No request succeeded".to_owned(),
-        Some(step) => format!(
-            "{} requests/s at {}{} · {}",
-            text::served_in_short(findings),
-            load_of(step),
-            text::successes(step, findings),
-            text::verdict_in_short(findings)
-        ),
+        Some(step) => {
+            let load = match findings.search.as_ref().and_then(|search| search.held_per_sec) {
+                Some(_) => "arriving at random".to_owned(),
+                None => format!("at {}{}", load_of(step), text::successes(step, findings)),
+            };
+            format!(
+                "{} requests/s {load} · {}",
+                text::served_in_short(findings),
+                text::verdict_in_short(findings)
+            )
+        }
     };
     Caption { title, detail }
 }

@@ -1,6 +1,6 @@
 //! The search for the highest rate within the conditions.
 
-use plimsoll_analyze::{Breach, Findings, RateSearch, SearchEnd, TrialOutcome, TrialSummary};
+use plimsoll_analyze::{Breach, Drift, Findings, RateSearch, SearchEnd, TrialOutcome, TrialSummary};
 use plimsoll_record::Run;
 
 use super::document::{document, each};
@@ -16,6 +16,8 @@ document! {
         broken_per_sec: Option<f64> = search.broken_per_sec,
         /// What broke there: `latency`, `success` or `queue`.
         breach: Option<&'static str> = search.breach.map(breach),
+        /// The percentile whose limit broke there, from 0 to 100; null if something else did.
+        breach_percentile: Option<f64> = search.breach.and_then(percentile),
         /// Why the search ended: `found`, `unfinished` (budget or user), `generator_limited` or `never_held`.
         end: &'static str = match search.end {
             SearchEnd::Found => "found",
@@ -23,10 +25,22 @@ document! {
             SearchEnd::GeneratorLimited => "generator_limited",
             SearchEnd::NeverHeld => "never_held",
         },
-        /// True if a rate held at one time and not at another.
-        moved: bool = search.moved,
+        /// Two rates that no chance explains: the maximum moved during the search. Null if it did not.
+        drift: Option<DriftDocument> = search.drift.as_ref().map(DriftDocument::new),
+        /// A rate that held before and after, but not right after an overload, requests per second; null without one.
+        hysteresis_per_sec: Option<f64> = search.hysteresis_per_sec,
         /// Every rate that was tried, in order.
         trials: Vec<SearchTrialDocument> = each(&search.trials, |trial| SearchTrialDocument::new(run, findings, trial)),
+    }
+
+    /// A maximum that moved.
+    pub struct DriftDocument(drift: &Drift) {
+        /// A rate that held at one time, requests per second.
+        held_per_sec: f64 = drift.held_per_sec,
+        /// The lower rate that broke at another.
+        broken_per_sec: f64 = drift.broken_per_sec,
+        /// True if the lower rate broke after the higher one had held.
+        falls: bool = drift.falls,
     }
 
     /// A rate that was tried.
@@ -43,14 +57,28 @@ document! {
             TrialOutcome::Broken(what) => Some(breach(what)),
             TrialOutcome::Held | TrialOutcome::Close | TrialOutcome::GeneratorLimited => None,
         },
+        /// The percentile whose limit broke, from 0 to 100; null if something else did, or nothing.
+        breach_percentile: Option<f64> = match trial.outcome {
+            TrialOutcome::Broken(what) => percentile(what),
+            TrialOutcome::Held | TrialOutcome::Close | TrialOutcome::GeneratorLimited => None,
+        },
+        /// True if it began right after the load of a rate that broke.
+        after_overload: bool = trial.after_overload,
         /// What was measured.
         step: StepDocument = StepDocument::new(run, findings, &trial.step),
     }
 }
 
+fn percentile(breach: Breach) -> Option<f64> {
+    match breach {
+        Breach::Latency(limit) => Some(limit.percent),
+        Breach::Success | Breach::Queue => None,
+    }
+}
+
 fn breach(breach: Breach) -> &'static str {
     match breach {
-        Breach::Latency => "latency",
+        Breach::Latency(_) => "latency",
         Breach::Success => "success",
         Breach::Queue => "queue",
     }

@@ -6,6 +6,8 @@ use plimsoll_analyze::{
     Proof, Resource, RowFinding, SloCheck, Suspect, TableFindings, TableReading, Usl, UslFit, Verdict,
 };
 
+use plimsoll_plan::LatencyLimit;
+
 use super::document::{Interval, document, each, value};
 use super::rows::BreakEvenDocument;
 use crate::amount::connections;
@@ -25,11 +27,11 @@ document! {
         plateau_interval: Interval = knee(findings).map(|knee| knee.plateau),
         /// Connections at which the plateau was measured.
         plateau_connections: Option<u32> = knee(findings).map(|knee| knee.plateau_connections),
-        /// The highest throughput within the p99 and success limits of the SLO: the highest rate of arrivals that held, or of a
+        /// The highest throughput within the latency and success limits of the SLO: the highest rate of arrivals that held, or of a
         /// ladder without a search that of its best step. Null if nothing met them, or none was given.
-        max_within_slo_per_sec: Option<f64> = value(findings.slo.and_then(|slo| slo.throughput_within)),
+        max_within_slo_per_sec: Option<f64> = value(findings.slo.as_ref().and_then(|slo| slo.throughput_within)),
         /// Its 95 % interval; of a search, the highest rate that held and the lowest that did not.
-        interval: Interval = findings.slo.and_then(|slo| slo.throughput_within),
+        interval: Interval = findings.slo.as_ref().and_then(|slo| slo.throughput_within),
         /// Connections of the ladder's best step within the limits.
         connections: Option<u32> = best_connections(findings),
         /// True if the generator was the limit: every throughput here is a lower bound.
@@ -41,20 +43,29 @@ document! {
     /// The SLO and whether it held. A limit is null where it was not given. Whether it held is null
     /// where too little is known.
     pub struct SloDocument(check: &SloCheck) {
-        /// The limit of p99 in milliseconds.
-        p99_ms: Option<f64> = check.slo.p99_ms,
-        /// Whether p99 stayed within it.
-        p99_held: Option<bool> = check.slo.p99_ms.and_then(|_| held(check.p99)),
+        /// The limits of latency, the lowest percentile first.
+        latency: Vec<LatencyLimitDocument> = check.slo.latency.iter().zip(&check.latency)
+            .map(|(limit, held)| LatencyLimitDocument::new(limit, *held)).collect::<Vec<_>>(),
         /// The minimum ratio of successful responses.
         success_ratio: Option<f64> = check.slo.success_ratio,
         /// Whether it was reached.
         success_held: Option<bool> = check.slo.success_ratio.and_then(|_| held(check.success)),
         /// The minimum throughput, requests per second.
         throughput_per_sec: Option<f64> = check.slo.throughput_per_sec,
-        /// Whether it was reached within the other two limits.
+        /// Whether it was reached within the other limits.
         throughput_held: Option<bool> = check.slo.throughput_per_sec.and_then(|_| held(check.throughput)),
-        /// Index of the step of the highest throughput within the limits of p99 and success.
+        /// Index of the step of the highest throughput within the limits of latency and success.
         best_step: Option<u32> = check.best_step,
+    }
+
+    /// A limit of latency.
+    pub struct LatencyLimitDocument(limit: &LatencyLimit, seen: Held) {
+        /// Which percentile, from 0 to 100; 100 is the longest time.
+        percentile: f64 = limit.percent,
+        /// Its limit in milliseconds.
+        limit_ms: f64 = limit.limit_ms,
+        /// Whether it stayed within the limit; null where too little is known.
+        held: Option<bool> = held(seen),
     }
 
     /// One line of evidence.
@@ -286,7 +297,7 @@ fn knee(findings: &Findings) -> Option<Knee> {
 }
 
 fn best_connections(findings: &Findings) -> Option<u32> {
-    let best = findings.slo?.best_step?;
+    let best = findings.slo.as_ref()?.best_step?;
     findings.steps.iter().find(|step| step.index == best).map(|step| step.connections)
 }
 

@@ -5,8 +5,9 @@ use plimsoll_plan::{Load, Slo};
 use plimsoll_units::{duration_text, escape_control, grouped, percent_text, share_text};
 
 use super::paragraph::wrapped;
+use super::search;
 use crate::amount::{
-    at_least, chosen_step, connections, if_known, list, load_of, percentile, seconds, throughput, unfinished,
+    at_least, chosen_step, connections, if_known, load_of, percentile, seconds, throughput, unfinished,
 };
 use crate::words;
 
@@ -14,7 +15,11 @@ use crate::words;
 pub(super) fn sentences(findings: &Findings) -> String {
     let is_reported = chosen_step(findings).is_some() && unfinished(findings).is_none();
     let knee = findings.knee.filter(|_| is_reported);
-    wrapped("", "", &capacity(findings)) + &if_known(knee, |knee| wrapped("", "", &growth(findings, &knee)))
+    let url = escape_control(&findings.plan.target.url);
+    let searched = if_known(search::held(findings), |held| wrapped("", "", &format!("{url} {held}")));
+    searched
+        + &wrapped("", "", &capacity(findings))
+        + &if_known(knee, |knee| wrapped("", "", &growth(findings, &knee)))
 }
 
 fn capacity(findings: &Findings) -> String {
@@ -26,8 +31,8 @@ fn capacity(findings: &Findings) -> String {
             target_lost(findings)
         );
     };
-    let held = match findings.slo {
-        Some(slo) if slo.best_step.is_none() => no_step_within(&url, &slo, step, findings),
+    let held = match &findings.slo {
+        Some(slo) if slo.best_step.is_none() => no_step_within(&url, slo, step, findings),
         slo => format!(
             "{}{url} {} {} at {}{}{}{}.",
             if_known(only_status(findings).filter(|status| words::is_redirect(*status)), redirected),
@@ -35,7 +40,7 @@ fn capacity(findings: &Findings) -> String {
             served(step, findings),
             load_of(step),
             successes(step, findings),
-            if_known(slo, |slo| within(&slo.slo)),
+            if_known(slo.as_ref(), |slo| within(&slo.slo)),
             if_known(unfinished(findings), |why| format!("; {why}"))
         ),
     };
@@ -57,8 +62,8 @@ pub(crate) fn successes(step: &StepSummary, findings: &Findings) -> String {
 }
 
 fn is_mostly_success(step: &StepSummary, findings: &Findings) -> bool {
-    let least = Slo::REFERENCE.success_ratio.filter(|_| findings.slo.is_none());
-    step.success_ratio.zip(least).is_none_or(|(ratio, least)| ratio >= least)
+    let least = Slo::REFERENCE_SUCCESS;
+    findings.slo.is_some() || step.success_ratio.is_none_or(|ratio| ratio >= least)
 }
 
 /// The throughput of a step, as the least that the target holds where the ladder ended too early to show more.
@@ -75,17 +80,17 @@ pub(super) fn target_lost(findings: &Findings) -> String {
     })
 }
 
-/// `, within p99 ≤ 500 ms and success ≥ 99.95 %`, as far as either was asked for.
+/// `, within p99 ≤ 500 ms and success ≥ 99.95 %`, as far as any was asked for.
 pub(super) fn within(slo: &Slo) -> String {
-    let p99 = slo.p99_ms.map(|ms| format!("p99 ≤ {}", duration_text(ms * 1e6)));
-    let success = slo.success_ratio.map(|ratio| format!("success ≥ {}", percent_text(ratio)));
-    let limits = list(p99.into_iter().chain(success), " and ");
-    if limits.is_empty() { limits } else { format!(", within {limits}") }
+    let mut limits: Vec<String> = words::limits(slo).collect();
+    let Some(last) = limits.pop() else { return String::new() };
+    let others = if limits.is_empty() { String::new() } else { limits.join(", ") + " and " };
+    format!(", within {others}{last}")
 }
 
 fn no_step_within(url: &str, check: &SloCheck, best: &StepSummary, findings: &Findings) -> String {
     let success = best.success_ratio.map_or_else(|| "not known".to_owned(), percent_text);
-    if [check.p99, check.success].contains(&Held::No) {
+    if check.is_too_slow() || check.success == Held::No {
         return format!(
             "{url} held no tested load{}. Its best throughput was {} at {}, with p99 {} and success {success}.",
             within(&check.slo),

@@ -1,27 +1,27 @@
 //! The search for the highest rate within the conditions: its result as a sentence, and its trials as a table.
 
-use plimsoll_analyze::{Breach, Findings, RateSearch, SearchEnd, TrialOutcome, TrialSummary};
-use plimsoll_units::count_text;
+use plimsoll_analyze::{Breach, Drift, Findings, RateSearch, SearchEnd, TrialOutcome, TrialSummary};
+use plimsoll_plan::Load;
+use plimsoll_units::{count_text, duration_text, share_text};
 
 use super::claim::within;
 use super::paragraph::headed;
 use super::table::table;
 use crate::amount::{list, percentile, ratio, seconds};
 
+/// An interval that a longer search would narrow.
+const WIDE: f64 = 0.03;
+
 /// What the target holds, as the rest of a sentence that begins with its URL; `None` without a search.
 pub(super) fn held(findings: &Findings) -> Option<String> {
     let search = findings.search.as_ref()?;
     let within = within(&findings.plan.slo);
-    let moved = match search.moved {
-        true => " The maximum moved while it was searched for: a rate held at one time and not at another.",
-        false => "",
-    };
     let text = match (search.held_per_sec, &search.broken_per_sec) {
         (Some(held), Some(broken)) => format!(
             "holds {} requests/s that arrive at random{within}. {}{}",
             count_text(held),
             beyond(search, *broken),
-            unconfirmed(search.end),
+            precision(findings, search.end),
         ),
         (Some(held), None) => {
             format!(
@@ -41,29 +41,62 @@ pub(super) fn held(findings: &Findings) -> Option<String> {
             "was not pushed to a limit by arrivals at random{within}: no rate that was tried could be judged."
         ),
     };
-    Some(text + moved)
+    Some(text + &drift(search) + &hysteresis(search))
+}
+
+/// A maximum that moved is reported with both of its values.
+fn drift(search: &RateSearch) -> String {
+    let Some(Drift { held_per_sec, broken_per_sec, falls }) = search.drift else { return String::new() };
+    let (held, broken) = (count_text(held_per_sec), count_text(broken_per_sec));
+    let what = match falls {
+        true => format!("fell: {held} requests/s held at first, {broken} broke later"),
+        false => format!("rose: {broken} requests/s broke at first, {held} held later"),
+    };
+    format!(" The maximum {what}. It drifts: the figures are the last ones seen.")
+}
+
+fn hysteresis(search: &RateSearch) -> String {
+    let Some(rate) = search.hysteresis_per_sec else { return String::new() };
+    format!(
+        " Right after an overload it does not hold {} requests/s; after a rest it does.",
+        count_text(rate)
+    )
 }
 
 /// What happens at the lowest rate that is too high.
 fn beyond(search: &RateSearch, broken: f64) -> String {
-    let what = search.breach.map_or("the conditions do not hold", breach);
+    let what = search.breach.map_or_else(|| "the conditions do not hold".to_owned(), breach);
     format!("At {} requests/s {what}.", count_text(broken))
 }
 
-fn breach(breach: Breach) -> &'static str {
+fn breach(breach: Breach) -> String {
     match breach {
-        Breach::Latency => "more than 1 % of the responses are late",
-        Breach::Success => "too many requests fail",
-        Breach::Queue => "requests queue up faster than they are answered",
+        Breach::Latency(limit) if limit.late_ratio() == 0.0 => {
+            format!("a response takes longer than {}", duration_text(limit.limit_ns()))
+        }
+        Breach::Latency(limit) => format!(
+            "more than {} of the responses take longer than {}",
+            share_text(limit.late_ratio()),
+            duration_text(limit.limit_ns())
+        ),
+        Breach::Success => "too many requests fail".to_owned(),
+        Breach::Queue => "requests queue up faster than they are answered".to_owned(),
     }
 }
 
-fn unconfirmed(end: SearchEnd) -> &'static str {
-    match end {
-        SearchEnd::Found | SearchEnd::NeverHeld => "",
-        SearchEnd::Unfinished | SearchEnd::GeneratorLimited => {
-            " The search ended before both rates were confirmed."
+/// What the time was too short for.
+fn precision(findings: &Findings, end: SearchEnd) -> String {
+    let Load::Ladder { budget: Some(budget), .. } = &findings.plan.load else { return String::new() };
+    let (budget, within) =
+        (duration_text(budget.as_secs_f64() * 1e9), findings.plan.search.map(|order| order.tolerance));
+    match (end, within) {
+        (SearchEnd::Unfinished | SearchEnd::GeneratorLimited, _) => {
+            " The search ended before both rates were confirmed.".to_owned()
         }
+        (SearchEnd::Found, Some(within)) if within >= WIDE => {
+            format!(" In {budget} the two are as near as {}; --budget 10m narrows that.", share_text(within))
+        }
+        (SearchEnd::Found | SearchEnd::NeverHeld, _) => String::new(),
     }
 }
 

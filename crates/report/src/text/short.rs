@@ -10,7 +10,7 @@ mod sentences;
 use plimsoll_analyze::{Confidence, Excluded, Findings, Limit, Place, ProofOutcome, Steadiness, StepSummary};
 use plimsoll_plan::Load;
 use plimsoll_record::{ProfileOutcome, Run, RunCommand};
-use plimsoll_units::escape_control;
+use plimsoll_units::{count_text, escape_control};
 
 use self::sentences::sentences_in;
 use super::page::{Ink, Page};
@@ -58,6 +58,9 @@ pub fn short(run: &Run, findings: &Findings, page: &Page) -> String {
 
 /// The throughput that the answer speaks of, in requests per second, as one word.
 pub fn served_in_short(findings: &Findings) -> String {
+    if let Some(held) = findings.search.as_ref().and_then(|search| search.held_per_sec) {
+        return count_text(held);
+    }
     let step = chosen_step(findings).filter(|step| step.counts.ok > 0);
     let is_least = findings.lower_bound || unfinished(findings).is_some();
     step.map_or_else(|| "0".to_owned(), |step| at_least(step.throughput.value, is_least))

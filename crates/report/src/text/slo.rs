@@ -1,7 +1,7 @@
 //! The SLO, one line for each of its conditions.
 
-use plimsoll_analyze::{Findings, Held, SloCheck, StepSummary};
-use plimsoll_plan::Slo;
+use plimsoll_analyze::{Findings, Held, Percentile, SloCheck, StepSummary};
+use plimsoll_plan::{LatencyLimit, Slo};
 use plimsoll_units::{count_text, duration_text, percent_text};
 
 use super::paragraph::{headed, wrapped};
@@ -43,8 +43,8 @@ impl Condition {
 pub(super) fn conditions(findings: &Findings) -> Option<(&StepSummary, Vec<Condition>)> {
     let check = findings.slo.as_ref()?;
     let step = judged_step(findings, check)?;
-    let conditions = [p99(check, step), success(check, step), throughput(findings, check)];
-    Some((step, conditions.into_iter().flatten().collect()))
+    let others = [success(check, step), throughput(findings, check)];
+    Some((step, latency(check, step).chain(others.into_iter().flatten()).collect()))
 }
 
 /// The sign of a condition.
@@ -67,33 +67,43 @@ fn judged_step<'a>(findings: &'a Findings, check: &SloCheck) -> Option<&'a StepS
 /// The conditions that one step decides, at a step that was not judged: met, broken, or not known.
 pub(super) fn conditions_at(slo: &Slo, step: &StepSummary) -> Vec<Condition> {
     let check = SloCheck {
-        slo: *slo,
+        slo: slo.clone(),
         best_step: None,
         throughput_within: None,
-        p99: p99_held(slo, step),
+        latency: latency_held(slo, step),
         success: success_held(slo, step),
         throughput: Held::Unknown,
     };
-    [self::p99(&check, step), self::success(&check, step)].into_iter().flatten().collect()
+    latency(&check, step).chain(success(&check, step)).collect()
 }
 
 /// True for a step that breaks a condition.
 pub(super) fn is_broken(slo: &Slo, step: &StepSummary) -> bool {
-    [p99_held(slo, step), success_held(slo, step)].contains(&Held::No)
+    latency_held(slo, step).contains(&Held::No) || success_held(slo, step) == Held::No
 }
 
-/// Whether one step alone meets the limit of p99; not known also without a limit.
-pub(super) fn p99_held(slo: &Slo, step: &StepSummary) -> Held {
+/// Whether one step alone meets each limit of latency.
+fn latency_held(slo: &Slo, step: &StepSummary) -> Vec<Held> {
+    slo.latency.iter().zip(&step.limited).map(|(limit, seen)| limit_held(limit, seen, step)).collect()
+}
+
+/// Whether one step alone meets the limit of this percentile; not known also without a limit.
+pub(super) fn percentile_held(slo: &Slo, percent: f64, step: &StepSummary) -> Held {
+    let mut limits = slo.latency.iter().zip(&step.limited);
+    let limited = limits.find(|(limit, _)| limit.percent == percent);
+    limited.map_or(Held::Unknown, |(limit, seen)| limit_held(limit, seen, step))
+}
+
+fn limit_held(limit: &LatencyLimit, seen: &Percentile, step: &StepSummary) -> Held {
     let times = &step.latency;
-    // Where p99 is not known, it is below neither the median nor the shortest time.
+    // Where a percentile is not known, it is not below the shortest time, and a high one not below the median.
     let shortest_ns = (times.count > 0).then_some(times.min_ns);
-    let is_above =
-        |limit_ms: f64| [times.p50.ns, shortest_ns].into_iter().flatten().any(|ns| ns > limit_ms * 1e6);
-    let met = |limit_ms: f64| match times.p99.ns {
-        Some(ns) => Some(ns <= limit_ms * 1e6),
-        None => is_above(limit_ms).then_some(false),
-    };
-    held(slo.p99_ms.and_then(met))
+    let median_ns = times.p50.ns.filter(|_| limit.percent >= 50.0);
+    let is_above = || [median_ns, shortest_ns].into_iter().flatten().any(|ns| ns > limit.limit_ns());
+    held(match seen.ns {
+        Some(ns) => Some(ns <= limit.limit_ns()),
+        None => is_above().then_some(false),
+    })
 }
 
 /// The same of the success ratio.
@@ -109,13 +119,17 @@ fn held(is_met: Option<bool>) -> Held {
     }
 }
 
-fn p99(check: &SloCheck, step: &StepSummary) -> Option<Condition> {
-    let limit = format!("limit {}", duration_text(check.slo.p99_ms? * 1e6));
-    let seen = match (check.p99, step.latency.p99.ns) {
-        (Held::No, None) => "p99 above its limit".to_owned(),
-        _ => format!("p99 {}", percentile(step.latency.p99)),
-    };
-    Some(Condition { held: check.p99, seen, over: String::new(), limit })
+fn latency<'a>(check: &'a SloCheck, step: &'a StepSummary) -> impl Iterator<Item = Condition> + 'a {
+    let limits = check.slo.latency.iter().zip(&step.limited).zip(&check.latency);
+    limits.map(|((limit, seen), held)| {
+        let name = limit.name();
+        let seen = match (held, seen.ns) {
+            (Held::No, None) => format!("{name} above its limit"),
+            _ => format!("{name} {}", percentile(*seen)),
+        };
+        let limit = format!("limit {}", duration_text(limit.limit_ns()));
+        Condition { held: *held, seen, over: String::new(), limit }
+    })
 }
 
 fn success(check: &SloCheck, step: &StepSummary) -> Option<Condition> {
@@ -129,9 +143,9 @@ fn throughput(findings: &Findings, check: &SloCheck) -> Option<Condition> {
     let limit = format!("at least {}", count_text(check.slo.throughput_per_sec?));
     let seen = match check.throughput_within {
         Some(within) => {
-            format!("{} requests/s within p99 and success", at_least(within.value, findings.lower_bound))
+            format!("{} requests/s within the others", at_least(within.value, findings.lower_bound))
         }
-        None => "no step within p99 and success".to_owned(),
+        None => "no step within the others".to_owned(),
     };
     let seen = format!("throughput: {seen}");
     Some(Condition { held: check.throughput, seen, over: String::new(), limit })

@@ -1,6 +1,6 @@
 //! What holds for the analysis of every run that can be read: shared by the tests and the fuzz target.
 
-use plimsoll_plan::{ArrivalProcess, Level, Load, Plan, RateProfile, Slo};
+use plimsoll_plan::{ArrivalProcess, LatencyLimit, Level, Load, Plan, RateProfile, Slo};
 use plimsoll_record::{
     Counters, EncodedHistogram, Event, EventKind, FailureKind, Frame, HostSample, Phase, Reading, Run,
     RunCommand, Source, StepEnd,
@@ -194,7 +194,11 @@ fn edit_plan(run: &mut Run, what: u8, which: usize, number: u64) {
         }
         46 => {
             let limit = Some(f64::from_bits(number)).filter(|limit| limit.is_finite());
-            plan.slo = Slo { p99_ms: limit, success_ratio: None, throughput_per_sec: Some(number as f64) };
+            plan.slo = Slo {
+                latency: limit.map(LatencyLimit::p99).into_iter().collect(),
+                success_ratio: None,
+                throughput_per_sec: Some(number as f64),
+            };
         }
         _ => plan.hosts.truncate(which % 2),
     }

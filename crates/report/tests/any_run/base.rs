@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use plimsoll_plan::{Capacity, LoadSpec, Plan, PlanHost, PlanSpec, Slo};
+use plimsoll_plan::{Capacity, LatencyLimit, LoadSpec, Plan, PlanHost, PlanSpec, Slo};
 use plimsoll_record::metric::{cpu, tcp};
 use plimsoll_record::{
     Counters, Counts, EncodedHistogram, Event, EventKind, FailureKind, FormatVersion, Frame, FrameHead,
@@ -22,7 +22,11 @@ fn plan() -> Plan {
         PlanHost { capacity: Capacity { cores: Some(2.0), ..Capacity::default() }, ..PlanHost::named("web") };
     let spec = PlanSpec {
         name: Some("base".to_owned()),
-        slo: Slo { p99_ms: Some(50.0), success_ratio: Some(0.99), throughput_per_sec: Some(100.0) },
+        slo: Slo {
+            latency: vec![LatencyLimit::p99(50.0)],
+            success_ratio: Some(0.99),
+            throughput_per_sec: Some(100.0),
+        },
         hosts: vec![web],
         timeout: Duration::from_secs(3),
         ..PlanSpec::new("http://10.0.0.1:8080/a", load)

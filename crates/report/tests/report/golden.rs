@@ -53,7 +53,7 @@ fn short_answers_hold_what_matters_on_one_page() {
 fn a_step_outside_the_conditions_is_no_sweet_spot() {
     let text = |p99_ms: f64| {
         let mut sample = sample::healthy(RunCommand::Answer);
-        sample.findings.slo.as_mut().unwrap().slo.p99_ms = Some(p99_ms);
+        sample.findings.slo.as_mut().unwrap().slo.latency = vec![plimsoll_plan::LatencyLimit::p99(p99_ms)];
         text::short(&sample.run, &sample.findings, &Page { width: 80, colours: false, run_name: None })
     };
     assert!(text(500.0).contains("sweet spot"), "{}", text(500.0));

@@ -7,7 +7,7 @@ use plimsoll_analyze::{
     GeneratorReason, Held, Knee, Limit, MachineLoad, Observation, Percentile, Place, SloCheck, Steadiness,
     StepSummary, TimeSummary, Usl, UslFit, Verdict, WorkerLoad,
 };
-use plimsoll_plan::{ArrivalProcess, LoadSpec, Plan, PlanSpec, RateProfile, ScenarioSpec, Slo};
+use plimsoll_plan::{ArrivalProcess, LatencyLimit, LoadSpec, Plan, PlanSpec, RateProfile, ScenarioSpec, Slo};
 use plimsoll_record::{
     Counts, EncodedHistogram, Event, EventKind, FailureKind, FirstAnswer, FormatVersion, Frame, FrameHead,
     Limits, Machine, Manifest, Phase, Preflight, Run, RunCommand, StepEnd, WorkerTime,
@@ -198,6 +198,7 @@ pub(super) fn step(index: u32, connections: u32, per_sec: f64) -> StepSummary {
         end: StepEnd::Steady,
         lost_at_sec: None,
         latency: times,
+        limited: vec![times.p99],
         service: times,
         connect: TimeSummary::default(),
         handshake: TimeSummary::default(),
@@ -225,7 +226,8 @@ fn around(ratio: f64, ended: u64) -> (f64, f64) {
     ((ratio - half).max(0.0), (ratio + half).min(1.0))
 }
 
-fn sample(command: RunCommand, plan: Plan, steps: Vec<StepSummary>, verdict: Verdict) -> Sample {
+fn sample(command: RunCommand, plan: Plan, mut steps: Vec<StepSummary>, verdict: Verdict) -> Sample {
+    steps.iter_mut().for_each(|step| step.limited = vec![step.latency.p99]);
     let manifest = manifest(command, &plan);
     let generator = steps.last().map_or_else(GeneratorHealth::default, |step| step.generator.clone());
     let findings = Findings {
@@ -273,7 +275,7 @@ pub(super) fn healthy(command: RunCommand) -> Sample {
     let advice = Advice::WatchAtConnections(16);
     let mut sample = sample(
         command,
-        plan(ladder_spec(), Slo::REFERENCE),
+        plan(ladder_spec(), Slo::reference()),
         steps,
         verdict(Limit::Unknown, Confidence::Inferred, advice),
     );
@@ -293,10 +295,10 @@ pub(super) fn healthy(command: RunCommand) -> Sample {
         r_squared: 0.987,
     }));
     sample.findings.slo = Some(SloCheck {
-        slo: Slo::REFERENCE,
+        slo: Slo::reference(),
         best_step: Some(5),
         throughput_within: Some(best),
-        p99: Held::Yes,
+        latency: vec![Held::Yes],
         success: Held::Yes,
         throughput: Held::Yes,
     });
@@ -333,17 +335,17 @@ pub(super) fn dead() -> Sample {
     let remedy = Advice::Failure(FailureAdvice::Usual(FailureKind::ConnectRefused));
     let mut sample = sample(
         RunCommand::Answer,
-        plan(ladder_spec(), Slo::REFERENCE),
+        plan(ladder_spec(), Slo::reference()),
         vec![only],
         verdict(Limit::Unknown, Confidence::Unknown, remedy),
     );
     sample.findings.verdict.evidence.clear();
     sample.findings.usl = Some(UslFit::TooFewPoints(0));
     sample.findings.slo = Some(SloCheck {
-        slo: Slo::REFERENCE,
+        slo: Slo::reference(),
         best_step: None,
         throughput_within: None,
-        p99: Held::Unknown,
+        latency: vec![Held::Unknown],
         success: Held::No,
         throughput: Held::No,
     });
@@ -370,7 +372,7 @@ pub(super) fn unsettled() -> Sample {
     let advice = Advice::HigherRate;
     let mut sample = sample(
         RunCommand::Answer,
-        plan(load, Slo::REFERENCE),
+        plan(load, Slo::reference()),
         steps,
         verdict(Limit::None, Confidence::Measured, advice),
     );
@@ -431,10 +433,10 @@ pub(super) fn behind() -> Sample {
     only.generator.open_ratio = None;
     only.generator.backlog = 3000;
     let advice = Advice::HigherRate;
-    let slo = Slo { p99_ms: Some(500.0), ..Slo::default() };
+    let slo = Slo { latency: vec![LatencyLimit::p99(500.0)], ..Slo::default() };
     let mut sample = sample(
         RunCommand::Run,
-        plan(single_spec(Some(64), Some(2000.0)), slo),
+        plan(single_spec(Some(64), Some(2000.0)), slo.clone()),
         vec![only],
         verdict(Limit::Unknown, Confidence::Inferred, advice),
     );
@@ -442,7 +444,7 @@ pub(super) fn behind() -> Sample {
         slo,
         best_step: None,
         throughput_within: None,
-        p99: Held::No,
+        latency: vec![Held::No],
         success: Held::Unknown,
         throughput: Held::Unknown,
     });

@@ -65,9 +65,9 @@ fn single(step: &StepSummary, findings: &Findings) -> String {
 /// No step is known to be within the conditions.
 fn without_step(check: &SloCheck, best: &StepSummary, findings: &Findings, url: &str) -> String {
     let (served, load) = (claim::served(best, findings), load_of(best));
-    if [check.p99, check.success].contains(&Held::No) {
+    if check.is_too_slow() || check.success == Held::No {
         let lowest = findings.steps.iter().min_by_key(|step| step.connections);
-        let slow = lowest.filter(|_| check.p99 == Held::No).map(|step| {
+        let slow = lowest.filter(|_| check.is_too_slow()).map(|step| {
             format!(" Already at {} a request takes {} on average.", load_of(step), mean(&step.latency))
         });
         return format!(

@@ -124,7 +124,8 @@ impl Table<'_> {
     fn cell(&self, name: &str, text: String, step: &StepSummary) -> String {
         let Some(check) = &self.findings.slo else { return text };
         let broken = match name {
-            "p99" => slo::p99_held(&check.slo, step) == Held::No,
+            "p50" => slo::percentile_held(&check.slo, 50.0, step) == Held::No,
+            "p99" => slo::percentile_held(&check.slo, 99.0, step) == Held::No,
             "success" => slo::success_held(&check.slo, step) == Held::No,
             _ => false,
         };

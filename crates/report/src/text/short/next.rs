@@ -34,17 +34,19 @@ pub(super) fn next(run: &Run, findings: &Findings, page: &Page) -> String {
     page.paint_part(Ink::Strong, LABEL, &(text + &command))
 }
 
-/// What helps where a request takes longer than p99 allows without any other: no pool and no machine makes it shorter.
+/// What helps where a request takes longer than its limit without any other: no pool and no machine makes it shorter.
 fn too_slow(findings: &Findings) -> Option<String> {
     let is_ladder = matches!(findings.plan.load, Load::Ladder { .. });
     let check = findings.slo.as_ref().filter(|check| is_ladder && check.best_step.is_none())?;
-    let allowed_ns = check.slo.p99_ms? * 1e6;
+    let limit = check.slo.highest_limit()?;
+    let allowed_ns = limit.limit_ns();
     let lowest = findings.steps.iter().min_by_key(|step| step.connections)?;
     let is_broken = lowest.latency.count > 0 && lowest.latency.mean_ns > allowed_ns;
     is_broken.then(|| {
         format!(
-            "make the request faster, or allow it more than {} (--p99). What the verdict names bounds throughput, not this time",
-            duration_text(allowed_ns)
+            "make the request faster, or allow it more than {} ({}). What the verdict names bounds throughput, not this time",
+            duration_text(allowed_ns),
+            limit.name()
         )
     })
 }
@@ -153,7 +155,7 @@ fn is_plain(findings: &Findings) -> bool {
         && plan.hosts.is_empty()
         && plan.profile.is_none()
         && plan.warm.is_none()
-        && (plan.slo == Slo::default() || plan.slo == Slo::REFERENCE)
+        && (plan.slo == Slo::default() || plan.slo == Slo::reference())
 }
 
 /// The URL as a shell takes it; `URL` for one that leaves no room for a command.
