@@ -1,7 +1,7 @@
 //! Statistics of performance measurements: pure functions of slices of numbers.
 //!
 //! All intervals are two-sided 95 % intervals. Functions that cannot answer from so few values return `None`; none of
-//! them panics, and none reads a clock, a file or a random number.
+//! them panics, and none reads a clock, a file or a random number that does not follow from a fixed seed.
 //!
 //! Throughput measured over intervals of a load, from the first request on:
 //!
@@ -27,6 +27,7 @@ mod series;
 mod trend;
 
 pub mod batch_means;
+pub mod change_points;
 pub mod line;
 pub mod quantile;
 pub mod sequential;
