@@ -7,7 +7,7 @@ use std::time::Duration;
 use plimsoll_engine::Traffic;
 use plimsoll_host::SampleSource;
 use plimsoll_plan::Plan;
-use plimsoll_record::{Calibration, EventKind, FormatVersion, Manifest, RunCommand};
+use plimsoll_record::{Calibration, EventKind, FormatVersion, Manifest, RunCommand, Tags};
 use plimsoll_sys::Destination;
 use plimsoll_units::{Clock, RealClock, unix_ms};
 
@@ -35,6 +35,8 @@ pub struct RunOptions<'a> {
     pub folder: Option<&'a Path>,
     pub interrupted: &'a AtomicBool,
     pub tool_version: &'a str,
+    /// What the user calls the run apart from its name.
+    pub tags: Tags,
     pub workload: Option<WorkloadOverride>,
     /// What this machine's generator can do at most, as far as it was measured; that of the run's driver is recorded.
     pub calibrations: &'a [Calibration],
@@ -59,6 +61,7 @@ impl<'a> RunOptions<'a> {
             folder: None,
             interrupted,
             tool_version,
+            tags: Tags::default(),
             workload: None,
             calibrations: &[],
             feeds: Vec::new(),
@@ -169,6 +172,7 @@ fn recorder<'a>(
         protocol: if plan.http2 { "HTTP/2" } else { "HTTP/1.1" }.to_owned(),
         tls: prepared.tls.clone(),
         started_unix_ms: unix_ms(),
+        tags: options.tags.clone(),
         sealed: false,
     };
     let path = |folder| plimsoll_store::free_path(folder, &plan.name, manifest.started_unix_ms);

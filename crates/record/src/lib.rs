@@ -17,6 +17,7 @@ mod run;
 mod sample;
 mod source;
 mod subject;
+mod tags;
 mod tally;
 mod text;
 
@@ -36,5 +37,6 @@ pub use run::{CpuProfile, Damage, Event, EventKind, ProfileForm, ProfileOutcome,
 pub use sample::{HostSample, Reading, Sharing};
 pub use source::{Source, SourceName, SubjectKind};
 pub use subject::{Address, Subject};
+pub use tags::{Tag, TagChanges, TagError, Tags};
 pub use tally::Tally;
 pub use text::Text;

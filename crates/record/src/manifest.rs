@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Calibration;
+use crate::{Calibration, Tags};
 
 /// The version of the run file's format. A reader takes any minor of its own major.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -15,7 +15,7 @@ pub struct FormatVersion {
 
 impl FormatVersion {
     /// The version this build writes.
-    pub const CURRENT: Self = Self { major: 2, minor: 0 };
+    pub const CURRENT: Self = Self { major: 2, minor: 1 };
 }
 
 /// Limits of the generator's machine that bound a plan.
@@ -211,6 +211,8 @@ pub struct Manifest {
     pub tls: Option<TlsUsed>,
     /// In milliseconds since 1970-01-01 UTC.
     pub started_unix_ms: u64,
+    /// The tags that the run was made with; those given later are not in its file.
+    pub tags: Tags,
     /// True once the run ended in order; false in the file of a run that was killed.
     pub sealed: bool,
 }

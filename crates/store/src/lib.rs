@@ -11,17 +11,21 @@ mod error;
 mod file_name;
 #[cfg(test)]
 mod fixture;
+mod index;
 mod invariants;
 mod listing;
 mod reader;
 mod schema;
+mod sealed;
 mod verify;
 mod writer;
 
 pub use checked::{Checked, check};
 pub use error::StoreError;
 pub use file_name::{file_date, file_name, free_path};
+pub use index::{FileStamp, IndexedRun, RunIndex};
 pub use invariants::check_run;
-pub use listing::{RunRow, RunSummary, list};
+pub use listing::{RunRow, RunSummary, list, run_files, summarize};
 pub use reader::read;
+pub use sealed::{copy_with_plan, run_id};
 pub use writer::RunWriter;

@@ -47,16 +47,25 @@ const SUMMARY: &str = "SELECT name, command, plan ->> '$.target.url' AS target_u
 /// # Errors
 /// When the folder is missing or cannot be read. A file that cannot be read is a row and not an error.
 pub fn list(folder: &Path) -> Result<Vec<RunRow>, StoreError> {
+    let mut rows: Vec<RunRow> = run_files(folder)?.into_iter().map(row).collect();
+    rows.sort_by(|one, other| rank(one).cmp(&rank(other)));
+    Ok(rows)
+}
+
+/// The run files in `folder`, in no order; none is opened.
+///
+/// # Errors
+/// When the folder is missing or cannot be read.
+pub fn run_files(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
     let entries = fs::read_dir(folder).map_err(|error| error::looking(folder, &error))?;
-    let mut rows = Vec::new();
+    let mut files = Vec::new();
     for entry in entries {
         let path = entry.map_err(|error| error::looking(folder, &error))?.path();
         if path.extension().is_some_and(|extension| extension == EXTENSION) {
-            rows.push(row(path));
+            files.push(path);
         }
     }
-    rows.sort_by(|one, other| rank(one).cmp(&rank(other)));
-    Ok(rows)
+    Ok(files)
 }
 
 /// Readable rows have a start, unreadable ones `None`, which is the smallest and so comes last when reversed.
@@ -70,7 +79,11 @@ fn row(path: PathBuf) -> RunRow {
     RunRow { summary: summarize(&path), size_bytes, path }
 }
 
-fn summarize(path: &Path) -> Result<RunSummary, StoreError> {
+/// What a listing says about one run file.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn summarize(path: &Path) -> Result<RunSummary, StoreError> {
     let connection = access::open(path)?;
     connection.query_row(SUMMARY, [], summary).map_err(|error| error::reading(path, &error))
 }

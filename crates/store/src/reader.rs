@@ -5,8 +5,8 @@ use std::path::Path;
 
 use plimsoll_record::{
     Counts, CpuProfile, Damage, EncodedHistogram, Event, EventKind, FailureKind, FormatVersion, Frame,
-    FrameHead, HostSample, Manifest, Phase, ProfileOutcome, Reading, Run, Sharing, Step, StepEnd, TlsUsed,
-    WorkerTime,
+    FrameHead, HostSample, Manifest, Phase, ProfileOutcome, Reading, Run, Sharing, Step, StepEnd, Tags,
+    TlsUsed, WorkerTime,
 };
 use rusqlite::types::Type;
 use rusqlite::{Connection, Result, Row};
@@ -142,8 +142,17 @@ fn manifest(row: &Row<'_>) -> Result<Manifest> {
         protocol: row.get("protocol")?,
         tls: row.get::<_, Option<Json<TlsUsed>>>("tls")?.map(|Json(tls)| tls),
         started_unix_ms: row.get("started_unix_ms")?,
+        tags: tags(row)?,
         sealed: row.get("sealed")?,
     })
+}
+
+/// Format 2.0 has no such column.
+fn tags(row: &Row<'_>) -> Result<Tags> {
+    match row.as_ref().column_index("tags") {
+        Ok(_) => json(row, "tags"),
+        Err(_) => Ok(Tags::default()),
+    }
 }
 
 fn step(row: &Row<'_>) -> Result<Step> {

@@ -27,6 +27,7 @@ CREATE TABLE manifest (
   protocol        TEXT NOT NULL,
   tls             TEXT,
   started_unix_ms INTEGER NOT NULL,
+  tags            TEXT NOT NULL,
   sealed          INTEGER NOT NULL CHECK (sealed IN (0, 1))
 ) STRICT;
 

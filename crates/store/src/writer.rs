@@ -21,7 +21,7 @@ use crate::schema::{APPLICATION_ID, Json, TABLES, Word};
 const BUSY_TIMEOUT: Duration = Duration::from_millis(500);
 
 // The values are in the order of the columns in the schema.
-const INSERT_MANIFEST: &str = "INSERT INTO manifest VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)";
+const INSERT_MANIFEST: &str = "INSERT INTO manifest VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)";
 /// A step is under way until it is written again.
 const UPSERT_STEP: &str = "INSERT OR REPLACE INTO step VALUES (?1, ?, ?, ?, ?, ?, ?, ?, \
     NOT EXISTS (SELECT 1 FROM step WHERE step = ?1))";
@@ -236,7 +236,7 @@ impl RunWriter {
 
 /// A plan holds the headers of its requests, and those hold credentials. SQLite gives the files next to a run file
 /// the same mode.
-const OWNER_ONLY: u32 = 0o600;
+pub(crate) const OWNER_ONLY: u32 = 0o600;
 
 /// Makes an empty file that was not there before, which no other process can have made in the same moment.
 fn claim(path: &Path, overwrite: bool) -> io::Result<()> {
@@ -319,6 +319,7 @@ fn insert_manifest(connection: &Connection, manifest: &Manifest) -> rusqlite::Re
         manifest.protocol,
         manifest.tls.as_ref().map(Json),
         manifest.started_unix_ms,
+        Json(&manifest.tags),
     ];
     connection.execute(INSERT_MANIFEST, values).map(drop)
 }

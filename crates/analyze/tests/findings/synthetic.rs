@@ -332,6 +332,7 @@ fn manifest(load: LoadSpec, slo: Slo) -> Manifest {
         protocol: "HTTP/1.1".to_owned(),
         tls: None,
         started_unix_ms: 0,
+        tags: plimsoll_record::Tags::default(),
         sealed: true,
     }
 }

@@ -64,6 +64,7 @@ fn manifest() -> Manifest {
         protocol: "HTTP/1.1".to_owned(),
         tls: None,
         started_unix_ms: 1_709_210_096_789,
+        tags: plimsoll_record::Tags::default(),
         sealed: true,
     }
 }

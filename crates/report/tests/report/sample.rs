@@ -93,6 +93,7 @@ fn manifest(command: RunCommand, plan: &Plan) -> Manifest {
         protocol: "HTTP/1.1".to_owned(),
         tls: None,
         started_unix_ms: 1_800_000_000_000,
+        tags: plimsoll_record::Tags::default(),
         sealed: true,
     }
 }
