@@ -15,6 +15,7 @@
 //! | `table` | rows of figures, and what several of them say together |
 //! | `capacity` | how throughput grows with connections and machines; how many machines a goal needs |
 //! | `ablation` | what each of several switches costs |
+//! | `history` | the key figures of each of many runs, and where one of them changed |
 //!
 //! `analysis` puts them together; `findings` are the types of what comes out.
 
@@ -24,6 +25,7 @@ mod capacity;
 mod findings;
 mod generator;
 mod groups;
+mod history;
 mod hosts;
 mod load;
 mod observations;
@@ -44,6 +46,7 @@ pub use capacity::machines::*;
 pub use capacity::tiers::{Efficiency, TierCount, TierRow, TierScaling, TierUse, scalings, tier_rows};
 pub use findings::*;
 pub use generator::health::{CeilingUse, GeneratorHealth, GeneratorReason, MachineLoad, WorkerLoad};
+pub use history::*;
 pub use hosts::demand::{Demand, Law};
 pub use hosts::host_view::{
     ComponentFigure, ComponentLoad, FigureUnit, Throttled, Unread, WatchedHost, io_calls_per_sec,

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+pub(crate) use plimsoll_analyze::chosen_step;
 use plimsoll_analyze::{Estimate, Findings, Limit, Percentile, StepSummary, TimeSummary};
 use plimsoll_plan::Load;
 use plimsoll_record::StepEnd;
@@ -115,13 +116,6 @@ pub(crate) fn load_of(step: &StepSummary) -> String {
         }
         None => connections(step.connections),
     }
-}
-
-/// The step that the answer speaks of: the best within the SLO, else the one of highest throughput.
-pub(crate) fn chosen_step(findings: &Findings) -> Option<&StepSummary> {
-    let within = findings.slo.as_ref().and_then(|slo| slo.best_step);
-    let named = within.and_then(|index| findings.steps.iter().find(|step| step.index == index));
-    named.or_else(|| findings.best_answered_step().map(|(_, step)| step))
 }
 
 /// Why a ladder shows only the least that the target holds: it ended before throughput stopped growing. `None` where it does not.

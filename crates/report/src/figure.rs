@@ -1,5 +1,5 @@
 //! Figures as SVG and PNG, drawn by the same code: the answer and the comparison of two runs in panels; the two figures of a
-//! sweep; the costs of switches; throughput over machines, over response sizes and over held times. Flame graphs are SVG only.
+//! sweep; the costs of switches; a metric over many runs; throughput over machines, over response sizes and over held times. Flame graphs are SVG only.
 //!
 //! A figure that cannot be drawn is the fault of a damaged build, and a flame graph also that of a profile without CPU time.
 
@@ -17,6 +17,7 @@ mod raster;
 mod rows;
 mod scale;
 mod series;
+mod trend;
 
 pub use answer::{answer, comparison};
 pub use bars::{Bar, ledger};
@@ -25,3 +26,4 @@ pub use flame::flame;
 pub use ladder::{success, throughput};
 pub use rows::{held_times, response_sizes, tier_scaling};
 pub use series::{Series, StepPoint};
+pub use trend::trend;

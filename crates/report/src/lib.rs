@@ -16,5 +16,5 @@ mod profiled;
 pub mod text;
 pub mod words;
 
-pub use privacy::{Values, for_figures};
+pub use privacy::{Values, for_figures, shareable_plan};
 pub use profiled::{NoProfile, Order, ProfiledRun};

@@ -3,6 +3,7 @@
 //! Credentials in headers are always hidden; the values of queries and the bodies of requests unless they are asked for.
 
 use plimsoll_analyze::{Findings, RateSearch, StepSummary};
+use plimsoll_plan::Plan;
 use serde_json::Value;
 
 /// Whether the values of queries and the bodies of requests are shown.
@@ -73,6 +74,21 @@ pub(crate) fn shown_plan(stored: &str, values: Values) -> Value {
     }
     plan.get_mut("mix").and_then(Value::as_array_mut).into_iter().flatten().for_each(hide);
     plan
+}
+
+/// The stored plan without what documents hide, still in the form in which a run file holds it. `None` if it cannot be read as a
+/// plan then.
+pub fn shareable_plan(stored: &str) -> Option<String> {
+    let mut plan = shown_plan(stored, Values::Hidden);
+    let as_bytes = |request: &mut Value| {
+        if let Some(body) = request.get_mut("body").filter(|body| body.as_str() == Some(HIDDEN)) {
+            *body = Value::from(HIDDEN.as_bytes());
+        }
+    };
+    plan.get_mut("target").into_iter().for_each(as_bytes);
+    plan.get_mut("mix").and_then(Value::as_array_mut).into_iter().flatten().for_each(as_bytes);
+    let text = plan.to_string();
+    Plan::from_json(&text).is_ok().then_some(text)
 }
 
 /// Hides the values of a request's secret headers, each a pair of name and value.

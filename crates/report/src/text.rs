@@ -17,6 +17,7 @@ mod origin;
 mod page;
 mod paragraph;
 mod profile;
+mod runs;
 mod search;
 mod short;
 mod slo;
@@ -24,6 +25,7 @@ mod steps;
 mod table;
 mod tier_rows;
 mod tiers;
+mod trend;
 mod verdict;
 
 pub use ablation::ablation;
@@ -35,9 +37,11 @@ pub use machines::machines;
 pub use page::Page;
 pub use paragraph::{cut, width};
 pub use profile::{profile, profile_difference};
+pub use runs::{ListedRun, RunsPage, runs};
 pub(crate) use short::verdict_in_short;
 pub use short::{MAX_LINES, limit_in_short, served_in_short, short};
 pub use tier_rows::tier_rows;
+pub use trend::{left_out, trend};
 
 use plimsoll_analyze::Findings;
 use plimsoll_plan::Load;

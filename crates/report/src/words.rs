@@ -12,6 +12,7 @@ mod phrase;
 mod proof;
 mod table_claim;
 mod table_reading;
+pub(crate) mod trend;
 
 use plimsoll_analyze::Verdict;
 use plimsoll_plan::Slo;

@@ -6,6 +6,7 @@ mod report {
     mod document;
     mod figures;
     mod golden;
+    mod history;
     mod hosts;
     mod profile;
     mod rows;

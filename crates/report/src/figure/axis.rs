@@ -11,11 +11,13 @@ const ROUND_FINE: [f64; 8] = [1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 8.0];
 /// Room left above the highest value, so that no point touches the frame.
 const HEADROOM: f64 = 1.06;
 
-/// A value axis from zero.
+/// A linear value axis.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Axis {
     /// The quantity and its unit.
     pub(super) label: String,
+    /// The value at the bottom of the frame, which is the lowest tick.
+    pub(super) bottom: f64,
     /// The value at the top of the frame.
     pub(super) top: f64,
     /// Distance of the ticks.
@@ -30,20 +32,38 @@ impl Axis {
         let reach = reach_of(highest);
         let step = round_step(reach / MAX_TICK_STEPS, &ROUND);
         let top = (reach / step).ceil() * step;
-        Self { label: label.to_owned(), top, step, last_tick: top }
+        Self { label: label.to_owned(), bottom: 0.0, top, step, last_tick: top }
+    }
+
+    /// An axis that shows the values from `lowest` to `highest` and not much else, where small differences count.
+    pub(super) fn around(label: &str, lowest: f64, highest: f64) -> Self {
+        if !(lowest > 0.0 && lowest < highest && highest.is_finite()) {
+            return Self::from_zero(label, highest);
+        }
+        let room = (highest - lowest) * (HEADROOM - 1.0);
+        let step = round_step((highest - lowest + 2.0 * room) / MAX_TICK_STEPS, &ROUND);
+        let bottom = ((lowest - room) / step).floor().max(0.0) * step;
+        let top = ((highest + room) / step).ceil() * step;
+        Self { label: label.to_owned(), bottom, top, step, last_tick: top }
+    }
+
+    /// The height of a value, 0 at the bottom and 1 at the top.
+    pub(super) fn height(&self, value: f64) -> f64 {
+        (value - self.bottom) / (self.top - self.bottom)
     }
 
     /// An axis from zero that shows `highest`, with the number of ticks of `other`, so that both share one grid.
     pub(super) fn aligned_with(other: &Self, label: &str, highest: f64) -> Self {
         let steps = (other.last_tick / other.step).round();
         let step = round_step(reach_of(highest) / steps, &ROUND_FINE);
-        Self { label: label.to_owned(), top: step * steps, step, last_tick: step * steps }
+        Self { label: label.to_owned(), bottom: 0.0, top: step * steps, step, last_tick: step * steps }
     }
 
     /// The ticks with their texts, lowest first.
     pub(super) fn ticks(&self) -> Vec<(f64, String)> {
-        let count = (self.last_tick / self.step).round() as u32;
-        (0..=count).map(|n| f64::from(n) * self.step).map(|value| (value, self.tick_text(value))).collect()
+        let count = ((self.last_tick - self.bottom) / self.step).round() as u32;
+        let values = (0..=count).map(|n| self.bottom + f64::from(n) * self.step);
+        values.map(|value| (value, self.tick_text(value))).collect()
     }
 
     fn tick_text(&self, value: f64) -> String {
@@ -98,6 +118,17 @@ mod tests {
         assert_eq!(texts(12.0), ["0", "2.5", "5.0", "7.5", "10.0", "12.5", "15.0"]);
         assert_eq!(texts(0.0), ["0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
         assert_eq!(texts(f64::NAN), texts(0.0));
+    }
+
+    #[test]
+    fn an_axis_around_values_shows_them_large() {
+        let axis = Axis::around("", 3010.0, 3230.0);
+        let ticks: Vec<String> = axis.ticks().into_iter().map(|(_, text)| text).collect();
+        assert_eq!(ticks, ["2,950", "3,000", "3,050", "3,100", "3,150", "3,200", "3,250"]);
+        assert!(axis.height(3010.0) < 0.25 && axis.height(3230.0) > 0.85);
+        for (low, high) in [(5.0, 5.0), (f64::NAN, 1.0), (0.0, 10.0)] {
+            assert_eq!(Axis::around("", low, high).bottom, 0.0);
+        }
     }
 
     #[test]

@@ -19,7 +19,6 @@ const LOG_ROOM: f64 = 1.15;
 /// How the values of an axis become heights.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Scale {
-    /// From zero.
     Linear(Axis),
     /// Times in milliseconds, each decade as high as the next.
     Times(LogTimes),
@@ -49,7 +48,7 @@ impl Scale {
     /// The height of a value, 0 at the bottom of the frame and 1 at its top.
     pub(super) fn height(&self, value: f64) -> f64 {
         let height = match self {
-            Self::Linear(axis) => value / axis.top,
+            Self::Linear(axis) => axis.height(value),
             Self::Times(LogTimes { low, high, .. }) => (value / low).log10() / (high / low).log10(),
             Self::Nines => NINES_HEIGHT * (1.0 - value / 100.0).max(MIN_FAILED).log10() / MIN_FAILED.log10(),
         };

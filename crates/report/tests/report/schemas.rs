@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::hosts;
 
 /// Each published file with the schema of this code.
-fn schemas() -> [(&'static str, Value); 7] {
+fn schemas() -> [(&'static str, Value); 9] {
     [
         ("run.schema.json", schema_of::<json::Document>()),
         ("explanation.schema.json", schema_of::<json::ExplanationDocument>()),
@@ -22,6 +22,8 @@ fn schemas() -> [(&'static str, Value); 7] {
         ("ablation.schema.json", schema_of::<json::AblationDocument>()),
         ("tiers.schema.json", schema_of::<json::TiersDocument>()),
         ("lab-run.schema.json", schema_of::<json::LabRunDocument>()),
+        ("runs.schema.json", schema_of::<json::RunsDocument>()),
+        ("trend.schema.json", schema_of::<json::TrendDocument>()),
     ]
 }
 

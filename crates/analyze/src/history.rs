@@ -1,0 +1,14 @@
+//! Recorded runs as a history: the key figures of each, and where a metric changed.
+//!
+//! An entry is derived from a run as everything else is. What keeps entries (an index, a team's database) keeps copies, and
+//! derives them again with a newer version.
+
+mod entry;
+mod figures;
+mod metric;
+mod trend;
+
+pub use entry::{EntryMachine, RunEntry};
+pub use figures::{Measured, RunFigures, chosen_step};
+pub use metric::TrendMetric;
+pub use trend::{LeftOutRuns, LevelChange, TooFewRuns, Trend, TrendLevel, TrendOptions, TrendPoint, trend};

@@ -1,0 +1,45 @@
+//! One row of a history: what identifies a run, and what it came to.
+
+use plimsoll_record::{RunCommand, Tags};
+use serde::{Deserialize, Serialize};
+
+use super::figures::RunFigures;
+
+/// The machine that made the load, as far as runs must have it in common to be compared.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EntryMachine {
+    pub hostname: String,
+    pub kernel: String,
+    pub cores: u32,
+}
+
+/// A recorded run in a history.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunEntry {
+    /// What identifies a sealed run wherever it is kept, in hex; `None` for a run that did not end in order.
+    pub id: Option<String>,
+    /// The name of its file.
+    pub file: String,
+    pub name: String,
+    pub command: RunCommand,
+    /// The target's URL, without the values of its query.
+    pub target: String,
+    /// Equal hashes mean the same load.
+    pub plan_hash: String,
+    pub machine: EntryMachine,
+    pub tool_version: String,
+    /// In milliseconds since 1970-01-01 UTC.
+    pub started_unix_ms: u64,
+    /// Those that it was made with, and those given later.
+    pub tags: Tags,
+    pub figures: RunFigures,
+    /// What limits the target and where, as a phrase.
+    pub limit_phrase: String,
+}
+
+impl RunEntry {
+    /// True if the run ended in order.
+    pub fn is_sealed(&self) -> bool {
+        self.id.is_some()
+    }
+}

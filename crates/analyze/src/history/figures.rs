@@ -1,0 +1,108 @@
+//! The key figures of a run: one row of a history.
+
+use plimsoll_plan::Load;
+use plimsoll_stats::Estimate;
+use serde::{Deserialize, Serialize};
+
+use crate::{Findings, Law, Limit, Percentile, ResourceKind, StepSummary};
+
+/// A value with its 95 % interval, in the form that is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Measured {
+    pub value: f64,
+    /// `None` where too little is known for one.
+    pub interval: Option<(f64, f64)>,
+}
+
+impl From<Estimate> for Measured {
+    fn from(Estimate { value, interval }: Estimate) -> Self {
+        Self { value, interval }
+    }
+}
+
+impl From<Measured> for Estimate {
+    fn from(Measured { value, interval }: Measured) -> Self {
+        Self { value, interval }
+    }
+}
+
+/// What a run came to. What is not known is `None`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunFigures {
+    /// Completed requests per second at the step that the answer speaks of.
+    pub throughput_per_sec: Option<Measured>,
+    /// True if the target may serve more: the generator was the limit, or throughput was still growing.
+    pub is_least: bool,
+    /// The highest rate of a search that held, requests per second; the interval ends at the lowest rate that did not.
+    pub held_per_sec: Option<Measured>,
+    /// Latency at the rate that a search found, else at the step of the throughput; nanoseconds.
+    pub p50_ns: Option<Measured>,
+    pub p99_ns: Option<Measured>,
+    /// Successes over everything that ended, at the same step.
+    pub success_ratio: Option<f64>,
+    /// CPU time of the target's processes a request, in nanoseconds, where they were sampled.
+    pub cpu_per_request_ns: Option<Measured>,
+    /// The word of what limits, see [`Limit::name`].
+    pub limit: String,
+    pub generator_healthy: bool,
+}
+
+/// The step that the answer speaks of: the best within the conditions, else the one of highest throughput.
+pub fn chosen_step(findings: &Findings) -> Option<&StepSummary> {
+    let within = findings.slo.as_ref().and_then(|slo| slo.best_step);
+    let named = within.and_then(|index| findings.steps.iter().find(|step| step.index == index));
+    named.or_else(|| findings.best_answered_step().map(|(_, step)| step))
+}
+
+impl RunFigures {
+    /// The figures of a run.
+    pub fn new(findings: &Findings) -> Self {
+        let chosen = chosen_step(findings).filter(|step| step.counts.ok > 0);
+        let search = findings.search.as_ref();
+        let found = search.and_then(|search| search.best()).map(|trial| &trial.step);
+        let latency = found.or(chosen).map(|step| step.latency);
+        let grows = matches!(findings.plan.load, Load::Ladder { .. })
+            && findings.verdict.limit == Limit::None
+            && !findings.steps.is_empty();
+        let held = search.and_then(|search| {
+            let value = search.held_per_sec?;
+            Some(Measured { value, interval: search.broken_per_sec.map(|broken| (value, broken)) })
+        });
+        Self {
+            throughput_per_sec: chosen.map(|step| step.throughput.into()),
+            is_least: findings.lower_bound || grows,
+            held_per_sec: held,
+            p50_ns: latency.and_then(|latency| percentile(latency.p50)),
+            p99_ns: latency.and_then(|latency| percentile(latency.p99)),
+            success_ratio: found.or(chosen).and_then(|step| step.success_ratio),
+            cpu_per_request_ns: cpu_per_request(findings),
+            limit: findings.verdict.limit.name().to_owned(),
+            generator_healthy: findings.generator.healthy(),
+        }
+    }
+}
+
+fn percentile(Percentile { ns, interval_ns }: Percentile) -> Option<Measured> {
+    Some(Measured { value: ns?, interval: interval_ns })
+}
+
+/// The demand for CPU of the hosts that requests pass, by the utilisation law; of a host whose processor others use too there is
+/// none.
+fn cpu_per_request(findings: &Findings) -> Option<Measured> {
+    let nodes = findings.topology.tiers.iter();
+    let passed: Vec<&str> = nodes.map(|node| node.host.as_str()).collect();
+    let spent = findings
+        .resources
+        .iter()
+        .filter(|resource| resource.kind == ResourceKind::Cpu && passed.contains(&resource.host.as_str()));
+    let demands: Option<Vec<Estimate>> = spent
+        .map(|resource| Some(resource.demand.filter(|demand| demand.law != Law::Broken)?.per_request))
+        .collect();
+    let demands = demands.filter(|demands| !demands.is_empty())?;
+    let value: f64 = demands.iter().map(|each| each.value).sum();
+    // Independent intervals: half widths add as squares.
+    let half = |each: &Estimate| each.interval.map(|(low, high)| ((high - low) / 2.0).powi(2));
+    let half = demands.iter().map(half).sum::<Option<f64>>().map(f64::sqrt);
+    let interval = half.map(|half| ((value - half) * 1e9, (value + half) * 1e9));
+    (value > 0.0).then_some(Measured { value: value * 1e9, interval })
+}

@@ -1,0 +1,68 @@
+//! The metrics whose history can be followed.
+
+use std::str::FromStr;
+
+use plimsoll_stats::Estimate;
+
+use super::entry::RunEntry;
+
+/// A figure of every run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TrendMetric {
+    /// Requests served a second.
+    Throughput,
+    /// The highest rate of a search that held.
+    HighestRate,
+    Median,
+    P99,
+    CpuPerRequest,
+}
+
+impl TrendMetric {
+    /// Every metric.
+    pub const ALL: [Self; 5] =
+        [Self::Throughput, Self::HighestRate, Self::Median, Self::P99, Self::CpuPerRequest];
+
+    /// The word for it on a command line and in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Throughput => "qps",
+            Self::HighestRate => "lambda",
+            Self::Median => "p50",
+            Self::P99 => "p99",
+            Self::CpuPerRequest => "cpu",
+        }
+    }
+
+    /// The unit of its values in JSON.
+    pub fn unit(self) -> &'static str {
+        if self.is_rate() { "requests_per_sec" } else { "ns" }
+    }
+
+    /// True for rates, of which more is better; of times less is.
+    pub fn is_rate(self) -> bool {
+        matches!(self, Self::Throughput | Self::HighestRate)
+    }
+
+    /// The value of a run; `None` where it is not known.
+    pub fn of(self, run: &RunEntry) -> Option<Estimate> {
+        let figures = &run.figures;
+        let value = match self {
+            Self::Throughput => figures.throughput_per_sec,
+            Self::HighestRate => figures.held_per_sec,
+            Self::Median => figures.p50_ns,
+            Self::P99 => figures.p99_ns,
+            Self::CpuPerRequest => figures.cpu_per_request_ns,
+        };
+        value.map(Estimate::from).filter(|estimate| estimate.value.is_finite() && estimate.value > 0.0)
+    }
+}
+
+impl FromStr for TrendMetric {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let known = Self::ALL.into_iter().find(|metric| metric.name() == text);
+        known.ok_or_else(|| format!("`{text}` is no metric; write qps, lambda, p50, p99 or cpu"))
+    }
+}

@@ -1,0 +1,253 @@
+//! Where a metric changed over comparable runs.
+
+use std::ops::Range;
+
+use plimsoll_stats::change_points::{MIN_VALUES, change_points, level};
+use plimsoll_stats::{Estimate, ratio};
+
+use super::entry::RunEntry;
+use super::metric::TrendMetric;
+
+/// Which runs count as comparable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TrendOptions {
+    pub metric: TrendMetric,
+    /// Runs of other plans too, if their target, command and name are those of the newest run.
+    pub any_plan: bool,
+    /// Runs of other machines too.
+    pub any_machine: bool,
+}
+
+/// One run of a trend.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TrendPoint {
+    pub run: RunEntry,
+    pub value: Estimate,
+}
+
+/// Runs between two changes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TrendLevel {
+    /// Indices of points.
+    pub points: Range<usize>,
+    /// The mean, with its 95 % interval.
+    pub mean: Estimate,
+}
+
+/// A change from one level to the next.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LevelChange {
+    /// The index of the first point of the new level.
+    pub at: usize,
+    /// The chance that runs of one level, in random order, show as great a difference; at least 0.001.
+    pub p_value: f64,
+    /// The new level over the old one.
+    pub ratio: Option<Estimate>,
+    pub worse: bool,
+}
+
+/// How many runs were left out, by the first reason.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct LeftOutRuns {
+    /// They did not end in order.
+    pub unfinished: usize,
+    pub other_plan: usize,
+    pub other_machine: usize,
+    /// The metric is not known of them.
+    pub without_value: usize,
+}
+
+/// A metric over comparable runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trend {
+    pub metric: TrendMetric,
+    /// Oldest first.
+    pub points: Vec<TrendPoint>,
+    /// One more than there are changes.
+    pub levels: Vec<TrendLevel>,
+    pub changes: Vec<LevelChange>,
+    pub left_out: LeftOutRuns,
+}
+
+/// So few comparable runs show no change, and no lack of one.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("a change needs {MIN_VALUES} comparable runs, and there are {found}")]
+pub struct TooFewRuns {
+    pub found: usize,
+    pub left_out: LeftOutRuns,
+}
+
+impl Trend {
+    /// Whether the newest level is worse than the one before by more than `margin`, a ratio such as 0.05: with the whole interval
+    /// of their ratio.
+    pub fn regressed(&self, margin: f64) -> bool {
+        let Some(change) = self.changes.last().filter(|change| change.worse) else { return false };
+        let Some(ratio) = change.ratio else { return false };
+        let (low, high) = ratio.interval.unwrap_or((ratio.value, ratio.value));
+        if self.metric.is_rate() { high < 1.0 - margin } else { low > 1.0 + margin }
+    }
+
+    /// Points of which only a least value is known.
+    pub fn lower_bounds(&self) -> usize {
+        self.points.iter().filter(|point| self.is_least(point)).count()
+    }
+
+    /// True where the target may have served more than a point shows.
+    pub fn is_least(&self, point: &TrendPoint) -> bool {
+        self.metric == TrendMetric::Throughput && point.run.figures.is_least
+    }
+}
+
+/// The changes of a metric over the runs that are comparable with the newest one.
+///
+/// # Errors
+/// When there are too few of them.
+pub fn trend(runs: &[RunEntry], options: TrendOptions) -> Result<Trend, TooFewRuns> {
+    let mut left_out = LeftOutRuns::default();
+    let mut points = comparable(runs, options, &mut left_out);
+    points.sort_by_key(|point| point.run.started_unix_ms);
+    if points.len() < MIN_VALUES {
+        return Err(TooFewRuns { found: points.len(), left_out });
+    }
+    let values: Vec<f64> = points.iter().map(|point| point.value.value).collect();
+    let found = change_points(&values);
+    let ends = found.iter().map(|change| change.at).chain([values.len()]);
+    let mut begin = 0;
+    let levels: Vec<TrendLevel> = ends
+        .map(|end| {
+            let points = std::mem::replace(&mut begin, end)..end;
+            TrendLevel { mean: level(&values[points.clone()]), points }
+        })
+        .collect();
+    let changes = found.iter().zip(levels.windows(2)).map(|(change, pair)| {
+        let (before, after) = (pair[0].mean, pair[1].mean);
+        let worse = (after.value < before.value) == options.metric.is_rate();
+        LevelChange { at: change.at, p_value: change.p_value, ratio: ratio(after, before), worse }
+    });
+    let changes = changes.collect();
+    Ok(Trend { metric: options.metric, points, levels, changes, left_out })
+}
+
+/// The runs that are comparable with the newest one that has a value.
+fn comparable(runs: &[RunEntry], options: TrendOptions, left_out: &mut LeftOutRuns) -> Vec<TrendPoint> {
+    let has_value = |run: &&RunEntry| run.is_sealed() && options.metric.of(run).is_some();
+    let newest = runs.iter().filter(has_value).max_by_key(|run| run.started_unix_ms);
+    let Some(newest) = newest else {
+        left_out.unfinished = runs.iter().filter(|run| !run.is_sealed()).count();
+        left_out.without_value = runs.len() - left_out.unfinished;
+        return Vec::new();
+    };
+    let mut points = Vec::new();
+    for run in runs {
+        let reason = if !run.is_sealed() {
+            &mut left_out.unfinished
+        } else if !is_same_load(run, newest, options.any_plan) {
+            &mut left_out.other_plan
+        } else if !options.any_machine && run.machine != newest.machine {
+            &mut left_out.other_machine
+        } else if let Some(value) = options.metric.of(run) {
+            points.push(TrendPoint { run: run.clone(), value });
+            continue;
+        } else {
+            &mut left_out.without_value
+        };
+        *reason += 1;
+    }
+    points
+}
+
+fn is_same_load(run: &RunEntry, newest: &RunEntry, any_plan: bool) -> bool {
+    let is_alike = || (&run.target, run.command, &run.name) == (&newest.target, newest.command, &newest.name);
+    run.plan_hash == newest.plan_hash && run.command == newest.command || any_plan && is_alike()
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_record::{RunCommand, Tags};
+    use plimsoll_testkit::Noise;
+
+    use super::*;
+    use crate::{EntryMachine, Measured, RunFigures};
+
+    fn run(index: usize, per_sec: f64) -> RunEntry {
+        let exact = |value| Some(Measured { value, interval: None });
+        RunEntry {
+            id: Some(format!("{index:064}")),
+            file: format!("api-{index}.plimsoll"),
+            name: "api".to_owned(),
+            command: RunCommand::Answer,
+            target: "http://127.0.0.1:8080/".to_owned(),
+            plan_hash: "plan".to_owned(),
+            machine: EntryMachine { hostname: "ci".to_owned(), kernel: "Linux".to_owned(), cores: 2 },
+            tool_version: "0.1.0".to_owned(),
+            started_unix_ms: 1_000 * index as u64,
+            tags: Tags::default(),
+            figures: RunFigures {
+                throughput_per_sec: exact(per_sec),
+                is_least: false,
+                held_per_sec: None,
+                p50_ns: exact(1e9 / per_sec),
+                p99_ns: exact(1e10 / per_sec),
+                success_ratio: Some(1.0),
+                cpu_per_request_ns: None,
+                limit: "cpu".to_owned(),
+                generator_healthy: true,
+            },
+            limit_phrase: "CPU of web".to_owned(),
+        }
+    }
+
+    /// Forty runs of 1 % noise, the last fifteen lower by 5 %.
+    fn runs() -> Vec<RunEntry> {
+        let mut noise = Noise::new(1);
+        let level = |index| if index < 25 { 1000.0 } else { 950.0 };
+        (0..40).map(|index| run(index, level(index) * (1.0 + 0.01 * noise.normal()))).collect()
+    }
+
+    fn options(metric: TrendMetric) -> TrendOptions {
+        TrendOptions { metric, any_plan: false, any_machine: false }
+    }
+
+    #[test]
+    fn a_fall_of_throughput_is_worse_and_so_is_a_rise_of_latency() {
+        for (metric, expected) in [(TrendMetric::Throughput, 0.95), (TrendMetric::P99, 1.0 / 0.95)] {
+            let trend = trend(&runs(), options(metric)).unwrap();
+            let [change] = trend.changes[..] else { panic!("{:?}", trend.changes) };
+            let (low, high) = change.ratio.unwrap().interval.unwrap();
+            assert!(change.at.abs_diff(25) <= 1 && change.worse && change.p_value <= 0.01, "{change:?}");
+            assert!(low < expected && expected < high && high - low < 0.03, "{change:?}");
+            assert!(trend.regressed(0.0) && trend.regressed(0.02) && !trend.regressed(0.08));
+        }
+    }
+
+    #[test]
+    fn a_rise_of_throughput_is_no_regression_and_a_later_fix_ends_one() {
+        let mut runs = runs();
+        runs.iter_mut().for_each(|run| run.started_unix_ms = 100_000 - run.started_unix_ms);
+        let better = trend(&runs, options(TrendMetric::Throughput)).unwrap();
+        assert!(!better.changes[0].worse && !better.regressed(0.0));
+        assert_eq!(better.changes[0].at, 15, "runs are in the order of their time");
+    }
+
+    #[test]
+    fn only_runs_like_the_newest_are_compared_and_the_others_are_counted() {
+        let mut runs = runs();
+        runs[0].id = None;
+        runs[1].plan_hash = "other".to_owned();
+        runs[2].machine.hostname = "laptop".to_owned();
+        runs[3].figures.throughput_per_sec = None;
+        let one = trend(&runs, options(TrendMetric::Throughput)).unwrap();
+        let expected = LeftOutRuns { unfinished: 1, other_plan: 1, other_machine: 1, without_value: 1 };
+        assert_eq!((one.points.len(), one.left_out), (36, expected));
+        let all = TrendOptions { any_plan: true, any_machine: true, metric: TrendMetric::Throughput };
+        assert_eq!(trend(&runs, all).unwrap().points.len(), 38);
+    }
+
+    #[test]
+    fn too_few_runs_show_nothing() {
+        let few = trend(&runs()[..9], options(TrendMetric::Throughput)).unwrap_err();
+        assert_eq!(few.found, 9);
+        let none = trend(&runs(), options(TrendMetric::CpuPerRequest)).unwrap_err();
+        assert_eq!((none.found, none.left_out.without_value), (0, 40));
+    }
+}

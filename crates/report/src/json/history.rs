@@ -1,0 +1,162 @@
+//! Histories: recorded runs with their key figures, and where a metric changed.
+
+use std::collections::BTreeMap;
+
+use plimsoll_analyze::{LeftOutRuns, LevelChange, Measured, RunEntry, Trend, TrendLevel, TrendPoint};
+
+use super::document::{Interval, document, each, ms, value};
+
+/// The name of the schema of lists of runs.
+pub const RUNS_SCHEMA: &str = "plimsoll/runs/1";
+/// The name of the schema of trends.
+pub const TREND_SCHEMA: &str = "plimsoll/trend/1";
+
+document! {
+    /// Recorded runs with their key figures.
+    #[schemars(title = "Recorded Plimsoll runs")]
+    pub struct RunsDocument(runs: &[RunEntry], unreadable: &[(String, String)]) {
+        /// Always `plimsoll/runs/1`.
+        schema: &'static str = RUNS_SCHEMA,
+        /// The runs, in the order asked for.
+        runs: Vec<RunEntryDocument> = each(runs, RunEntryDocument::new),
+        /// Run files that cannot be read.
+        unreadable: Vec<UnreadableRunDocument> = each(unreadable, |(file, why)| UnreadableRunDocument::new(file, why)),
+    }
+
+    /// A run file that cannot be read.
+    pub struct UnreadableRunDocument(file: &str, reason: &str) {
+        /// The name of the file.
+        file: String = file,
+        /// Why, and what to do.
+        reason: String = reason,
+    }
+
+    /// One recorded run.
+    pub struct RunEntryDocument(run: &RunEntry) {
+        /// What identifies a run that ended in order, wherever it is kept; null for one that did not.
+        id: Option<String> = run.id.clone(),
+        /// The name of its file.
+        file: String = &run.file,
+        /// The run's name.
+        name: String = &run.name,
+        /// The command that made it.
+        command: &'static str = run.command.name(),
+        /// The URL that got the load, without the values of its query.
+        target: String = &run.target,
+        /// SHA-256 of the plan, in hex: equal hashes mean the same load.
+        plan_hash: String = &run.plan_hash,
+        /// The host that made the load.
+        hostname: String = &run.machine.hostname,
+        /// The version of Plimsoll that made it.
+        tool_version: String = &run.tool_version,
+        /// When it began, in milliseconds since 1970-01-01 UTC.
+        started_unix_ms: u64 = run.started_unix_ms,
+        /// Tags, values by key; empty for words.
+        tags: BTreeMap<String, String> = run.tags.clone(),
+        /// Requests served a second.
+        throughput_per_sec: Option<f64> = known(run.figures.throughput_per_sec),
+        /// Its 95 % interval.
+        throughput_interval: Interval = interval(run.figures.throughput_per_sec),
+        /// True if the target may serve more than that.
+        lower_bound: bool = run.figures.is_least,
+        /// The highest rate of a search that held the conditions; null without a search.
+        held_per_sec: Option<f64> = known(run.figures.held_per_sec),
+        /// Median of latency.
+        p50_ms: Option<f64> = known(run.figures.p50_ns).map(ms),
+        /// 99th percentile of latency; null if too few requests ended.
+        p99_ms: Option<f64> = known(run.figures.p99_ns).map(ms),
+        /// Successful responses over all requests.
+        success_ratio: Option<f64> = run.figures.success_ratio,
+        /// CPU time of the target a request, in microseconds; null where its host was not sampled.
+        cpu_us_per_request: Option<f64> = known(run.figures.cpu_per_request_ns).map(|ns| ns / 1e3),
+        /// What limits the target, as in the verdict of the run.
+        limit: String = &run.figures.limit,
+        /// False if the load generator was not healthy.
+        generator_healthy: bool = run.figures.generator_healthy,
+    }
+
+    /// Where a metric changed over comparable runs.
+    #[schemars(title = "A Plimsoll trend")]
+    pub struct TrendDocument(trend: &Trend, margin: Option<f64>) {
+        /// Always `plimsoll/trend/1`.
+        schema: &'static str = TREND_SCHEMA,
+        /// The metric: `qps`, `lambda` (the highest rate of a search), `p50`, `p99` or `cpu` (CPU time a request).
+        metric: &'static str = trend.metric.name(),
+        /// The unit of all its values: `requests_per_sec` or `ns`.
+        unit: &'static str = trend.metric.unit(),
+        /// The runs, oldest first.
+        points: Vec<TrendPointDocument> = each(&trend.points, |point| TrendPointDocument::new(trend, point)),
+        /// The levels between changes, one more than there are changes.
+        levels: Vec<TrendLevelDocument> = each(&trend.levels, TrendLevelDocument::new),
+        /// The changes, in order.
+        changes: Vec<LevelChangeDocument> = each(&trend.changes, |change| LevelChangeDocument::new(trend, change)),
+        /// Whether the newest level is worse than the one before by more than the margin; null without a margin.
+        regressed: Option<bool> = margin.map(|margin| trend.regressed(margin)),
+        /// Runs that were not compared.
+        left_out: LeftOutDocument = LeftOutDocument::new(trend.left_out),
+    }
+
+    /// One run of a trend.
+    pub struct TrendPointDocument(trend: &Trend, point: &TrendPoint) {
+        /// The name of its file.
+        file: String = &point.run.file,
+        /// When it began, in milliseconds since 1970-01-01 UTC.
+        started_unix_ms: u64 = point.run.started_unix_ms,
+        /// Tags, values by key; empty for words.
+        tags: BTreeMap<String, String> = point.run.tags.clone(),
+        /// The metric.
+        value: f64 = point.value.value,
+        /// Its 95 % interval within the run.
+        interval: Interval = point.value,
+        /// True if the target may serve more than that.
+        lower_bound: bool = trend.is_least(point),
+    }
+
+    /// Runs between two changes.
+    pub struct TrendLevelDocument(level: &TrendLevel) {
+        /// The index of its first run in `points`.
+        first: usize = level.points.start,
+        /// How many runs it has.
+        runs: usize = level.points.len(),
+        /// Their mean.
+        mean: f64 = level.mean.value,
+        /// Its 95 % interval.
+        interval: Interval = level.mean,
+    }
+
+    /// A change from one level to the next.
+    pub struct LevelChangeDocument(trend: &Trend, change: &LevelChange) {
+        /// The index in `points` of the first run of the new level.
+        at: usize = change.at,
+        /// The name of that run's file.
+        file: String = &trend.points[change.at].run.file,
+        /// The chance that runs of one level, in random order, show as great a difference; at least 0.001.
+        p_value: f64 = change.p_value,
+        /// The new level over the old one.
+        ratio: Option<f64> = value(change.ratio),
+        /// Its 95 % interval.
+        ratio_interval: Interval = change.ratio,
+        /// True if the change is for the worse.
+        worse: bool = change.worse,
+    }
+
+    /// Runs that were not compared, each counted by its first reason.
+    pub struct LeftOutDocument(left_out: LeftOutRuns) {
+        /// They did not end in order.
+        unfinished: usize = left_out.unfinished,
+        /// They have another plan than the newest run.
+        other_plan: usize = left_out.other_plan,
+        /// They were made by another machine than the newest run.
+        other_machine: usize = left_out.other_machine,
+        /// The metric is not known of them.
+        without_value: usize = left_out.without_value,
+    }
+}
+
+fn known(measured: Option<Measured>) -> Option<f64> {
+    measured.map(|measured| measured.value)
+}
+
+fn interval(measured: Option<Measured>) -> Interval {
+    measured.and_then(|measured| measured.interval).into()
+}

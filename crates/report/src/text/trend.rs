@@ -1,0 +1,146 @@
+//! Where a metric changed over many runs, on one page.
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use plimsoll_analyze::{LeftOutRuns, LevelChange, Trend, TrendLevel, TrendPoint};
+use plimsoll_units::escape_control;
+
+use super::page::{Ink, Page};
+use super::paragraph::{cut, width, wrapped_to};
+use crate::amount::{counted, list, range};
+use crate::words::trend as words;
+
+/// So many levels are shown, the newest.
+const MAX_LEVELS: usize = 6;
+/// Heights of a bar.
+const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+/// The widest row of bars.
+const MAX_BARS: usize = 60;
+
+/// The levels of a metric and the changes between them; `tag` is the key whose value is shown of the first run of each level.
+pub fn trend(trend: &Trend, tag: &str, page: &Page) -> String {
+    let wrap = |text: &str| wrapped_to(page.width, "", "", text);
+    let head = page.paint_lines(Ink::Strong, &wrap(&headline(trend)));
+    let newest = trend.changes.last().map_or_else(words::no_change, |change| newest(trend, change, tag));
+    let ink = match trend.changes.last() {
+        Some(change) if change.worse => Ink::Bad,
+        Some(_) => Ink::Good,
+        None => Ink::Faint,
+    };
+    let remarks = wrap(&remarks(trend));
+    format!(
+        "{head}\n{}\n{}\n{}{}",
+        bars(trend),
+        levels(trend, tag, page),
+        page.paint_lines(ink, &wrap(&newest)),
+        page.paint_lines(Ink::Faint, &remarks)
+    )
+}
+
+fn headline(trend: &Trend) -> String {
+    let (Some(first), Some(last)) = (trend.points.first(), trend.points.last()) else { return String::new() };
+    format!(
+        "{}: {} of {}, {} to {}",
+        escape_control(&last.run.target),
+        words::metric(trend.metric),
+        counted(trend.points.len() as u64, "run"),
+        date(first, "%Y-%m-%d"),
+        date(last, "%Y-%m-%d"),
+    )
+}
+
+/// The start of a run in UTC.
+fn date(point: &TrendPoint, form: &str) -> String {
+    let ms = i64::try_from(point.run.started_unix_ms).unwrap_or(i64::MAX);
+    let instant = Timestamp::from_millisecond(ms).unwrap_or(Timestamp::MAX);
+    instant.to_zoned(TimeZone::UTC).strftime(form).to_string()
+}
+
+/// The values as bars from the lowest to the highest; neighbours share a bar where there are many.
+fn bars(trend: &Trend) -> String {
+    let values: Vec<f64> = trend.points.iter().map(|point| point.value.value).collect();
+    let each = values.len().div_ceil(MAX_BARS).max(1);
+    let means: Vec<f64> =
+        values.chunks(each).map(|part| part.iter().sum::<f64>() / part.len() as f64).collect();
+    let (low, high) = means
+        .iter()
+        .fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), mean| (low.min(*mean), high.max(*mean)));
+    let bar = |mean: &f64| {
+        let height = if high > low { (mean - low) / (high - low) } else { 0.5 };
+        BARS[((height * 8.0) as usize).min(7)]
+    };
+    let row: String = means.iter().map(bar).collect();
+    let changes: Vec<usize> = trend.changes.iter().map(|change| change.at / each).collect();
+    let marks: String = (0..means.len()).map(|at| if changes.contains(&at) { '^' } else { ' ' }).collect();
+    let text = |value| words::value(trend.metric, value);
+    let marks = if changes.is_empty() { String::new() } else { format!("  {}\n", marks.trim_end()) };
+    format!("  {row}  {} to {}\n{marks}", text(low), text(high))
+}
+
+fn levels(trend: &Trend, tag: &str, page: &Page) -> String {
+    let shown = trend.levels.len().saturating_sub(MAX_LEVELS);
+    let mut rows = vec![["since (UTC)", "runs", "mean", "change", tag].map(ToOwned::to_owned)];
+    rows.extend(trend.levels.iter().enumerate().skip(shown).map(|(index, level)| {
+        let change = index.checked_sub(1).and_then(|before| trend.changes.get(before)?.ratio);
+        row(trend, level, change.map(|ratio| words::signed_change(ratio.value)), tag)
+    }));
+    let widest = |column: usize| rows.iter().map(|cells| width(&cells[column])).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..4).map(widest).collect();
+    let line = |cells: &[String; 5]| {
+        let [since, runs, mean, change, tag] = cells;
+        let line = format!(
+            "  {since:<a$}  {runs:>b$}  {mean:<c$}  {change:>d$}  {tag}",
+            a = widths[0],
+            b = widths[1],
+            c = widths[2],
+            d = widths[3]
+        );
+        cut(line.trim_end(), page.width) + "\n"
+    };
+    let earlier = if shown > 0 { format!("  ({shown} earlier)\n") } else { String::new() };
+    rows.iter().map(line).collect::<String>() + &earlier
+}
+
+fn row(trend: &Trend, level: &TrendLevel, change: Option<String>, tag: &str) -> [String; 5] {
+    let first = &trend.points[level.points.start];
+    let text = |value| words::value(trend.metric, value);
+    [
+        date(first, "%Y-%m-%d %H:%M"),
+        level.points.len().to_string(),
+        format!("{}{}", text(level.mean.value), range(level.mean.interval, text)),
+        change.unwrap_or_default(),
+        escape_control(first.run.tags.get(tag).unwrap_or_default()),
+    ]
+}
+
+fn newest(trend: &Trend, change: &LevelChange, tag: &str) -> String {
+    let run = &trend.points[change.at].run;
+    let value = run.tags.get(tag).filter(|value| !value.is_empty());
+    let tagged = value.map(|value| format!(" ({tag} {})", escape_control(value))).unwrap_or_default();
+    format!("{}. It begins with {}{tagged}.", words::change(trend, change), escape_control(&run.file))
+}
+
+fn remarks(trend: &Trend) -> String {
+    let least = match trend.lower_bounds() {
+        0 => None,
+        least => Some(format!(
+            "{least} of {} values are lower bounds (≥): the target may serve more.",
+            trend.points.len()
+        )),
+    };
+    let sentences = [Some(words::false_alarms()), least, left_out(trend.left_out)];
+    list(sentences.into_iter().flatten(), " ")
+}
+
+/// Which runs were left out and why; `None` if none was.
+pub fn left_out(left_out: LeftOutRuns) -> Option<String> {
+    let reasons = [
+        (left_out.other_plan, "with another plan (--any-plan)"),
+        (left_out.other_machine, "of another machine (--any-machine)"),
+        (left_out.unfinished, "that did not end in order"),
+        (left_out.without_value, "without this metric"),
+    ];
+    let parts = reasons.into_iter().filter(|(count, _)| *count > 0);
+    let text = list(parts.map(|(count, why)| format!("{} {why}", counted(count as u64, "run"))), ", ");
+    (!text.is_empty()).then(|| format!("Left out: {text}."))
+}

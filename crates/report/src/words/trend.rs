@@ -1,0 +1,67 @@
+//! The history of a metric in words.
+
+use plimsoll_analyze::{LevelChange, Trend, TrendMetric};
+use plimsoll_units::{count_text, duration_text, percent_text};
+
+use crate::amount::range;
+
+/// What a metric is called.
+pub(crate) fn metric(metric: TrendMetric) -> &'static str {
+    match metric {
+        TrendMetric::Throughput => "QPS",
+        TrendMetric::HighestRate => "highest rate within the conditions",
+        TrendMetric::Median => "p50",
+        TrendMetric::P99 => "p99",
+        TrendMetric::CpuPerRequest => "CPU per request",
+    }
+}
+
+/// A value of it.
+pub(crate) fn value(metric: TrendMetric, value: f64) -> String {
+    if metric.is_rate() { count_text(value) } else { duration_text(value) }
+}
+
+/// A ratio of levels as a signed change: `−5.0 %`.
+pub(crate) fn signed_change(ratio: f64) -> String {
+    let sign = if ratio < 1.0 { "−" } else { "+" };
+    format!("{sign}{}", size(ratio))
+}
+
+/// How large a change is, without its direction.
+fn size(ratio: f64) -> String {
+    format!("{:.1} %", (ratio - 1.0).abs() * 100.0)
+}
+
+/// The change in a phrase: `QPS fell by 5.0 % (4.1 % to 5.9 %), which is worse; p = 0.001`.
+pub(crate) fn change(trend: &Trend, change: &LevelChange) -> String {
+    let judged = if change.worse { "worse" } else { "better" };
+    let by = change.ratio.map(|ratio| {
+        let direction = if ratio.value < 1.0 { "fell" } else { "rose" };
+        // Of a fall the ends of the interval change places.
+        let interval =
+            ratio.interval.map(|(low, high)| if ratio.value < 1.0 { (high, low) } else { (low, high) });
+        let crosses = ratio.interval.is_some_and(|(low, high)| low < 1.0 && 1.0 < high);
+        let interval = if crosses { String::new() } else { range(interval, size) };
+        format!("{direction} by {}{interval}", size(ratio.value))
+    });
+    let by = by.unwrap_or_else(|| "changed".to_owned());
+    format!("{} {by}, which is {judged}; p {}", metric(trend.metric), chance(change.p_value))
+}
+
+/// The chance that no change looks like this one.
+fn chance(p_value: f64) -> String {
+    if p_value <= 0.001 { "≤ 0.001".to_owned() } else { format!("= {p_value:.3}") }
+}
+
+/// No change was found.
+pub(crate) fn no_change() -> String {
+    "No change was found.".to_owned()
+}
+
+/// The share of series without a change in which one is found anyway.
+pub(crate) fn false_alarms() -> String {
+    format!(
+        "Of series without a change about {} show one, more where runs influence each other.",
+        percent_text(0.01)
+    )
+}

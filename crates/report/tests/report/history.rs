@@ -1,0 +1,111 @@
+//! Lists of runs and trends, in every form.
+
+use plimsoll_analyze::{
+    EntryMachine, Measured, RunEntry, RunFigures, Trend, TrendMetric, TrendOptions, trend,
+};
+use plimsoll_record::{RunCommand, Tags};
+use plimsoll_report::figure;
+use plimsoll_report::json::{self, schema_of};
+use plimsoll_report::text::{self, ListedRun, Page, RunsPage};
+use plimsoll_testkit::Noise;
+
+const DAY_MS: u64 = 86_400_000;
+/// 2024-02-29 12:34:56 UTC.
+const FIRST_MS: u64 = 1_709_210_096_000;
+
+fn run(index: u64, per_sec: f64) -> RunEntry {
+    let around = |value: f64| Some(Measured { value, interval: Some((value * 0.99, value * 1.01)) });
+    RunEntry {
+        id: Some(format!("{index:064}")),
+        file: format!("checkout-{index}.plimsoll"),
+        name: "checkout".to_owned(),
+        command: RunCommand::Answer,
+        target: "http://127.0.0.1:8080/checkout".to_owned(),
+        plan_hash: "plan".to_owned(),
+        machine: EntryMachine { hostname: "ci".to_owned(), kernel: "Linux".to_owned(), cores: 2 },
+        tool_version: "0.1.0".to_owned(),
+        started_unix_ms: FIRST_MS + index * DAY_MS,
+        tags: [format!("commit=c{index:07}").parse().unwrap()].into_iter().collect::<Tags>(),
+        figures: RunFigures {
+            throughput_per_sec: around(per_sec),
+            is_least: index.is_multiple_of(5),
+            held_per_sec: None,
+            p50_ns: around(1e9 / per_sec),
+            p99_ns: around(3e9 / per_sec),
+            success_ratio: Some(1.0),
+            cpu_per_request_ns: None,
+            limit: "cpu".to_owned(),
+            generator_healthy: true,
+        },
+        limit_phrase: "CPU of web".to_owned(),
+    }
+}
+
+fn runs() -> Vec<RunEntry> {
+    let mut noise = Noise::new(11);
+    let level = |index| if index < 25 { 3200.0 } else { 3040.0 };
+    (0..40).map(|index| run(index, level(index) * (1.0 + 0.01 * noise.normal()))).collect()
+}
+
+fn of(metric: TrendMetric, runs: &[RunEntry]) -> Trend {
+    trend(runs, TrendOptions { metric, any_plan: false, any_machine: false }).unwrap()
+}
+
+#[test]
+fn a_trend_fits_a_page_and_names_the_run_that_changed_it() {
+    let page = Page { width: 80, colours: false, run_name: None };
+    let text = text::trend(&of(TrendMetric::Throughput, &runs()), "commit", &page);
+    insta::with_settings!({omit_expression => true, prepend_module_to_snapshot => false}, {
+        insta::assert_snapshot!("trend", text);
+    });
+    assert!(text.lines().count() <= 20 && text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    let still = text::trend(&of(TrendMetric::P99, &runs()[..20]), "commit", &page);
+    assert!(still.contains("No change was found."), "{still}");
+}
+
+#[test]
+fn a_trend_of_any_length_and_any_metric_can_be_drawn() {
+    for metric in [TrendMetric::Throughput, TrendMetric::P99] {
+        let many: Vec<RunEntry> = (0..150).map(|index| run(index, 1000.0 + (index % 7) as f64)).collect();
+        for trend in [of(metric, &runs()), of(metric, &many)] {
+            let figure = figure::trend(&trend).unwrap();
+            assert!(figure.svg.starts_with("<svg") && !figure.svg.contains("NaN"));
+            assert!(figure.svg.contains("mean of") && !figure.png.is_empty());
+        }
+    }
+}
+
+#[test]
+fn lists_and_trends_satisfy_their_schemas() {
+    let mut unsealed = run(1, 10.0);
+    (unsealed.id, unsealed.figures.throughput_per_sec) = (None, None);
+    let unreadable = [("x.plimsoll".to_owned(), "it is no SQLite database".to_owned())];
+    let list = serde_json::to_value(json::RunsDocument::new(&[run(0, 5.0), unsealed], &unreadable)).unwrap();
+    let trend = of(TrendMetric::Throughput, &runs());
+    let trend = serde_json::to_value(json::TrendDocument::new(&trend, Some(0.03))).unwrap();
+    assert_eq!(trend["regressed"], true);
+    for (document, schema) in
+        [(list, schema_of::<json::RunsDocument>()), (trend, schema_of::<json::TrendDocument>())]
+    {
+        let validator = jsonschema::validator_for(&schema).unwrap();
+        let errors: Vec<String> = validator.iter_errors(&document).map(|error| error.to_string()).collect();
+        assert!(errors.is_empty(), "{errors:#?}");
+    }
+}
+
+#[test]
+fn a_list_is_as_wide_as_its_page_and_whole_in_a_pipe() {
+    let entries = runs();
+    let listed = |name: &str, index: usize| ListedRun {
+        name: name.to_owned(),
+        file: &entries[index].file,
+        entry: Ok(&entries[index]),
+    };
+    let rows = [listed("last", 1), listed("last~1", 0)];
+    let page = |columns| RunsPage { columns, has_names: true, now_unix_ms: FIRST_MS + 3 * DAY_MS };
+    let narrow = text::runs(&rows, page(80));
+    assert!(narrow.lines().all(|line| line.chars().count() <= 80), "{narrow}");
+    let whole = text::runs(&rows, page(usize::MAX));
+    assert!(whole.contains("checkout-1.plimsoll") && whole.contains("commit=c0000001"), "{whole}");
+    assert!(whole.contains("≥ 3,") && whole.contains("2 d"), "{whole}");
+}
