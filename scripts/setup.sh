@@ -73,6 +73,7 @@ missing_packages() {
         have redis-server || printf 'redis-server\n'
         have memcached || printf 'memcached\n'
         have mariadbd || printf 'mariadb-server\n'
+        compgen -G '/usr/lib/postgresql/*/bin/postgres' >/dev/null || printf 'postgresql\n'
         have prometheus-node-exporter || printf 'prometheus-node-exporter\n'
         have sshd || printf 'openssh-server\n'
         have ssh || printf 'openssh-client\n'
@@ -171,6 +172,7 @@ services_of() {
     redis-server) printf 'redis-server.service\n' ;;
     memcached) printf 'memcached.service\n' ;;
     mariadb-server) printf 'mariadb.service\n' ;;
+    postgresql) printf 'postgresql.service\n' ;;
     prometheus-node-exporter) printf 'prometheus-node-exporter.service\n' ;;
     openssh-server) printf 'ssh.service\n' ;;
     haproxy) printf 'haproxy.service\n' ;;

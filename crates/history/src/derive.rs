@@ -1,0 +1,39 @@
+//! What a run file comes to in a history.
+
+use std::path::Path;
+
+use plimsoll_analyze::{EntryMachine, RunEntry, RunFigures, analyze};
+use plimsoll_report::{Values, for_figures, text};
+
+use crate::HistoryError;
+
+/// Reads a run file and derives its row of a history, with the tags that the run was made with.
+///
+/// # Errors
+/// When it cannot be read, or a part of it is damaged.
+pub fn entry_of(path: &Path) -> Result<RunEntry, HistoryError> {
+    let run = plimsoll_store::read(path)?;
+    if !run.damage.is_empty() {
+        return Err(HistoryError::PartlyDamaged { path: path.to_owned() });
+    }
+    let findings = analyze(&run)?;
+    let manifest = run.manifest;
+    Ok(RunEntry {
+        id: plimsoll_store::run_id(path)?,
+        file: path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned(),
+        target: for_figures(&findings, Values::Hidden).plan.target.url,
+        name: manifest.name,
+        command: manifest.command,
+        plan_hash: manifest.plan_hash,
+        machine: EntryMachine {
+            hostname: manifest.machine.hostname,
+            kernel: manifest.machine.kernel,
+            cores: manifest.machine.limits.cores,
+        },
+        tool_version: manifest.tool_version,
+        started_unix_ms: manifest.started_unix_ms,
+        tags: manifest.tags,
+        limit_phrase: text::limit_in_short(&findings),
+        figures: RunFigures::new(&findings),
+    })
+}

@@ -1,0 +1,152 @@
+//! Which runs of a history are shown, and in which order.
+
+use std::cmp::Reverse;
+use std::str::FromStr;
+
+use jiff::civil::{Date, DateTime};
+use jiff::tz::TimeZone;
+use plimsoll_analyze::RunEntry;
+use plimsoll_record::Tag;
+
+/// Conditions that a run must meet, all of them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RunFilter {
+    /// Part of the name or of the target's URL.
+    pub text: Option<String>,
+    pub tags: Vec<Tag>,
+    /// Milliseconds since 1970-01-01 UTC.
+    pub since_unix_ms: Option<u64>,
+    pub until_unix_ms: Option<u64>,
+    pub command: Option<String>,
+    /// The word of what limits.
+    pub limit: Option<String>,
+    pub hostname: Option<String>,
+}
+
+impl RunFilter {
+    /// True if the run meets all conditions.
+    pub fn holds(&self, run: &RunEntry) -> bool {
+        let is = |asked: &Option<String>, own: &str| asked.as_ref().is_none_or(|asked| asked == own);
+        let contains = |text: &String| run.name.contains(text) || run.target.contains(text);
+        self.text.as_ref().is_none_or(contains)
+            && self.tags.iter().all(|tag| run.tags.has(tag))
+            && self.since_unix_ms.is_none_or(|since| run.started_unix_ms >= since)
+            && self.until_unix_ms.is_none_or(|until| run.started_unix_ms <= until)
+            && is(&self.command, run.command.name())
+            && is(&self.limit, &run.figures.limit)
+            && is(&self.hostname, &run.machine.hostname)
+    }
+}
+
+/// The order of a list.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum RunOrder {
+    /// Newest first.
+    #[default]
+    Age,
+    /// Most requests a second first.
+    Throughput,
+    /// Lowest p99 first.
+    P99,
+    Name,
+}
+
+impl RunOrder {
+    /// Puts runs in this order; those without the figure come last.
+    pub fn sort<T>(self, runs: &mut [T], entry: impl Fn(&T) -> Option<&RunEntry>) {
+        let figure = |run: &T| {
+            let figures = &entry(run)?.figures;
+            Some(match self {
+                Self::Throughput => -figures.throughput_per_sec?.value,
+                _ => figures.p99_ns?.value,
+            })
+        };
+        match self {
+            Self::Age => runs.sort_by_key(|run| Reverse(entry(run).map(|run| run.started_unix_ms))),
+            Self::Name => runs.sort_by_key(|run| entry(run).map(|run| (run.name.clone(), run.file.clone()))),
+            Self::Throughput | Self::P99 => {
+                runs.sort_by(|one, other| {
+                    let key = |run| figure(run).unwrap_or(f64::INFINITY);
+                    key(one).total_cmp(&key(other))
+                });
+            }
+        }
+    }
+}
+
+impl FromStr for RunOrder {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "age" => Ok(Self::Age),
+            "qps" => Ok(Self::Throughput),
+            "p99" => Ok(Self::P99),
+            "name" => Ok(Self::Name),
+            _ => Err(format!("`{text}` is no order; write age, qps, p99 or name")),
+        }
+    }
+}
+
+const MINUTE_MS: f64 = 60e3;
+
+/// An instant in milliseconds since 1970-01-01 UTC: so long before `now_unix_ms` (`90min`, `12h`, `7d`, `2w`), or a date in UTC
+/// (`2026-11-01`, `2026-11-01T14:30`). A date alone is its first instant, or its last one if `ends`.
+///
+/// # Errors
+/// When the text is neither.
+pub fn parse_instant(text: &str, now_unix_ms: u64, ends: bool) -> Result<u64, String> {
+    let before = |ms: f64| now_unix_ms.saturating_sub(ms as u64);
+    let parsed = age_ms(text).map(before).or_else(|| date_ms(text, ends));
+    parsed.ok_or_else(|| {
+        format!("`{text}` is no time; write how long ago (90min, 12h, 7d, 2w) or a date in UTC (2026-11-01)")
+    })
+}
+
+fn age_ms(text: &str) -> Option<f64> {
+    let (digits, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit() && c != '.')?);
+    let unit_ms = match unit {
+        "min" | "m" => MINUTE_MS,
+        "h" => 60.0 * MINUTE_MS,
+        "d" => 24.0 * 60.0 * MINUTE_MS,
+        "w" => 7.0 * 24.0 * 60.0 * MINUTE_MS,
+        _ => return None,
+    };
+    Some(digits.parse::<f64>().ok()? * unit_ms)
+}
+
+fn date_ms(text: &str, ends: bool) -> Option<u64> {
+    let start = match text.parse::<Date>() {
+        Ok(date) if !text.contains('T') && ends => {
+            date.tomorrow().ok()?.to_datetime(jiff::civil::Time::midnight())
+        }
+        _ => text.parse::<DateTime>().ok()?,
+    };
+    let ms = start.to_zoned(TimeZone::UTC).ok()?.timestamp().as_millisecond();
+    let is_end = ends && !text.contains('T');
+    u64::try_from(ms).ok().map(|ms| ms.saturating_sub(u64::from(is_end)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 2024-02-29 12:34:56.789 UTC.
+    const NOW_MS: u64 = 1_709_210_096_789;
+    const DAY_MS: u64 = 86_400_000;
+
+    #[test]
+    fn an_instant_is_an_age_or_a_date() {
+        let since = |text| parse_instant(text, NOW_MS, false);
+        assert_eq!(since("7d"), Ok(NOW_MS - 7 * DAY_MS));
+        assert_eq!(since("1.5h"), Ok(NOW_MS - 5_400_000));
+        assert_eq!(since("2w"), Ok(NOW_MS - 14 * DAY_MS));
+        let day = 1_709_164_800_000;
+        assert_eq!(since("2024-02-29"), Ok(day));
+        assert_eq!(since("2024-02-29T12:30"), Ok(day + 45_000_000));
+        assert_eq!(parse_instant("2024-02-29", NOW_MS, true), Ok(day + DAY_MS - 1));
+        for text in ["", "7", "7x", "yesterday", "2024-13-01", "d"] {
+            assert!(since(text).unwrap_err().contains("7d"), "{text}");
+        }
+    }
+}

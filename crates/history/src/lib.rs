@@ -1,0 +1,21 @@
+//! Many recorded runs: the index of a folder, tags, filters, and the PostgreSQL of a team.
+//!
+//! Run files are the only facts. The index ([`RunFolder`]) is derived from them and can be deleted; what users add later stands
+//! in a file next to the run file ([`RunNotes`]). A team's store ([`TeamStore`]) gets copies: a run is sealed in its file first,
+//! noted as waiting, delivered when the store answers, and only then no longer noted. So a store that is away costs nothing.
+
+mod derive;
+mod error;
+mod filter;
+mod folder;
+mod notes;
+mod outbox;
+mod team;
+
+pub use derive::entry_of;
+pub use error::HistoryError;
+pub use filter::{RunFilter, RunOrder, parse_instant};
+pub use folder::{FolderRun, FolderRuns, IndexTrouble, RunFolder};
+pub use notes::{NotesError, RunNotes};
+pub use outbox::{Delivery, DeliveryError, deliver, waiting};
+pub use team::{Put, StoreAddress, StoredFile, TeamStore, TeamStoreError};

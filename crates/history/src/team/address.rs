@@ -1,0 +1,203 @@
+//! Where a team's store is, and with which password it is entered.
+
+use std::env;
+use std::fmt;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use tokio_postgres::Config;
+use tokio_postgres::config::Host;
+
+use super::error::TeamStoreError;
+
+/// The port where an address names none.
+const DEFAULT_PORT: u16 = 5432;
+/// The longest password file that is read, in bytes.
+const MAX_PASSWORDS_BYTES: u64 = 1 << 20;
+
+/// The address of a store: `postgres://user@host:port/database`, with libpq's parameters after a `?`.
+///
+/// A password comes from the address, from `PGPASSWORD`, or from the password file of libpq (`PGPASSFILE`, `~/.pgpass`). It is never
+/// shown.
+#[derive(Clone)]
+pub struct StoreAddress {
+    config: Config,
+    /// The file of authorities that `sslrootcert` names.
+    authorities: Option<PathBuf>,
+    /// `postgres://host:port/database`.
+    name: String,
+}
+
+impl StoreAddress {
+    /// The name that says where it is, without user and password.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The file of authorities that its certificate is verified by; `None` for those of the system.
+    pub(super) fn authorities(&self) -> Option<PathBuf> {
+        self.authorities.clone().or_else(|| env::var_os("PGSSLROOTCERT").map(PathBuf::from))
+    }
+
+    /// What a connection is made with, the password included.
+    pub(super) fn config(&self) -> Config {
+        let mut config = self.config.clone();
+        if config.get_password().is_none() {
+            let known = env::var("PGPASSWORD").ok().filter(|password| !password.is_empty());
+            if let Some(password) = known.or_else(|| self.password_of_file()) {
+                config.password(password);
+            }
+        }
+        config
+    }
+
+    /// The password for this address in libpq's password file, if others cannot read that file.
+    fn password_of_file(&self) -> Option<String> {
+        let path = env::var_os("PGPASSFILE").map(PathBuf::from);
+        let path = path.or_else(|| Some(PathBuf::from(env::var_os("HOME")?).join(".pgpass")))?;
+        if fs::metadata(&path).ok()?.permissions().mode() & 0o077 != 0 {
+            return None;
+        }
+        let text = String::from_utf8(plimsoll_sys::read_regular(&path, MAX_PASSWORDS_BYTES).ok()?).ok()?;
+        let place = place(&self.config);
+        let user = self.config.get_user().unwrap_or_default();
+        password_for(&text, [&place.host, &place.port.to_string(), &place.database, user])
+    }
+}
+
+struct Place {
+    host: String,
+    port: u16,
+    database: String,
+}
+
+/// The first host of a configuration; libpq calls any unix socket `localhost` in its password file.
+fn place(config: &Config) -> Place {
+    let host = match config.get_hosts().first() {
+        Some(Host::Tcp(host)) => host.clone(),
+        Some(Host::Unix(_)) | None => "localhost".to_owned(),
+    };
+    let port = config.get_ports().first().copied().unwrap_or(DEFAULT_PORT);
+    let database = config.get_dbname().or(config.get_user()).unwrap_or_default().to_owned();
+    Place { host, port, database }
+}
+
+/// The password of the first line `host:port:database:user:password` that fits; `*` fits anything, and a backslash escapes.
+fn password_for(text: &str, asked: [&str; 4]) -> Option<String> {
+    let fits = |line: &&str| {
+        let parts = parts(line);
+        let pairs = parts.iter().zip(asked);
+        parts.len() == 5 && pairs.into_iter().all(|(part, asked)| part == "*" || part == asked)
+    };
+    let line = text.lines().filter(|line| !line.starts_with('#')).find(fits)?;
+    parts(line).pop()
+}
+
+fn parts(line: &str) -> Vec<String> {
+    let mut parts = vec![String::new()];
+    let mut letters = line.chars();
+    while let Some(letter) = letters.next() {
+        let letter = match letter {
+            ':' if parts.len() < 5 => {
+                parts.push(String::new());
+                continue;
+            }
+            '\\' => letters.next().unwrap_or('\\'),
+            letter => letter,
+        };
+        if let Some(part) = parts.last_mut() {
+            part.push(letter);
+        }
+    }
+    parts
+}
+
+/// The address without libpq's parameters that the client library does not know: the file of authorities, and the ways to ask for
+/// a verified certificate, which every certificate is here.
+fn own_parameters(text: &str) -> (String, Option<PathBuf>) {
+    let Some((address, parameters)) = text.split_once('?') else { return (text.to_owned(), None) };
+    let mut authorities = None;
+    let kept: Vec<&str> = parameters
+        .split('&')
+        .filter_map(|parameter| match parameter.split_once('=') {
+            Some(("sslrootcert", path)) => {
+                authorities = Some(PathBuf::from(path));
+                None
+            }
+            Some(("sslmode", "verify-full" | "verify-ca")) => Some("sslmode=require"),
+            _ => Some(parameter),
+        })
+        .collect();
+    (format!("{address}?{}", kept.join("&")), authorities)
+}
+
+impl FromStr for StoreAddress {
+    type Err = TeamStoreError;
+
+    /// What is refused is not repeated: it may hold a password.
+    fn from_str(text: &str) -> Result<Self, TeamStoreError> {
+        if !(text.starts_with("postgres://") || text.starts_with("postgresql://")) {
+            return Err(TeamStoreError::Scheme);
+        }
+        let (text, authorities) = own_parameters(text);
+        let config: Config = text.parse().map_err(|_| TeamStoreError::Address)?;
+        if config.get_hosts().is_empty() || config.get_user().is_none() {
+            return Err(TeamStoreError::Address);
+        }
+        let host = match config.get_hosts().first() {
+            Some(Host::Unix(path)) => path.display().to_string(),
+            _ => place(&config).host,
+        };
+        let Place { port, database, .. } = place(&config);
+        Ok(Self { name: format!("postgres://{host}:{port}/{database}"), authorities, config })
+    }
+}
+
+impl fmt::Debug for StoreAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_named_without_its_user_and_password() {
+        let name = |text: &str| text.parse::<StoreAddress>().unwrap().name().to_owned();
+        assert_eq!(name("postgres://ann:s3cret@db.test/perf"), "postgres://db.test:5432/perf");
+        assert_eq!(name("postgresql://ann@[::1]:5433/perf?sslmode=require"), "postgres://::1:5433/perf");
+        assert_eq!(name("postgres://ann@%2Frun%2Fpg/perf"), "postgres:///run/pg:5432/perf");
+        assert!(
+            !format!("{:?}", "postgres://ann:s3cret@db/perf".parse::<StoreAddress>().unwrap())
+                .contains("s3cret")
+        );
+    }
+
+    #[test]
+    fn what_is_no_address_is_refused_without_being_repeated() {
+        for text in [
+            "db.test/perf",
+            "mysql://ann:s3cret@db/perf",
+            "postgres://",
+            "postgres://ann:s3cret@db:x/perf",
+            "postgres://db/perf",
+        ] {
+            let error = text.parse::<StoreAddress>().unwrap_err().to_string();
+            assert!(error.contains("postgres://user@host/database") && !error.contains("s3cret"), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_password_file_is_read_as_libpq_reads_it() {
+        let file = "# comment\ndb:5432:perf:ann:one\n*:*:*:bob:t\\:wo\\\\\ndb:*:perf:*:three:3";
+        let password = |place| password_for(file, place);
+        assert_eq!(password(["db", "5432", "perf", "ann"]).as_deref(), Some("one"));
+        assert_eq!(password(["x", "1", "y", "bob"]).as_deref(), Some("t:wo\\"));
+        assert_eq!(password(["db", "9", "perf", "eve"]).as_deref(), Some("three:3"));
+        assert_eq!(password(["db", "9", "other", "eve"]), None);
+    }
+}

@@ -1,0 +1,98 @@
+//! What of a run goes to a store: its figures and tags, and its file without what documents hide.
+
+use std::fs;
+use std::io::{self, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use flate2::Compression;
+use flate2::read::GzDecoder;
+use flate2::write::GzEncoder;
+use plimsoll_analyze::RunEntry;
+use plimsoll_record::TagChanges;
+use plimsoll_report::shareable_plan;
+use plimsoll_store::{StoreError, copy_with_plan};
+
+use crate::HistoryError;
+
+/// The largest run file that is delivered, in bytes; of a larger one only the figures are.
+pub(crate) const MAX_FILE_BYTES: u64 = 256 << 20;
+/// The length of the parts in which a file is stored, in bytes.
+pub(super) const PART_BYTES: usize = 1 << 20;
+
+/// A run as it is delivered.
+#[derive(Debug)]
+pub(crate) struct SharedRun {
+    pub(crate) entry: RunEntry,
+    /// The changes that `entry.tags` already has, for a store that has the run.
+    pub(crate) changes: TagChanges,
+    /// The file, compressed by gzip; `None` for one that is too large, or whose plan cannot be shared.
+    pub(crate) content: Option<Vec<u8>>,
+}
+
+impl SharedRun {
+    /// Reads a sealed run file for delivery.
+    pub(crate) fn new(path: &Path, entry: RunEntry, changes: TagChanges) -> Result<Self, HistoryError> {
+        Ok(Self { content: content(path)?, entry, changes })
+    }
+}
+
+fn content(path: &Path) -> Result<Option<Vec<u8>>, HistoryError> {
+    let manifest = plimsoll_store::read(path)?.manifest;
+    let is_small = fs::metadata(path).is_ok_and(|metadata| metadata.len() <= MAX_FILE_BYTES);
+    let Some(plan) = shareable_plan(&manifest.plan).filter(|_| is_small) else { return Ok(None) };
+    let copy = Copied(copy_path(path));
+    copy_with_plan(path, &copy.0, &plan)?;
+    let unreadable = |reason: io::Error| StoreError::Unreadable {
+        path: copy.0.clone(),
+        reason: format!("{reason}; is there room in its folder?"),
+    };
+    let bytes = fs::read(&copy.0).map_err(unreadable)?;
+    Ok(Some(compressed(&bytes).map_err(unreadable)?))
+}
+
+/// A name in the same folder that no list of runs shows, and no other delivery has.
+fn copy_path(path: &Path) -> PathBuf {
+    static COPIES: AtomicU64 = AtomicU64::new(0);
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let number = COPIES.fetch_add(1, Ordering::Relaxed);
+    path.with_file_name(format!(".{name}.{}-{number}.copy", std::process::id()))
+}
+
+/// A copy that is removed when it is no longer needed.
+struct Copied(PathBuf);
+
+impl Drop for Copied {
+    fn drop(&mut self) {
+        plimsoll_units::best_effort(fs::remove_file(&self.0), "it may never have been made");
+    }
+}
+
+fn compressed(bytes: &[u8]) -> io::Result<Vec<u8>> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(bytes)?;
+    encoder.finish()
+}
+
+/// A file as it was before [`compressed`]; what it grows to is limited as what is delivered is.
+pub(super) fn expanded(content: &[u8]) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    GzDecoder::new(content).take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_FILE_BYTES {
+        return Err(io::Error::other("it is larger than any run file that is delivered"));
+    }
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_comes_back_as_it_was_and_one_without_end_is_refused() {
+        assert_eq!(expanded(&compressed(b"run").unwrap()).unwrap(), b"run");
+        let bomb = compressed(&vec![0; MAX_FILE_BYTES as usize + 2]).unwrap();
+        assert!(expanded(&bomb).is_err());
+        assert!(expanded(b"no gzip").is_err());
+    }
+}

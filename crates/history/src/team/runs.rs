@@ -1,0 +1,120 @@
+//! Runs in and out of the tables.
+
+use plimsoll_analyze::RunEntry;
+use plimsoll_record::{TagChanges, Tags};
+use tokio_postgres::{Client, Error, Row};
+
+use super::content::{PART_BYTES, SharedRun};
+
+/// The newest runs that a list reads.
+const MAX_LISTED: i64 = 10_000;
+
+const INSERT: &str = "INSERT INTO plimsoll.run
+    (id, file_name, name, command, target, plan_hash, hostname, tool_version, started_at, tags, entry)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, to_timestamp($9::double precision / 1000), $10::text::jsonb, $11::text::jsonb)
+    ON CONFLICT (id) DO NOTHING";
+/// Keys that others set stay.
+const UPDATE_TAGS: &str =
+    "UPDATE plimsoll.run SET tags = (tags - $2::text[]) || $3::text::jsonb WHERE id = $1";
+const FIND: &str = "SELECT id FROM plimsoll.run
+    WHERE file_name IN ($1, $1 || '.plimsoll') OR (length($1) >= 8 AND starts_with(id, $1)) ORDER BY started_at DESC";
+
+/// What came of a delivery.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Put {
+    /// The store has it now, with its file.
+    New,
+    /// The store has its figures now: its file was too large, or its plan cannot be shared.
+    OnlyFigures,
+    /// The store had it already; its tags are up to date.
+    Known,
+}
+
+/// The file of a run in a store.
+#[derive(Debug)]
+pub struct StoredFile {
+    pub id: String,
+    /// Its name where it was made.
+    pub name: String,
+    pub content: Vec<u8>,
+}
+
+/// A list of tags, values by key, as JSON. Text cannot fail to be.
+fn json(value: &impl serde::Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_else(|_| "{}".to_owned())
+}
+
+/// Adds a run, once however often it is delivered.
+pub(super) async fn put(client: &mut Client, run: &SharedRun) -> Result<Put, Error> {
+    let entry = &run.entry;
+    let id = entry.id.clone().unwrap_or_default();
+    let transaction = client.transaction().await?;
+    let added = transaction
+        .execute(
+            INSERT,
+            &[
+                &id,
+                &entry.file,
+                &entry.name,
+                &entry.command.name(),
+                &entry.target,
+                &entry.plan_hash,
+                &entry.machine.hostname,
+                &entry.tool_version,
+                &(entry.started_unix_ms as f64),
+                &json(&entry.tags),
+                &json(entry),
+            ],
+        )
+        .await?;
+    if added == 0 {
+        change_tags(&transaction, &id, &run.changes).await?;
+        transaction.commit().await?;
+        return Ok(Put::Known);
+    }
+    for (part, content) in run.content.iter().flat_map(|content| content.chunks(PART_BYTES)).enumerate() {
+        let part = i32::try_from(part).unwrap_or(i32::MAX);
+        transaction
+            .execute("INSERT INTO plimsoll.run_file VALUES ($1, $2, $3)", &[&id, &part, &content])
+            .await?;
+    }
+    transaction.commit().await?;
+    Ok(if run.content.is_some() { Put::New } else { Put::OnlyFigures })
+}
+
+/// Changes the tags of a run in the store.
+pub(super) async fn change_tags(
+    client: &impl tokio_postgres::GenericClient,
+    id: &str,
+    changes: &TagChanges,
+) -> Result<(), Error> {
+    let unset: Vec<&str> = changes.unset.iter().map(String::as_str).collect();
+    client.execute(UPDATE_TAGS, &[&id, &unset, &json(&changes.set)]).await.map(drop)
+}
+
+/// The newest runs, with the tags that they have in the store. Rows of a form that this version does not know are left out.
+pub(super) async fn list(client: &Client) -> Result<Vec<RunEntry>, Error> {
+    let sql = "SELECT entry::text, tags::text FROM plimsoll.run ORDER BY started_at DESC, id LIMIT $1";
+    let rows = client.query(sql, &[&MAX_LISTED]).await?;
+    Ok(rows.iter().filter_map(entry).collect())
+}
+
+fn entry(row: &Row) -> Option<RunEntry> {
+    let entry: RunEntry = serde_json::from_str(row.get(0)).ok()?;
+    let tags: Tags = serde_json::from_str(row.get(1)).ok()?;
+    Some(RunEntry { tags, ..entry })
+}
+
+/// The ids of the runs of a name: that of the file, or at least eight letters from the beginning of an id.
+pub(super) async fn find(client: &Client, name: &str) -> Result<Vec<String>, Error> {
+    Ok(client.query(FIND, &[&name]).await?.iter().map(|row| row.get(0)).collect())
+}
+
+/// The file of a run, still compressed; empty if the store has none.
+pub(super) async fn file(client: &Client, id: &str) -> Result<StoredFile, Error> {
+    let name = client.query_one("SELECT file_name FROM plimsoll.run WHERE id = $1", &[&id]).await?.get(0);
+    let rows =
+        client.query("SELECT content FROM plimsoll.run_file WHERE run = $1 ORDER BY part", &[&id]).await?;
+    let content = rows.iter().flat_map(|row| row.get::<_, &[u8]>(0).iter().copied()).collect();
+    Ok(StoredFile { id: id.to_owned(), name, content })
+}

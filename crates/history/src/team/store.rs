@@ -1,0 +1,130 @@
+//! An open store.
+
+use std::future::Future;
+use std::time::Duration;
+
+use plimsoll_analyze::RunEntry;
+use plimsoll_record::TagChanges;
+use tokio::runtime::{Builder, Runtime};
+use tokio::time::timeout;
+use tokio_postgres::{Client, Error};
+
+use super::address::StoreAddress;
+use super::content::{SharedRun, expanded};
+use super::error::{TeamStoreError, of_client};
+use super::runs::{Put, StoredFile};
+use super::tls::Tls;
+use super::{runs, schema};
+
+/// How long a store may take from the first packet until its tables are ready.
+const PATIENCE_TO_CONNECT: Duration = Duration::from_secs(3);
+/// How long it may take for one run or one list, and in addition for each MiB.
+const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE_PER_MIB: Duration = Duration::from_secs(1);
+
+/// A connection to a team's store.
+pub struct TeamStore {
+    name: String,
+    runtime: Runtime,
+    client: Client,
+}
+
+impl TeamStore {
+    /// Connects, and makes the tables if this is the first use of the database.
+    ///
+    /// # Errors
+    /// When the store is away or refuses, within 3 s.
+    pub fn connect(address: &StoreAddress) -> Result<Self, TeamStoreError> {
+        let name = address.name().to_owned();
+        let unreachable = |reason: std::io::Error| TeamStoreError::Unreachable {
+            store: address.name().to_owned(),
+            reason: reason.to_string(),
+        };
+        let runtime = Builder::new_current_thread().enable_all().build().map_err(unreachable)?;
+        let tls = Tls::new(address.authorities())
+            .map_err(|reason| TeamStoreError::Tls { store: name.clone(), reason: reason.to_string() })?;
+        let mut config = address.config();
+        config.application_name("plimsoll");
+        let opened = async {
+            let (mut client, connection) = config.connect(tls).await?;
+            // It ends with the client; what goes wrong reaches the calls of the client.
+            tokio::spawn(async move {
+                plimsoll_units::best_effort(connection.await, "each call has its own error")
+            });
+            let version = schema::ready(&mut client).await?;
+            Ok((client, version))
+        };
+        let (client, version) = within(&runtime, &name, PATIENCE_TO_CONNECT, opened)?;
+        if version != schema::VERSION {
+            return Err(TeamStoreError::Newer { store: name, found: version, known: schema::VERSION });
+        }
+        Ok(Self { name, runtime, client })
+    }
+
+    /// Delivers a run, which has an id. What was delivered before is not doubled.
+    pub(crate) fn put(&mut self, run: &SharedRun) -> Result<Put, TeamStoreError> {
+        let mib = run.content.as_ref().map_or(0, |content| content.len() >> 20);
+        let patience = PATIENCE + PATIENCE_PER_MIB * u32::try_from(mib).unwrap_or(u32::MAX);
+        within(&self.runtime, &self.name, patience, runs::put(&mut self.client, run))
+    }
+
+    /// The newest 10,000 runs, newest first.
+    ///
+    /// # Errors
+    /// When the store does not answer in time, or refuses.
+    pub fn runs(&self) -> Result<Vec<RunEntry>, TeamStoreError> {
+        within(&self.runtime, &self.name, PATIENCE, runs::list(&self.client))
+    }
+
+    /// The file of a run by the name of its file, or by the first eight letters of its id or more.
+    ///
+    /// # Errors
+    /// When there is no such run or there are several, or the store has no file of it.
+    pub fn file(&self, run: &str) -> Result<StoredFile, TeamStoreError> {
+        let id = self.find(run)?;
+        let patience = PATIENCE + PATIENCE_PER_MIB * 256;
+        let mut file = within(&self.runtime, &self.name, patience, runs::file(&self.client, &id))?;
+        let (store, run) = (self.name.clone(), run.to_owned());
+        if file.content.is_empty() {
+            return Err(TeamStoreError::NoFile { store, run });
+        }
+        file.content = expanded(&file.content).map_err(|reason| TeamStoreError::Damaged {
+            store,
+            run,
+            reason: reason.to_string(),
+        })?;
+        Ok(file)
+    }
+
+    /// Changes the tags of a run in the store, named as for [`Self::file`].
+    ///
+    /// # Errors
+    /// When there is no such run or there are several, or the store refuses.
+    pub fn change_tags(&self, run: &str, changes: &TagChanges) -> Result<(), TeamStoreError> {
+        let id = self.find(run)?;
+        within(&self.runtime, &self.name, PATIENCE, runs::change_tags(&self.client, &id, changes))
+    }
+
+    fn find(&self, run: &str) -> Result<String, TeamStoreError> {
+        let mut ids = within(&self.runtime, &self.name, PATIENCE, runs::find(&self.client, run))?;
+        let (store, run) = (self.name.clone(), run.to_owned());
+        match ids.len() {
+            0 => Err(TeamStoreError::NoRun { store, run }),
+            1 => Ok(ids.swap_remove(0)),
+            count => Err(TeamStoreError::SeveralRuns { store, run, count }),
+        }
+    }
+}
+
+/// Drives a piece of work to its end, or to the end of its time.
+fn within<T>(
+    runtime: &Runtime,
+    store: &str,
+    patience: Duration,
+    work: impl Future<Output = Result<T, Error>>,
+) -> Result<T, TeamStoreError> {
+    match runtime.block_on(async { timeout(patience, work).await }) {
+        Ok(done) => done.map_err(|error| of_client(store, &error)),
+        Err(_) => Err(TeamStoreError::TimedOut { store: store.to_owned(), sec: patience.as_secs() }),
+    }
+}
