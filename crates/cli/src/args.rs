@@ -1,6 +1,7 @@
 //! The command line.
 
 mod foreign;
+mod history;
 mod load;
 mod network;
 mod request;
@@ -24,11 +25,14 @@ use crate::command::lab::LabArgs;
 use crate::command::plan::PlanArgs;
 use crate::command::probe::ProbeArgs;
 use crate::command::profile::ProfileArgs;
-use crate::command::recorded::{CheckArgs, ExportArgs, ReportArgs, RunsArgs};
+use crate::command::recorded::{CheckArgs, ExportArgs, ReportArgs};
+use crate::command::runs::RunsArgs;
 use crate::command::target::TargetArgs;
 use crate::command::tiers::TiersArgs;
+use crate::command::trend::TrendArgs;
 use crate::exit::UsageError;
 use foreign::Translated;
+pub(crate) use history::StoreArgs;
 pub(crate) use load::{AnswerArgs, Asked, RunArgs, SearchArgs, SweepArgs};
 pub(crate) use request::KeepArgs;
 use request::{RequestArgs, SloArgs};
@@ -46,6 +50,7 @@ Examples:
   plimsoll http://api.test/ --probe ssh://web --probe db=redis://10.0.0.7     and sample the hosts behind it
   plimsoll diff  plimsoll-runs/api.dat plimsoll-runs/http.dat --margin 5%
   plimsoll report last --full
+  plimsoll trend --metric p99                        the run at which a metric changed
   plimsoll explain last                              what limits, and why
   plimsoll plan last --target 100k                   machines per tier
   plimsoll tiers -f shop.toml                        the variants of a plan file: what limits each, how tiers scale
@@ -83,8 +88,10 @@ pub(crate) enum Command {
     Sweep(SweepArgs),
     /// Two runs, or two .dat files, side by side
     Diff(DiffArgs),
-    /// The recorded runs of a folder
+    /// The recorded runs of a folder and of a team: filters, tags, delivery
     Runs(RunsArgs),
+    /// Where a metric changed over many runs
+    Trend(TrendArgs),
     /// The report of a recorded run again
     Report(ReportArgs),
     /// Whether a run file is intact: each part by its digests

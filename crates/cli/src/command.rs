@@ -16,8 +16,10 @@ pub(crate) mod plan;
 pub(crate) mod probe;
 pub(crate) mod profile;
 pub(crate) mod recorded;
+pub(crate) mod runs;
 pub(crate) mod target;
 pub(crate) mod tiers;
+pub(crate) mod trend;
 pub(crate) mod wrk;
 
 pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
@@ -32,7 +34,8 @@ pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
         Some(Command::Search(search)) => measure::search(&search),
         Some(Command::Sweep(sweep)) => measure::sweep(&sweep),
         Some(Command::Diff(diff)) => diff::diff(&diff),
-        Some(Command::Runs(runs)) => recorded::runs(&runs),
+        Some(Command::Runs(args)) => runs::runs(&args),
+        Some(Command::Trend(args)) => trend::trend(&args),
         Some(Command::Report(report)) => recorded::report(&report),
         Some(Command::Check(check)) => recorded::check(&check),
         Some(Command::Export(export)) => recorded::export(&export),

@@ -13,6 +13,11 @@ use plimsoll_plan::PlanError;
 #[error("{0}")]
 pub(crate) struct UsageError(pub(crate) String);
 
+/// So little is there that it shows nothing: what is missing, and how to get it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct NoEvidence(pub(crate) String);
+
 /// How a command ended, by the code that a shell sees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
@@ -51,6 +56,9 @@ impl Exit {
             || error.is::<PlanError>()
             || error.is::<MappingError>()
             || error.is::<WhatIfError>();
+        if error.is::<NoEvidence>() {
+            return Self::Refused;
+        }
         let conducted = error.downcast_ref::<ConductError>();
         let lab = error.downcast_ref::<LabError>();
         if conducted.is_some_and(ConductError::interrupted) || lab.is_some_and(LabError::interrupted) {

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{self, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
@@ -130,6 +131,15 @@ pub(crate) fn write_new(path: &Path, content: &[u8]) -> io::Result<()> {
         Ok(()) | Err(_) => {}
     }
     fs::OpenOptions::new().write(true).create_new(true).open(path)?.write_all(content)
+}
+
+/// Writes a new file that only its owner can read, whole or not at all.
+pub(crate) fn write_private(path: &Path, content: &[u8]) -> io::Result<()> {
+    let part = path.with_extension(format!("{}.part", std::process::id()));
+    write_new(&part, &[])?;
+    fs::set_permissions(&part, fs::Permissions::from_mode(0o600))?;
+    fs::write(&part, content)?;
+    fs::rename(part, path)
 }
 
 /// A file is written under another name first: under its own it is whole, or what it was before.

@@ -8,6 +8,7 @@ use plimsoll_experiment::with_plain_host;
 use plimsoll_plan::{Condition, DriverKind, LatencyLimit, PlanError, PlanSpec, Slo};
 use plimsoll_units::{parse_count, parse_duration, parse_rate, parse_ratio};
 
+use super::history::{StoreArgs, TagArgs};
 use super::network::NetworkArgs;
 use super::scenario::ScenarioArgs;
 use super::transport::TransportArgs;
@@ -142,6 +143,10 @@ pub(crate) struct KeepArgs {
     /// Write no files at all
     #[arg(long)]
     pub(crate) no_files: bool,
+    #[command(flatten)]
+    pub(crate) tags: TagArgs,
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
     /// Overwrite figures and tables of the same name
     #[arg(long)]
     pub(crate) force: bool,

@@ -57,7 +57,7 @@ fn is_same_file(one: &Path, other: &Path) -> bool {
 }
 
 /// The runs of a folder, the newest first; none where the first run has not made it yet.
-pub(crate) fn runs_of(folder: &Path) -> Result<Vec<RunRow>, StoreError> {
+fn runs_of(folder: &Path) -> Result<Vec<RunRow>, StoreError> {
     match plimsoll_store::list(folder) {
         Err(StoreError::Missing { .. }) => Ok(Vec::new()),
         listed => listed,

@@ -3,13 +3,15 @@
 use plimsoll_analyze::{Findings, analyze};
 use plimsoll_conductor::{Outcome, RunOptions, conduct};
 use plimsoll_experiment::RunStatus;
+use plimsoll_history::StoreAddress;
 use plimsoll_plan::{Load, Plan};
 use plimsoll_record::RunCommand;
 
 use super::recorded::{Form, print_run};
 use crate::args::{AnswerArgs, Asked, KeepArgs, RunArgs, SearchArgs, SweepArgs};
 use crate::calibrations;
-use crate::exit::Exit;
+use crate::delivery;
+use crate::exit::{Exit, UsageError};
 use crate::files::{self, Output, Written, run_file_is_whole};
 use crate::progress::Display;
 use crate::signals;
@@ -34,6 +36,7 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
 
 fn measure(asked: Asked, command: RunCommand, keep: &KeepArgs, strict: bool) -> anyhow::Result<Exit> {
     refuse_existing(&asked.plan, command, keep)?;
+    let store = store(keep)?;
     if !keep.no_files {
         files::check_writable(&keep.out)?;
     }
@@ -46,6 +49,7 @@ fn measure(asked: Asked, command: RunCommand, keep: &KeepArgs, strict: bool) -> 
         folder: (!keep.no_files).then_some(keep.out.as_path()),
         calibrations: &calibrations,
         probing: asked.probing,
+        tags: keep.tags.tags(),
         ..RunOptions::new(command, env!("CARGO_PKG_VERSION"), &interrupted)
     };
     let outcome = conduct(asked.plan, options, &mut Display::new(keep.quiet))?;
@@ -55,8 +59,22 @@ fn measure(asked: Asked, command: RunCommand, keep: &KeepArgs, strict: bool) -> 
     let mut written = figures(&outcome, &findings, keep);
     written.paths.splice(0..0, outcome.file.clone());
     let figures_are_there = written.report(keep.quiet);
+    if let (Some(store), Some(file)) = (store, &outcome.file) {
+        delivery::hand_over(file, &store, keep.quiet, &interrupted);
+    }
     let all_is_kept = run_file_is_whole(outcome.trouble) && figures_are_there;
     Ok(if all_is_kept { RunStatus::new(&outcome.run, &findings, strict).into() } else { Exit::CouldNotRun })
+}
+
+/// The store that gets the run. One that is named for a run without a file would get nothing, which is said before the load.
+fn store(keep: &KeepArgs) -> anyhow::Result<Option<StoreAddress>> {
+    if keep.no_files && keep.store.is_given() {
+        return Err(UsageError(
+            "--store delivers the run file, and --no-files makes none; leave out one".to_owned(),
+        )
+        .into());
+    }
+    Ok(keep.store.address()?.filter(|_| !keep.no_files))
 }
 
 /// A length that is wrong may be what is to be tested, so it is sent as typed; but that is said before the load.

@@ -1,7 +1,6 @@
-//! The commands on recorded runs: listing, reporting again, exporting.
+//! The commands on one recorded run: reporting again, checking, exporting.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use anyhow::bail;
 use plimsoll_analyze::Findings;
@@ -9,20 +8,12 @@ use plimsoll_experiment::{RecordedRun, file_stem, read_run, read_what_is_intact}
 use plimsoll_plan::Load;
 use plimsoll_record::Run;
 use plimsoll_report::{Values, csv, dat, for_figures, json, text, words};
-use plimsoll_store::RunRow;
-use plimsoll_units::{escape_control, grouped, unix_ms};
+use plimsoll_units::{escape_control, grouped};
 
-use crate::args::values::{self, RUNS_FOLDER};
+use crate::args::values;
 use crate::exit::Exit;
 use crate::files::{Output, Written};
-use crate::terminal::{columns, page, remark, result};
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct RunsArgs {
-    /// The folder of run files
-    #[arg(default_value = RUNS_FOLDER)]
-    folder: PathBuf,
-}
+use crate::terminal::{page, result};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ReportArgs {
@@ -117,104 +108,6 @@ pub(super) fn print_run(
     })
 }
 
-pub(crate) fn runs(args: &RunsArgs) -> anyhow::Result<Exit> {
-    let rows = values::runs_of(&args.folder)?;
-    if rows.is_empty() {
-        remark(&format!("no run files in {}; `plimsoll run URL` makes one", args.folder.display()));
-    }
-    let is_usual = args.folder == Path::new(RUNS_FOLDER);
-    let table = RunsTable { columns: columns().unwrap_or(usize::MAX), is_usual, now_unix_ms: unix_ms() };
-    let mut lines = vec![table.header()];
-    let mut readable = 0;
-    for row in &rows {
-        let name = match (is_usual && row.summary.is_ok(), readable) {
-            (false, _) => String::new(),
-            (true, 0) => "last".to_owned(),
-            (true, before) => format!("last~{before}"),
-        };
-        readable += usize::from(row.summary.is_ok());
-        lines.push(table.line(row, &name));
-    }
-    if !rows.is_empty() {
-        result(&lines.concat())?;
-    }
-    Ok(Exit::Success)
-}
-
-/// Lists runs in lines as wide as a terminal; where that is narrow, only by the one name that a command takes.
-struct RunsTable {
-    columns: usize,
-    is_usual: bool,
-    now_unix_ms: u64,
-}
-
-impl RunsTable {
-    /// From these columns on there is room for the file and the target next to the name.
-    const WIDE: usize = 130;
-    /// Columns of the limit.
-    const LIMIT: usize = 28;
-
-    fn header(&self) -> String {
-        let last = match (self.is_wide(), self.is_usual) {
-            (true, _) => "file, target",
-            (false, true) => "target",
-            (false, false) => "file",
-        };
-        self.cells(["name", "age", "command", "QPS", "limit", last])
-    }
-
-    fn is_wide(&self) -> bool {
-        self.columns >= Self::WIDE
-    }
-
-    fn line(&self, row: &RunRow, name: &str) -> String {
-        let file = row.path.file_name().unwrap_or(row.path.as_os_str()).to_string_lossy();
-        let summary = match &row.summary {
-            Err(error) => return format!("unreadable  {file}: {error}\n"),
-            Ok(summary) => summary,
-        };
-        let target = escape_control(summary.target_url.as_deref().unwrap_or("?"));
-        let age = age(Duration::from_millis(self.now_unix_ms.saturating_sub(summary.started_unix_ms)));
-        let (per_sec, limit) = match read_run(&row.path) {
-            Ok(recorded) => {
-                (text::served_in_short(&recorded.findings), text::limit_in_short(&recorded.findings))
-            }
-            Err(error) => ("?".to_owned(), escape_control(&error.to_string())),
-        };
-        let last = match (self.is_wide(), self.is_usual) {
-            (true, _) => format!("{file}  {target}"),
-            (false, true) => target,
-            (false, false) => file.into_owned(),
-        };
-        let cut = if summary.sealed { "" } else { "(did not end in order) " };
-        let last = format!("{cut}{last}");
-        self.cells([name, &age, summary.command.name(), &per_sec, &limit, &last])
-    }
-
-    /// A line: a name, an age, a command, a throughput, a limit and what is last.
-    fn cells(&self, [name, age, command, per_sec, limit, last]: [&str; 6]) -> String {
-        let name = if self.is_usual { format!("{name:<8}") } else { String::new() };
-        let limit = text::cut(limit, Self::LIMIT);
-        let line =
-            format!("{name}{age:>6}  {command:<7}{per_sec:>8}  {limit:<width$}  ", width = Self::LIMIT);
-        let room = self.columns.saturating_sub(text::width(&line));
-        // What a command takes is never cut.
-        let last = if self.is_usual { text::cut(last, room) } else { last.to_owned() };
-        format!("{}\n", format!("{line}{last}").trim_end())
-    }
-}
-
-/// An age in its largest unit, rounded down: `59 s`, `3 min`, `5 h`, `12 d`.
-fn age(age: Duration) -> String {
-    let sec = age.as_secs();
-    match sec {
-        0..60 => format!("{sec} s"),
-        60..3_600 => format!("{} min", sec / 60),
-        3_600..86_400 => format!("{} h", sec / 3_600),
-        _ => format!("{} d", sec / 86_400),
-    }
-}
-
 pub(crate) fn report(args: &ReportArgs) -> anyhow::Result<Exit> {
     let RecordedRun { run, findings, .. } = read_what_is_intact(&args.file)?;
     if args.out.is_some() && !matches!(findings.plan.load, Load::Ladder { .. }) {
@@ -271,16 +164,4 @@ pub(crate) fn export(args: &ExportArgs) -> anyhow::Result<Exit> {
         }
     })?;
     Ok(Exit::Success)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_age_has_one_unit() {
-        let text = |sec| age(Duration::from_secs(sec));
-        assert_eq!([text(0), text(59), text(60), text(3_599)], ["0 s", "59 s", "1 min", "59 min"]);
-        assert_eq!([text(3_600), text(86_399), text(86_400 * 12)], ["1 h", "23 h", "12 d"]);
-    }
 }

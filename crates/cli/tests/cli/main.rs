@@ -17,6 +17,7 @@ mod faults;
 mod faulty_disk;
 mod full_disk;
 mod generator;
+mod history;
 mod hosts;
 mod http2;
 mod https;

@@ -1,0 +1,69 @@
+//! Flags about the place of a run in a history: tags, and the store of a team.
+
+use std::env;
+
+use plimsoll_history::StoreAddress;
+use plimsoll_record::{Tag, Tags};
+
+use crate::exit::UsageError;
+use crate::git;
+
+/// Names the store where no flag does.
+const STORE_VARIABLE: &str = "PLIMSOLL_STORE";
+/// Switches the store of the variable off.
+const NO_STORE: &str = "none";
+
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct TagArgs {
+    /// Call the run so: `key=value`, or a word; may be given several times. In a git checkout `commit`, and `dirty` after
+    /// changes, are set by themselves
+    #[arg(long = "tag", value_name = "TAG")]
+    tags: Vec<Tag>,
+    /// Do not ask git for the commit
+    #[arg(long)]
+    no_git: bool,
+}
+
+impl TagArgs {
+    /// The tags of a run that begins now; those of the command line count before those of git.
+    pub(crate) fn tags(&self) -> Tags {
+        let of_git = if self.no_git { Vec::new() } else { git::tags() };
+        of_git.into_iter().chain(self.tags.iter().cloned()).collect()
+    }
+}
+
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct StoreArgs {
+    /// The PostgreSQL of a team, postgres://user@host/database; password in PGPASSWORD or ~/.pgpass. A run that it cannot take now is
+    /// delivered later [default: $PLIMSOLL_STORE; `none` for none]
+    #[arg(long, value_name = "URL")]
+    store: Option<String>,
+}
+
+impl StoreArgs {
+    /// The store of the flag, or else of the environment.
+    pub(crate) fn address(&self) -> anyhow::Result<Option<StoreAddress>> {
+        let (place, text) = match &self.store {
+            Some(text) => ("--store", text.clone()),
+            None => (STORE_VARIABLE, env::var(STORE_VARIABLE).unwrap_or_default()),
+        };
+        if text.is_empty() || text == NO_STORE {
+            return Ok(None);
+        }
+        let address = text.parse().map_err(|error| UsageError(format!("{place}: {error}")))?;
+        Ok(Some(address))
+    }
+
+    /// The same where a store is needed.
+    pub(crate) fn required(&self) -> anyhow::Result<StoreAddress> {
+        let missing = || {
+            UsageError(format!("name a store: --store postgres://user@host/database, or {STORE_VARIABLE}"))
+        };
+        Ok(self.address()?.ok_or_else(missing)?)
+    }
+
+    /// True if the flag names a store.
+    pub(crate) fn is_given(&self) -> bool {
+        self.store.as_ref().is_some_and(|store| store != NO_STORE)
+    }
+}

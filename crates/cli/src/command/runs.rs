@@ -1,0 +1,309 @@
+//! `plimsoll runs`: the recorded runs of a folder and of a store, their tags, and their way to the store.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use plimsoll_analyze::RunEntry;
+use plimsoll_history::{
+    FolderRuns, RunFilter, RunFolder, RunNotes, RunOrder, StoreAddress, TeamStore, deliver, parse_instant,
+    waiting,
+};
+use plimsoll_record::{Tag, TagChanges};
+use plimsoll_report::{json, text};
+use plimsoll_store::StoreError;
+use plimsoll_units::unix_ms;
+
+use crate::args::StoreArgs;
+use crate::args::values::{self, RUNS_FOLDER};
+use crate::delivery::{self, build};
+use crate::exit::{Exit, UsageError};
+use crate::files;
+use crate::signals;
+use crate::terminal::{columns, print, remark, report_error, with_causes};
+
+#[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
+#[command(before_help = "\
+Examples:
+  plimsoll runs                                     the newest first; `last` and `last~N` name them on other command lines
+  plimsoll runs --match checkout --since 7d --limit cpu
+  plimsoll runs --tag commit=4f2a91c --sort p99 --json
+  plimsoll runs tag last baseline release=1.4       tags given later; --untag KEY takes one away
+  plimsoll runs --store postgres://ann@db/perf      and those of the team
+  plimsoll runs --store postgres://ann@db/perf --deliver    delivers what waits
+  plimsoll runs fetch checkout-20261118-100200 --store postgres://ann@db/perf")]
+pub(crate) struct RunsArgs {
+    #[command(subcommand)]
+    action: Option<RunsAction>,
+    /// The folder of run files
+    #[arg(default_value = RUNS_FOLDER)]
+    folder: PathBuf,
+    #[command(flatten)]
+    filter: FilterArgs,
+    /// Only runs with this limit, such as cpu, pool or bandwidth
+    #[arg(long, value_name = "LIMIT")]
+    limit: Option<String>,
+    /// The order: age, qps, p99 or name
+    #[arg(long, value_name = "ORDER", default_value = "age", hide_default_value = true)]
+    sort: RunOrder,
+    /// One JSON document instead of text
+    #[arg(long)]
+    json: bool,
+    /// Deliver the runs that wait for the store, or all that it does not have
+    #[arg(long, value_name = "WHICH", num_args = 0..=1, require_equals = true, default_missing_value = "waiting")]
+    deliver: Option<Deliver>,
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+/// Which runs of the folder are delivered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Deliver {
+    /// Those made with --store that it could not take
+    Waiting,
+    /// Every run of the folder that ended in order
+    All,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum RunsAction {
+    /// Tags of a run, given later or taken away; its file is not changed
+    Tag(TagRunArgs),
+    /// Copies a run of the store into a folder, for `report`, `explain` and the others
+    Fetch(FetchArgs),
+}
+
+#[derive(Debug, clap::Args)]
+struct TagRunArgs {
+    /// A run file; `last` is the newest; `store:NAME` a run of the store
+    #[arg(value_parser = values::run_file())]
+    run: PathBuf,
+    /// Tags: `key=value`, or words
+    #[arg(required_unless_present = "untag")]
+    tags: Vec<Tag>,
+    /// Take the tag of this key away; may be given several times
+    #[arg(long, value_name = "KEY")]
+    untag: Vec<String>,
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+#[derive(Debug, clap::Args)]
+struct FetchArgs {
+    /// The name of the run's file, or the first eight letters of its id or more
+    run: String,
+    /// The folder for the copy
+    #[arg(short, long, value_name = "DIR", default_value = RUNS_FOLDER)]
+    out: PathBuf,
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+/// Which runs are listed or followed.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Which runs")]
+pub(crate) struct FilterArgs {
+    /// Only runs with this text in their name or URL
+    #[arg(long = "match", value_name = "TEXT")]
+    pub(crate) text: Option<String>,
+    /// Only runs with this tag: `key=value`, or `key` with any value; may be given several times
+    #[arg(long = "tag", value_name = "TAG")]
+    tags: Vec<Tag>,
+    /// Only runs since then: 90min, 12h, 7d, 2w ago, or a date in UTC, 2026-11-01
+    #[arg(long, value_name = "WHEN")]
+    since: Option<String>,
+    /// Only runs until then
+    #[arg(long, value_name = "WHEN")]
+    until: Option<String>,
+    /// Only runs of this command: answer, search, sweep, run, lab or wrk
+    #[arg(long, value_name = "COMMAND")]
+    command: Option<String>,
+    /// Only runs whose load this host made
+    #[arg(long, value_name = "HOST")]
+    machine: Option<String>,
+    /// At most so many, the first in order
+    #[arg(short, value_name = "N")]
+    number: Option<usize>,
+}
+
+impl FilterArgs {
+    pub(crate) fn filter(&self, limit: Option<&String>) -> anyhow::Result<RunFilter> {
+        let now_unix_ms = unix_ms();
+        let instant = |text: &Option<String>, ends| {
+            let parsed = text.as_ref().map(|text| parse_instant(text, now_unix_ms, ends));
+            parsed.transpose().map_err(UsageError)
+        };
+        Ok(RunFilter {
+            text: self.text.clone(),
+            tags: self.tags.clone(),
+            since_unix_ms: instant(&self.since, false)?,
+            until_unix_ms: instant(&self.until, true)?,
+            command: self.command.clone(),
+            limit: limit.cloned(),
+            hostname: self.machine.clone(),
+        })
+    }
+
+    pub(crate) fn number(&self) -> Option<usize> {
+        self.number
+    }
+}
+
+/// A run of a list.
+#[derive(Debug)]
+struct Row {
+    name: String,
+    file: String,
+    entry: Result<RunEntry, String>,
+}
+
+pub(crate) fn runs(args: &RunsArgs) -> anyhow::Result<Exit> {
+    match &args.action {
+        Some(RunsAction::Tag(args)) => tag(args),
+        Some(RunsAction::Fetch(args)) => fetch(args),
+        None if args.deliver.is_some() => deliver_from(args),
+        None => list(args),
+    }
+}
+
+fn list(args: &RunsArgs) -> anyhow::Result<Exit> {
+    let filter = args.filter.filter(args.limit.as_ref())?;
+    let is_usual = args.folder == Path::new(RUNS_FOLDER);
+    let mut rows = rows_of_folder(&args.folder, is_usual)?;
+    if let Some(store) = args.store.address()? {
+        rows.extend(rows_of_store(&store, &rows));
+    }
+    if rows.is_empty() {
+        remark(&format!("no run files in {}; `plimsoll run URL` makes one", args.folder.display()));
+    }
+    let is_filtered = filter != RunFilter::default();
+    rows.retain(|row| row.entry.as_ref().map_or(!is_filtered, |run| filter.holds(run)));
+    args.sort.sort(&mut rows, |row| row.entry.as_ref().ok());
+    rows.truncate(args.filter.number().unwrap_or(usize::MAX));
+    if rows.is_empty() && !args.json {
+        return Ok(Exit::Success);
+    }
+    print(args.json, || document(&rows), || table(&rows, is_usual))?;
+    Ok(Exit::Success)
+}
+
+fn document(rows: &[Row]) -> serde_json::Result<String> {
+    let readable: Vec<RunEntry> = rows.iter().filter_map(|row| row.entry.as_ref().ok().cloned()).collect();
+    let unreadable: Vec<(String, String)> =
+        rows.iter().filter_map(|row| Some((row.file.clone(), row.entry.as_ref().err()?.clone()))).collect();
+    json::render(&json::RunsDocument::new(&readable, &unreadable))
+}
+
+fn table(rows: &[Row], has_names: bool) -> String {
+    let listed: Vec<text::ListedRun<'_>> = rows
+        .iter()
+        .map(|row| text::ListedRun {
+            name: row.name.clone(),
+            file: &row.file,
+            entry: row.entry.as_ref().map_err(Clone::clone),
+        })
+        .collect();
+    let columns = columns().unwrap_or(usize::MAX);
+    text::runs(&listed, text::RunsPage { columns, has_names, now_unix_ms: unix_ms() })
+}
+
+/// The runs of a folder; none where the first run has not made it yet.
+pub(super) fn folder_runs(folder: &Path) -> anyhow::Result<FolderRuns> {
+    let listed = match RunFolder::new(folder, &build()).runs() {
+        Err(StoreError::Missing { .. }) => FolderRuns::default(),
+        listed => listed?,
+    };
+    listed.trouble.iter().for_each(|trouble| report_error(trouble));
+    Ok(listed)
+}
+
+fn rows_of_folder(folder: &Path, has_names: bool) -> anyhow::Result<Vec<Row>> {
+    let row = |(before, run): (usize, plimsoll_history::FolderRun)| {
+        let name = match (run.started_unix_ms.filter(|_| has_names), before) {
+            (None, _) => String::new(),
+            (Some(_), 0) => "last".to_owned(),
+            (Some(_), before) => format!("last~{before}"),
+        };
+        let file = run.path.file_name().unwrap_or(run.path.as_os_str()).to_string_lossy().into_owned();
+        Row { name, file, entry: run.entry.map_err(|error| with_causes(&error)) }
+    };
+    // Runs without a start come last, so that a run's place is its name.
+    Ok(folder_runs(folder)?.runs.into_iter().enumerate().map(row).collect())
+}
+
+/// The runs of a store that are not in the folder. A store that is away is worth a line, and the list is that of the folder.
+fn rows_of_store(store: &StoreAddress, local: &[Row]) -> Vec<Row> {
+    let known: BTreeSet<&String> =
+        local.iter().filter_map(|row| row.entry.as_ref().ok()?.id.as_ref()).collect();
+    let runs =
+        store_runs(store).into_iter().filter(|run| run.id.as_ref().is_none_or(|id| !known.contains(id)));
+    runs.map(|run| Row { name: "store".to_owned(), file: run.file.clone(), entry: Ok(run) }).collect()
+}
+
+/// All runs of a store; none of one that is away, which is worth a line.
+pub(super) fn store_runs(store: &StoreAddress) -> Vec<RunEntry> {
+    TeamStore::connect(store).and_then(|open| open.runs()).unwrap_or_else(|error| {
+        remark(&format!("plimsoll: only the runs of this machine are shown: {}", with_causes(&error)));
+        Vec::new()
+    })
+}
+
+fn deliver_from(args: &RunsArgs) -> anyhow::Result<Exit> {
+    let store = args.store.required()?;
+    let folder = RunFolder::new(&args.folder, &build());
+    let interrupted = signals::interrupted()?;
+    let runs = match args.deliver {
+        Some(Deliver::All) => {
+            let sealed =
+                |run: &plimsoll_history::FolderRun| run.entry.as_ref().is_ok_and(RunEntry::is_sealed);
+            folder_runs(&args.folder)?.runs.into_iter().filter(sealed).map(|run| run.path).collect()
+        }
+        Some(Deliver::Waiting) | None => waiting(&folder, &store)?,
+    };
+    if runs.is_empty() {
+        remark(&format!("no run of {} waits for {}", args.folder.display(), store.name()));
+    }
+    let delivery = deliver(runs, &store, &interrupted);
+    delivery::say(&delivery, &store, false);
+    Ok(Exit::of_all(delivery.waiting == 0, false))
+}
+
+fn tag(args: &TagRunArgs) -> anyhow::Result<Exit> {
+    let change = |changes: &mut TagChanges| {
+        args.untag.iter().for_each(|key| changes.unset(key));
+        args.tags.iter().for_each(|tag| changes.set(tag.clone()));
+    };
+    if let Some(run) = args.run.to_str().and_then(|run| run.strip_prefix("store:")) {
+        let mut changes = TagChanges::default();
+        change(&mut changes);
+        TeamStore::connect(&args.store.required()?)?.change_tags(run, &changes)?;
+        return Ok(Exit::Success);
+    }
+    let store = args.store.address()?;
+    plimsoll_store::summarize(&args.run)?;
+    RunNotes::change(&args.run, |notes| change(&mut notes.tags))?;
+    if let Some(store) = store {
+        let interrupted = signals::interrupted()?;
+        delivery::hand_over(&args.run, &store, true, &interrupted);
+    }
+    Ok(Exit::Success)
+}
+
+fn fetch(args: &FetchArgs) -> anyhow::Result<Exit> {
+    let file = TeamStore::connect(&args.store.required()?)?.file(&args.run)?;
+    // A name of a store is no path.
+    let name = Path::new(&file.name).file_name().map(ToOwned::to_owned);
+    let path = args.out.join(name.unwrap_or_else(|| "run.plimsoll".into()));
+    if path.exists() {
+        return Err(
+            UsageError(format!("{} exists already; name another folder with -o", path.display())).into()
+        );
+    }
+    let written =
+        std::fs::create_dir_all(&args.out).and_then(|()| files::write_private(&path, &file.content));
+    written.with_context(|| format!("could not write {}; is its folder writable?", path.display()))?;
+    RunNotes::change(&path, |notes| notes.copy_of = Some(file.id.clone()))?;
+    remark(&format!("wrote {}", path.display()));
+    Ok(Exit::Success)
+}

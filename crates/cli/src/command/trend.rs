@@ -1,0 +1,111 @@
+//! `plimsoll trend`: where a metric changed over many runs.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use plimsoll_analyze::{RunEntry, TooFewRuns, Trend, TrendMetric, TrendOptions, trend as changes_of};
+use plimsoll_report::{figure, json, text};
+
+use super::runs::{FilterArgs, folder_runs, store_runs};
+use crate::args::StoreArgs;
+use crate::args::values::{self, RUNS_FOLDER};
+use crate::exit::{Exit, NoEvidence};
+use crate::files::{Output, Written};
+use crate::terminal::{page, print};
+
+/// The newest runs that are compared where no number is given: the time grows with its square.
+const DEFAULT_RUNS: usize = 200;
+
+#[derive(Debug, clap::Args)]
+#[command(before_help = "\
+Examples:
+  plimsoll trend                                     runs like the newest one: when did its QPS change?
+  plimsoll trend --match checkout --metric p99       of the runs of this name or URL
+  plimsoll trend --metric lambda --by-tag release    the highest rate of searches, with the release at each change
+  plimsoll trend --fail-on-regression=3%             exit code 3 if the newest level is worse than the one before by more than 3 %
+  plimsoll trend --store postgres://ann@db/perf --any-machine     with the runs of the team")]
+pub(crate) struct TrendArgs {
+    /// The metric: qps, lambda (the highest rate of a search), p50, p99 or cpu (CPU time a request)
+    #[arg(long, value_name = "METRIC", default_value = "qps", value_parser = str::parse::<TrendMetric>)]
+    metric: TrendMetric,
+    /// Show this tag of the run at each change
+    #[arg(long, value_name = "KEY", default_value = "commit")]
+    by_tag: String,
+    /// The folder of run files
+    #[arg(long, value_name = "DIR", default_value = RUNS_FOLDER)]
+    folder: PathBuf,
+    #[command(flatten)]
+    filter: FilterArgs,
+    /// Compare runs of other plans too, if name, URL and command are those of the newest run
+    #[arg(long)]
+    any_plan: bool,
+    /// Compare runs of other machines too
+    #[arg(long)]
+    any_machine: bool,
+    /// Exit with code 3 if the newest level is worse than the one before by more than this
+    #[arg(
+        long,
+        value_name = "RATIO",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "0",
+        value_parser = values::ratio
+    )]
+    fail_on_regression: Option<f64>,
+    /// One JSON document instead of text
+    #[arg(long)]
+    json: bool,
+    /// Folder for the figure
+    #[arg(short, long, value_name = "DIR", default_value = RUNS_FOLDER)]
+    out: PathBuf,
+    /// Write no figure
+    #[arg(long)]
+    no_files: bool,
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+pub(crate) fn trend(args: &TrendArgs) -> anyhow::Result<Exit> {
+    let runs = chosen_runs(args)?;
+    let options =
+        TrendOptions { metric: args.metric, any_plan: args.any_plan, any_machine: args.any_machine };
+    let found = changes_of(&runs, options).map_err(no_evidence)?;
+    let document = || json::render(&json::TrendDocument::new(&found, args.fail_on_regression));
+    print(args.json, document, || text::trend(&found, &args.by_tag, &page(None)))?;
+    let drawn = args.no_files || draw(args, &found);
+    Ok(match args.fail_on_regression {
+        Some(margin) if found.regressed(margin) => Exit::Broken,
+        _ => Exit::of_all(drawn, false),
+    })
+}
+
+/// The newest runs of the folder and of the store that the filter lets through, each once.
+fn chosen_runs(args: &TrendArgs) -> anyhow::Result<Vec<RunEntry>> {
+    let filter = args.filter.filter(None)?;
+    let mut runs: Vec<RunEntry> =
+        folder_runs(&args.folder)?.runs.into_iter().filter_map(|run| run.entry.ok()).collect();
+    if let Some(store) = args.store.address()? {
+        let known: BTreeSet<String> = runs.iter().filter_map(|run| run.id.clone()).collect();
+        let others = store_runs(&store).into_iter();
+        runs.extend(others.filter(|run| run.id.as_ref().is_none_or(|id| !known.contains(id))));
+    }
+    runs.retain(|run| filter.holds(run));
+    runs.sort_by_key(|run| std::cmp::Reverse(run.started_unix_ms));
+    runs.truncate(args.filter.number().unwrap_or(DEFAULT_RUNS));
+    Ok(runs)
+}
+
+fn no_evidence(few: TooFewRuns) -> NoEvidence {
+    let left_out = text::left_out(few.left_out).map(|text| format!(". {text}"));
+    NoEvidence(format!("{few}; make more runs of one plan{}", left_out.unwrap_or_default()))
+}
+
+/// Draws the figure; true if it was written.
+fn draw(args: &TrendArgs, found: &Trend) -> bool {
+    let name = found.points.last().map_or("run", |point| point.run.name.as_str());
+    let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' };
+    let stem = format!("{}.trend-{}", name.chars().map(plain).collect::<String>(), args.metric.name());
+    let figures = figure::trend(found).map(|drawn| Output::figure(&stem, drawn).into());
+    // The user did not choose the name, so the same trend is drawn again.
+    Written::to(&args.out, figures.map_err(Into::into), true).report(args.json)
+}

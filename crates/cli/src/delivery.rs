@@ -1,0 +1,68 @@
+//! Runs that go to the store of a team, and what is said about it. What a command found does not depend on it.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::time::UNIX_EPOCH;
+
+use plimsoll_history::{Delivery, Put, RunFolder, RunNotes, StoreAddress, deliver, waiting};
+
+use crate::terminal::{remark, report_error, with_causes};
+
+/// The build of this program, by which an index knows whose figures it has.
+pub(crate) fn build() -> String {
+    let version = env!("CARGO_PKG_VERSION");
+    let metadata = env::current_exe().and_then(fs::metadata);
+    let stamp = metadata
+        .and_then(|file| Ok((file.len(), file.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default())));
+    match stamp {
+        Ok((bytes, modified)) => format!("{version} {bytes} {}", modified.as_nanos()),
+        Err(_) => version.to_owned(),
+    }
+}
+
+/// Hands a new run over, and with it what waited before.
+pub(crate) fn hand_over(file: &Path, store: &StoreAddress, quiet: bool, interrupted: &AtomicBool) {
+    let noted = RunNotes::change(file, |notes| {
+        notes.waiting_for.insert(store.name().to_owned());
+    });
+    if let Err(error) = noted {
+        remark(&format!("plimsoll: the run is kept here and not delivered: {}", with_causes(&error)));
+        return;
+    }
+    let folder = RunFolder::new(file.parent().unwrap_or(Path::new(".")), &build());
+    match waiting(&folder, store) {
+        Ok(runs) => say(&deliver(runs, store, interrupted), store, quiet),
+        Err(error) => report_error(&error),
+    }
+}
+
+/// Says what came of a delivery, in a line for what was delivered and one for what was not.
+pub(crate) fn say(delivery: &Delivery, store: &StoreAddress, quiet: bool) {
+    if !delivery.delivered.is_empty() && !quiet {
+        remark(&delivered_line(&delivery.delivered, store));
+    }
+    let held = || format!("{} kept here, to be delivered later", runs(delivery.waiting));
+    match delivery.trouble.as_slice() {
+        [] if delivery.waiting > 0 => remark(&format!("plimsoll: {}", held())),
+        [] => {}
+        [error] => remark(&format!("plimsoll: {}: {}", held(), with_causes(error))),
+        [error, rest @ ..] => {
+            remark(&format!("plimsoll: {}: {}; and {} more", held(), with_causes(error), rest.len()));
+        }
+    }
+}
+
+fn delivered_line(delivered: &[(PathBuf, Put)], store: &StoreAddress) -> String {
+    let only_figures = delivered.iter().filter(|(_, put)| *put == Put::OnlyFigures).count();
+    let without = match only_figures {
+        0 => String::new(),
+        count => format!(", {count} without the file"),
+    };
+    format!("delivered {} to {}{without}", runs(delivered.len()), store.name())
+}
+
+fn runs(count: usize) -> String {
+    if count == 1 { "1 run".to_owned() } else { format!("{count} runs") }
+}
