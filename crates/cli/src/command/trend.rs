@@ -5,10 +5,11 @@ use std::path::PathBuf;
 
 use plimsoll_analyze::{RunEntry, TooFewRuns, Trend, TrendMetric, TrendOptions, trend as changes_of};
 use plimsoll_report::{figure, json, text};
+use plimsoll_units::parse_ratio;
 
 use super::runs::{FilterArgs, folder_runs, store_runs};
 use crate::args::StoreArgs;
-use crate::args::values::{self, RUNS_FOLDER};
+use crate::args::values::RUNS_FOLDER;
 use crate::exit::{Exit, NoEvidence};
 use crate::files::{Output, Written};
 use crate::terminal::{page, print};
@@ -49,7 +50,7 @@ pub(crate) struct TrendArgs {
         num_args = 0..=1,
         require_equals = true,
         default_missing_value = "0",
-        value_parser = values::ratio
+        value_parser = parse_ratio
     )]
     fail_on_regression: Option<f64>,
     /// One JSON document instead of text

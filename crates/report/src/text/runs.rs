@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use plimsoll_analyze::RunEntry;
-use plimsoll_units::escape_control;
+use plimsoll_units::{count_text, escape_control};
 
 use super::paragraph::{cut, width};
 use crate::amount::at_least;
@@ -62,9 +62,7 @@ impl RunsPage {
         };
         let target = escape_control(&entry.target);
         let age = age(Duration::from_millis(self.now_unix_ms.saturating_sub(entry.started_unix_ms)));
-        let throughput = entry.figures.throughput_per_sec;
-        let per_sec = throughput
-            .map_or_else(|| "0".to_owned(), |throughput| at_least(throughput.value, entry.figures.is_least));
+        let per_sec = served(entry);
         let last = match (self.is_wide(), self.has_names) {
             (true, _) => format!("{file}  {target}"),
             (false, true) => target,
@@ -89,6 +87,16 @@ impl RunsPage {
         // What a command takes is never cut.
         let last = if self.has_names { cut(last, room) } else { last.to_owned() };
         format!("{}\n", format!("{line}{last}").trim_end())
+    }
+}
+
+/// The rate that a search found, or else the throughput, in requests per second.
+fn served(entry: &RunEntry) -> String {
+    let figures = &entry.figures;
+    match (figures.held_per_sec, figures.throughput_per_sec) {
+        (Some(held), _) => count_text(held.value),
+        (None, Some(throughput)) => at_least(throughput.value, figures.is_least),
+        (None, None) => "0".to_owned(),
     }
 }
 
