@@ -57,7 +57,7 @@ pub fn short(run: &Run, findings: &Findings, page: &Page) -> String {
 }
 
 /// The throughput that the answer speaks of, in requests per second, as one word.
-pub fn served_in_short(findings: &Findings) -> String {
+pub(crate) fn served_in_short(findings: &Findings) -> String {
     if let Some(held) = findings.search.as_ref().and_then(|search| search.held_per_sec) {
         return count_text(held);
     }
