@@ -23,18 +23,23 @@
 mod estimate;
 mod mser;
 mod proportion;
+mod rank_sum;
 mod series;
+mod signed_rank;
 mod trend;
 
 pub mod batch_means;
 pub mod change_points;
 pub mod line;
 pub mod quantile;
+pub mod rounds;
 pub mod sequential;
 pub mod usl;
 
 pub use estimate::{Estimate, Z_95, ratio, t_quantile};
 pub use mser::{MIN_MSER_BATCHES, MSER_BATCH, Truncation, mser5};
 pub use proportion::wilson;
+pub use rank_sum::shift;
 pub use series::{Weighted, autocorrelation, mean, median, variance};
+pub use signed_rank::SignedRanks;
 pub use trend::{Trend, mann_kendall};

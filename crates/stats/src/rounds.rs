@@ -1,0 +1,294 @@
+//! Two things compared in rounds, with an answer as soon as it is known: the looks, the errors that they may spend, and several
+//! figures judged together.
+
+use crate::SignedRanks;
+
+/// The share of comparisons of equal things in which any figure may be found to differ, over all looks.
+pub const ALPHA: f64 = 0.05;
+
+/// The first number of rounds after which the differences are looked into, if so few can show anything.
+const FIRST_LOOK: usize = 8;
+/// Fewer rounds show nothing at the end either: the smallest p-value of six is 0.031, and the main figure may spend 0.025.
+const MIN_ROUNDS: usize = 7;
+/// A look later than at this part of the budget would leave too little for the last one.
+const LAST_LOOK: f64 = 0.85;
+/// An interval is narrow enough, too, if its half width is this part of the difference.
+const OF_DIFFERENCE: f64 = 0.1;
+
+/// A difference of one figure, such as ln(b/a).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Difference {
+    /// The round with whose end it was known, from 0.
+    pub round: usize,
+    pub value: f64,
+}
+
+/// What was measured in rounds.
+#[derive(Debug, Clone, Copy)]
+pub struct Rounds<'a> {
+    /// The differences of each figure, by rising rounds. The first figure is the main one, which decides when it is enough.
+    pub figures: &'a [Vec<Difference>],
+    /// The part of the budget that had passed at the end of each round, from 0 to 1.
+    pub elapsed: &'a [f64],
+    /// The half width at which the interval of the main figure is narrow enough.
+    pub precision: f64,
+}
+
+/// What is known of one figure.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Centre {
+    /// Hodges and Lehmann's estimate over all rounds, moved into the interval.
+    pub value: f64,
+    /// Where the centre lies, over all figures and looks together in 95 % of comparisons; `None` where so few rounds show none.
+    pub interval: Option<(f64, f64)>,
+    /// Differences that were used.
+    pub count: usize,
+    /// The intervals of two looks exclude each other: the difference itself changed. The last interval counts.
+    pub moved: bool,
+}
+
+/// What all rounds come to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outcome {
+    /// Each figure; `None` without a difference.
+    pub centres: Vec<Option<Centre>>,
+    /// The numbers of rounds after which the differences were looked into.
+    pub looks: Vec<usize>,
+    /// The last look found the interval of the main figure narrow enough.
+    pub enough: bool,
+}
+
+/// The part of [`ALPHA`] that may be spent until so much of the budget has passed: α·f³.
+///
+/// With any such function the errors of all looks add up to no more than α, if each look spends the growth since the one before
+/// it (Lan and DeMets 1983; by time instead of information, 1989). The third power (Kim and DeMets 1987) keeps nearly all for
+/// the end, as O'Brien and Fleming's boundary does, and still lets a large difference end the comparison early.
+fn spent(elapsed: f64) -> f64 {
+    ALPHA * elapsed.clamp(0.0, 1.0).powi(3)
+}
+
+/// Whether so many rounds are looked into while more are to follow: after 8, 12, 16, 24, 32, 48 … rounds.
+fn is_scheduled(count: usize) -> bool {
+    let odd = count >> count.trailing_zeros();
+    count == 12 || count >= FIRST_LOOK && (odd == 1 || odd == 3)
+}
+
+/// The levels at which p-values are judged together by Holm (1979): the smallest at α/m, the next at α/(m − 1) … up to the
+/// first that is not within its level, which is also that of all after it.
+fn holm(p_values: &[Option<f64>], alpha: f64) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..p_values.len()).filter(|index| p_values[*index].is_some()).collect();
+    let p_value = |index: usize| p_values[index].unwrap_or(1.0);
+    order.sort_by(|a, b| p_value(*a).total_cmp(&p_value(*b)));
+    let (mut levels, mut open, mut level) = (vec![0.0; p_values.len()], order.len(), 0.0);
+    let mut rejects = true;
+    for index in order {
+        if rejects {
+            level = alpha / open as f64;
+            rejects = p_value(index) <= level;
+            open -= 1;
+        }
+        levels[index] = level;
+    }
+    levels
+}
+
+impl Rounds<'_> {
+    /// Looks into the rounds when it is due and at their end, and says what they come to.
+    ///
+    /// A look spends the growth of the error since the one before it: half of it on the main figure, the rest on all others
+    /// together by Holm's method. By Bonferroni's inequality all intervals of all looks hold together in 95 % of comparisons,
+    /// whatever depends on what. So they may be intersected: a later look never makes an interval wider.
+    pub fn outcome(&self) -> Outcome {
+        let mut outcome =
+            Outcome { centres: vec![None; self.figures.len()], looks: Vec::new(), enough: false };
+        let mut before = 0.0;
+        for count in MIN_ROUNDS..=self.elapsed.len() {
+            let now = spent(self.elapsed[count - 1]);
+            if count < self.elapsed.len() && !self.looks_after(count, now - before) {
+                continue;
+            }
+            self.look(count, now - before, &mut outcome);
+            before = now;
+        }
+        outcome
+    }
+
+    /// True if the rounds so far end with a look that is due, so that the comparison may end with it.
+    pub fn is_look(&self) -> bool {
+        let (last, before) = (self.elapsed.len(), self.elapsed.len().saturating_sub(1));
+        let earlier = Self { elapsed: &self.elapsed[..before], ..*self };
+        let spent_before = earlier.last_scheduled().map_or(0.0, |count| spent(self.elapsed[count - 1]));
+        last >= MIN_ROUNDS && self.looks_after(last, spent(self.elapsed[last - 1]) - spent_before)
+    }
+
+    fn last_scheduled(&self) -> Option<usize> {
+        let mut last: Option<usize> = None;
+        for count in MIN_ROUNDS..=self.elapsed.len() {
+            let before = last.map_or(0.0, |count| spent(self.elapsed[count - 1]));
+            if self.looks_after(count, spent(self.elapsed[count - 1]) - before) {
+                last = Some(count);
+            }
+        }
+        last
+    }
+
+    /// A look that cannot find anything would spend its error for nothing.
+    fn looks_after(&self, count: usize, alpha: f64) -> bool {
+        is_scheduled(count)
+            && self.elapsed[count - 1] <= LAST_LOOK
+            && SignedRanks::smallest_p_value(count) <= alpha / 2.0
+    }
+
+    fn look(&self, count: usize, alpha: f64, outcome: &mut Outcome) {
+        let ranks: Vec<Option<SignedRanks>> =
+            self.figures.iter().map(|figure| SignedRanks::new(&until(figure, count))).collect();
+        let p_values: Vec<Option<f64>> =
+            ranks.iter().skip(1).map(|ranks| ranks.as_ref().map(SignedRanks::p_value)).collect();
+        let mut levels = vec![alpha / 2.0];
+        levels.extend(holm(&p_values, alpha / 2.0));
+        for (index, ranks) in ranks.iter().enumerate() {
+            let Some(ranks) = ranks else { continue };
+            let counted = until(&self.figures[index], count).len();
+            outcome.centres[index] = Some(narrowed(outcome.centres[index], ranks, levels[index]).of(counted));
+        }
+        outcome.looks.push(count);
+        outcome.enough = outcome.centres.first().copied().flatten().is_some_and(|main| self.is_enough(main));
+    }
+
+    fn is_enough(&self, main: Centre) -> bool {
+        let half = main.interval.map(|(low, high)| (high - low) / 2.0);
+        half.is_some_and(|half| half <= self.precision.max(OF_DIFFERENCE * main.value.abs()))
+    }
+}
+
+fn until(figure: &[Difference], count: usize) -> Vec<f64> {
+    figure.iter().take_while(|one| one.round < count).map(|one| one.value).collect()
+}
+
+/// What is known after another look at this level.
+fn narrowed(before: Option<Centre>, ranks: &SignedRanks, level: f64) -> Centre {
+    let now = ranks.interval(level);
+    let known = before.and_then(|before| before.interval);
+    let both = match (known, now) {
+        (Some(known), Some(now)) => Some((known.0.max(now.0), known.1.min(now.1))),
+        (known, now) => known.or(now),
+    };
+    let contradicts = both.is_some_and(|(low, high)| low > high);
+    let interval = if contradicts { now } else { both };
+    let centre = ranks.centre();
+    let value = interval.map_or(centre, |(low, high)| centre.clamp(low, high));
+    let moved = contradicts || before.is_some_and(|before| before.moved);
+    Centre { value, interval, count: 0, moved }
+}
+
+impl Centre {
+    fn of(self, count: usize) -> Self {
+        Self { count, ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_testkit::Noise;
+
+    use super::*;
+
+    /// Differences of `figures` figures over so many rounds, the first with this centre, each with a standard deviation of 2 %.
+    fn simulated(figures: usize, rounds: usize, centre: f64, seed: u64) -> Vec<Vec<Difference>> {
+        let mut noise = Noise::new(seed);
+        let mut figure = |centre: f64| -> Vec<Difference> {
+            (0..rounds).map(|round| Difference { round, value: centre + 0.02 * noise.normal() }).collect()
+        };
+        (0..figures).map(|index| figure(if index == 0 { centre } else { 0.0 })).collect()
+    }
+
+    fn even(rounds: usize) -> Vec<f64> {
+        (1..=rounds).map(|round| round as f64 / rounds as f64).collect()
+    }
+
+    fn excludes_zero(centre: &Option<Centre>) -> bool {
+        centre.and_then(|centre| centre.interval).is_some_and(|(low, high)| low > 0.0 || high < 0.0)
+    }
+
+    #[test]
+    fn equal_things_are_rarely_found_to_differ_in_any_figure_at_any_look() {
+        // What one look excludes stays excluded, so that the last outcome shows the alarms of all.
+        let alarm = |seed: u64| {
+            let (figures, elapsed) = (simulated(5, 60, 0.0, seed), even(60));
+            let outcome = Rounds { figures: &figures, elapsed: &elapsed, precision: 0.0 }.outcome();
+            outcome.centres.iter().any(excludes_zero)
+        };
+        let alarms = (0..200).filter(|seed| alarm(*seed)).count();
+        assert!(alarms <= 12, "{alarms} of 200");
+    }
+
+    #[test]
+    fn a_difference_is_found_in_the_figure_that_has_it() {
+        let (figures, elapsed) = (simulated(3, 40, 0.03, 1), even(40));
+        let outcome = Rounds { figures: &figures, elapsed: &elapsed, precision: 0.01 }.outcome();
+        assert!(excludes_zero(&outcome.centres[0]) && !excludes_zero(&outcome.centres[1]), "{outcome:?}");
+        assert_eq!(outcome.looks.last(), Some(&40));
+        let main = outcome.centres[0].unwrap();
+        assert!((main.value - 0.03).abs() < 0.01 && main.count == 40, "{main:?}");
+    }
+
+    #[test]
+    fn a_large_difference_is_enough_long_before_the_budget_ends() {
+        let (figures, elapsed) = (simulated(1, 100, 0.5, 3), even(100));
+        let first = (1..=100).find(|count| {
+            let rounds = Rounds { figures: &figures, elapsed: &elapsed[..*count], precision: 0.01 };
+            rounds.is_look() && rounds.outcome().enough
+        });
+        assert!(first.is_some_and(|count| count <= 24), "{first:?}");
+    }
+
+    #[test]
+    fn what_ends_with_a_look_says_the_same_when_it_is_read_again() {
+        let (figures, elapsed) = (simulated(4, 50, 0.01, 9), even(50));
+        for count in MIN_ROUNDS..=50 {
+            let rounds = Rounds { figures: &figures, elapsed: &elapsed[..count], precision: 0.01 };
+            let looks = rounds.outcome().looks;
+            assert_eq!(looks.last(), Some(&count), "the last round is always looked into");
+            let whole = Rounds { figures: &figures, elapsed: &elapsed, precision: 0.01 }.outcome().looks;
+            assert!(looks[..looks.len() - 1].iter().all(|look| whole.contains(look)), "{looks:?} {whole:?}");
+            assert_eq!(rounds.is_look(), count < 50 && whole.contains(&count), "{count}");
+        }
+    }
+
+    #[test]
+    fn looks_never_make_an_interval_wider_and_a_moved_centre_is_reported() {
+        let elapsed = even(64);
+        let mut figure = simulated(1, 64, 0.0, 5).remove(0);
+        let width = |centre: &Option<Centre>| centre.unwrap().interval.map(|(low, high)| high - low);
+        let mut widest = f64::INFINITY;
+        for count in [32, 48, 64] {
+            let figures = [figure.clone()];
+            let outcome = Rounds { figures: &figures, elapsed: &elapsed[..count], precision: 0.0 }.outcome();
+            let now = width(&outcome.centres[0]).unwrap();
+            assert!(now <= widest && !outcome.centres[0].unwrap().moved);
+            widest = now;
+        }
+        figure.iter_mut().filter(|one| one.round >= 16).for_each(|one| one.value += 1.0);
+        let figures = [figure];
+        let outcome = Rounds { figures: &figures, elapsed: &elapsed, precision: 0.0 }.outcome();
+        assert!(outcome.centres[0].unwrap().moved, "{outcome:?}");
+    }
+
+    #[test]
+    fn p_values_are_judged_in_the_order_of_their_size() {
+        let levels = holm(&[Some(0.04), Some(0.001), None, Some(0.012)], 0.03);
+        assert_eq!(levels, [0.03, 0.01, 0.0, 0.015]);
+        assert_eq!(holm(&[Some(0.02), Some(0.5)], 0.03), [0.015, 0.015], "the first that fails ends it");
+        assert!(holm(&[], 0.05).is_empty());
+    }
+
+    #[test]
+    fn too_few_rounds_and_figures_without_differences_are_not_known() {
+        let figures = [simulated(1, 5, 0.0, 1).remove(0), Vec::new()];
+        let few = Rounds { figures: &figures, elapsed: &even(5), precision: 0.01 }.outcome();
+        assert_eq!((few.centres, few.looks, few.enough), (vec![None, None], vec![], false));
+        let figures = [simulated(1, 20, 0.0, 1).remove(0), Vec::new()];
+        let outcome = Rounds { figures: &figures, elapsed: &even(20), precision: 0.01 }.outcome();
+        assert!(outcome.centres[0].is_some() && outcome.centres[1].is_none());
+    }
+}
