@@ -238,7 +238,7 @@ impl Lab {
         let begun = RealClock.now();
         loop {
             let host = &self.hosts[index];
-            let checked = self.network.run(|| readiness::check(sign, host.address, &host.name));
+            let checked = self.network.run(|| readiness::check_ready(sign, host.address.into(), &host.name));
             let lost = |error| Err(NotReady::Silent(format!("could not be checked: {error}")));
             let Err(last) = checked.unwrap_or_else(lost) else { return Ok(()) };
             let within = within(&last);

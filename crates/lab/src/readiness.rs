@@ -1,7 +1,7 @@
 //! Whether what runs on a host is ready.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::time::Duration;
 
 use plimsoll_plan::Ready;
@@ -9,9 +9,9 @@ use plimsoll_plan::Ready;
 /// How long one check may take. A slow server is checked again.
 const CHECK_WITHIN: Duration = Duration::from_secs(2);
 
-/// Why a host is not ready.
+/// Why a host, or a service, is not ready.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum NotReady {
+pub enum NotReady {
     /// Nothing answers yet.
     Silent(String),
     /// Something answers, without success: perhaps it needs other hosts.
@@ -20,14 +20,18 @@ pub(crate) enum NotReady {
 
 impl NotReady {
     /// The answer, or the error.
-    pub(crate) fn text(self) -> String {
+    pub fn text(self) -> String {
         let (Self::Silent(text) | Self::Failing(text)) = self;
         text
     }
 }
 
-/// Checks once, from a network in which the lab's hosts can be reached; fails while the host is not ready.
-pub(crate) fn check(sign: &Ready, address: Ipv4Addr, name: &str) -> Result<(), NotReady> {
+/// Checks once whether what listens at this address is ready; pages are asked for under this host name. A host of a lab is checked
+/// from a network in which it can be reached.
+///
+/// # Errors
+/// While it is not ready.
+pub fn check_ready(sign: &Ready, address: IpAddr, name: &str) -> Result<(), NotReady> {
     let (Ready::Tcp(port) | Ready::Page { port, .. }) = sign;
     let silent = |what: &str, error: io::Error| NotReady::Silent(format!("{what}: {error}"));
     let stream = connect(address, *port).map_err(|error| silent("did not connect", error))?;
@@ -39,7 +43,7 @@ pub(crate) fn check(sign: &Ready, address: Ipv4Addr, name: &str) -> Result<(), N
     }
 }
 
-fn connect(address: Ipv4Addr, port: u16) -> io::Result<TcpStream> {
+fn connect(address: IpAddr, port: u16) -> io::Result<TcpStream> {
     let stream = TcpStream::connect_timeout(&SocketAddr::from((address, port)), CHECK_WITHIN)?;
     stream.set_read_timeout(Some(CHECK_WITHIN))?;
     stream.set_write_timeout(Some(CHECK_WITHIN))?;

@@ -1,7 +1,7 @@
 //! What runs on a host: shell commands, with their output kept in files.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ExitStatus};
 
 use plimsoll_units::best_effort;
@@ -42,10 +42,15 @@ impl Service {
 
     /// The last lines that it wrote.
     pub(crate) fn tail(&self) -> String {
-        let bytes = fs::read(&self.log).unwrap_or_default();
-        let text = String::from_utf8_lossy(&bytes[bytes.len().saturating_sub(TAIL_BYTES)..]).into_owned();
-        let lines: Vec<&str> = text.trim_end().lines().collect();
-        let shown = &lines[lines.len().saturating_sub(TAIL_LINES)..];
-        shown.iter().map(|line| plimsoll_units::escape_control(line)).collect::<Vec<_>>().join("\n")
+        output_tail(&self.log)
     }
+}
+
+/// The last lines of a file that a service wrote its output to; nothing of one that cannot be read.
+pub fn output_tail(log: &Path) -> String {
+    let bytes = fs::read(log).unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes[bytes.len().saturating_sub(TAIL_BYTES)..]).into_owned();
+    let lines: Vec<&str> = text.trim_end().lines().collect();
+    let shown = &lines[lines.len().saturating_sub(TAIL_LINES)..];
+    shown.iter().map(|line| plimsoll_units::escape_control(line)).collect::<Vec<_>>().join("\n")
 }

@@ -33,7 +33,8 @@ pub use namespace::{
 };
 pub use poll::{Poll, Readiness, Ready};
 pub use process::{
-    Cores, ThreadTime, allowed_cores, disable_timer_slack, interrupt, suspended_ns, thread_time,
+    Cores, ThreadTime, allowed_cores, disable_timer_slack, end_group, has_ended, interrupt, kill_group,
+    suspended_ns, thread_time,
 };
 pub use ring::{Completion, OpError, RecvMode, Ring, RingMemory, WaitPolicy};
 pub use route::{Destination, Route};

@@ -6,7 +6,7 @@ use std::num::NonZeroU64;
 use std::process::Child;
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid};
 use rustix::thread::{self, CpuSet, sched_getaffinity, sched_setaffinity};
 use rustix::time::{ClockId, clock_gettime};
 
@@ -122,8 +122,35 @@ pub fn interrupt(child: &Child) -> io::Result<()> {
     Ok(kill_process(Pid::from_child(child), Signal::INT)?)
 }
 
+/// Asks all processes of the group that a child leads to end, as a service manager does. The child must not have been waited for.
+///
+/// # Errors
+/// When there is no such group.
+pub fn end_group(child: &Child) -> io::Result<()> {
+    Ok(kill_process_group(Pid::from_child(child), Signal::TERM)?)
+}
+
+/// Ends all processes of the group that a child leads. The child must not have been waited for.
+///
+/// # Errors
+/// When there is no such group.
+pub fn kill_group(child: &Child) -> io::Result<()> {
+    Ok(kill_process_group(Pid::from_child(child), Signal::KILL)?)
+}
+
+/// Whether a child has ended. It stays to be waited for, so that its number, which may be that of a group, belongs to no other.
+///
+/// # Errors
+/// When it was waited for.
+pub fn has_ended(child: &Child) -> io::Result<bool> {
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    Ok(waitid(WaitId::Pid(Pid::from_child(child)), options)?.is_some())
+}
+
 #[cfg(test)]
 mod tests {
+    use std::os::unix::process::CommandExt;
+
     use super::*;
 
     #[test]
@@ -137,6 +164,24 @@ mod tests {
         }
         assert!(thread_time().user_ns + thread_time().system_ns > before.user_ns + before.system_ns);
         assert!(sum > 0);
+    }
+
+    #[test]
+    fn a_group_ends_with_what_its_leader_started_and_the_leader_is_left_to_be_waited_for() {
+        let mut leader = std::process::Command::new("/bin/sh")
+            .args(["-c", "sleep 600 & echo started; wait"])
+            .process_group(0)
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut output = leader.stdout.take().unwrap();
+        output.read_exact(&mut [0; 8]).unwrap();
+        assert!(!has_ended(&leader).unwrap());
+        kill_group(&leader).unwrap();
+        // The pipe closes once the last process that holds it has ended.
+        output.read_to_end(&mut Vec::new()).unwrap();
+        while !has_ended(&leader).unwrap() {}
+        assert!(!leader.wait().unwrap().success());
     }
 
     #[test]
