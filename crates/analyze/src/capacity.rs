@@ -1,6 +1,8 @@
-//! How capacity differs: with the machines of a tier (`tiers`), from one run to another (`compare`), and how many machines each
+//! How capacity differs: with the machines of a tier (`tiers`), from one run to another (`compare`, with what speaks against it in
+//! `comparability`), and how many machines each
 //! tier needs for a target rate (`machines`).
 
+pub(crate) mod comparability;
 pub(crate) mod compare;
 pub(crate) mod machines;
 pub(crate) mod tiers;

@@ -39,6 +39,7 @@ mod verdict;
 
 pub use ablation::*;
 pub use analysis::{AnalyzeError, analyze};
+pub use capacity::comparability::{Incomparable, RunSide, Setting, incomparable};
 pub use capacity::compare::{
     BestComparison, Comparison, ComparisonRow, Margin, StepOutcome, compare, step_outcomes,
 };

@@ -31,7 +31,7 @@ mod verdict;
 pub use ablation::ablation;
 pub use calibration::calibration;
 pub(crate) use claim::successes;
-pub use comparison::{Side, comparison};
+pub use comparison::{Side, comparison, incomparable};
 pub use explanation::{conclusions, explanation, table_explanation, table_reading};
 pub use machines::machines;
 pub use page::Page;

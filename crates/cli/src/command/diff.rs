@@ -4,23 +4,26 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use plimsoll_analyze::{Findings, Margin, StepOutcome, compare, step_outcomes};
-use plimsoll_experiment::{file_stem, read_run};
+use plimsoll_analyze::{
+    Comparison, Findings, Incomparable, Margin, StepOutcome, compare, incomparable, step_outcomes,
+};
+use plimsoll_experiment::{RecordedRun, file_stem, read_run};
 use plimsoll_report::figure::{self, Caption, Series};
-use plimsoll_report::{dat, text};
-use plimsoll_units::{escape_control, parse_ratio, percent_text, share_text};
+use plimsoll_report::{dat, json, text};
+use plimsoll_units::{parse_ratio, percent_text, share_text};
 
 use crate::args::values::{self, RUNS_FOLDER};
 use crate::exit::Exit;
 use crate::files::{Output, Written};
-use crate::terminal::{remark, result};
+use crate::terminal::print;
 
 #[derive(Debug, clap::Args)]
 #[command(before_help = "\
 Examples:
   plimsoll diff last~1 last                              the newest run against the one before it
   plimsoll diff api.dat http.dat                         figures and ratios, new / old
-  plimsoll diff old.plimsoll new.plimsoll --margin 5%    exit code 3 if the new one is worse by more than 5 %")]
+  plimsoll diff old.plimsoll new.plimsoll --margin 5%    exit code 3 if the new one is worse by more than 5 %
+  plimsoll diff old.plimsoll new.plimsoll --margin 5% --strict     exit code 4 if the two are not comparable")]
 pub(crate) struct DiffArgs {
     /// The old run, the reference: a run file or a .dat file; `last` is the newest run file, `last~1` the one before it
     #[arg(value_parser = values::run_file())]
@@ -31,6 +34,13 @@ pub(crate) struct DiffArgs {
     /// How much worse than the old one the best QPS or the success ratio of the new one may be
     #[arg(long, value_name = "RATIO", value_parser = parse_ratio)]
     margin: Option<f64>,
+    /// Exit with code 4 if the runs are not comparable: made on another machine or in another way, too noisy, or limited by the
+    /// load generator
+    #[arg(long)]
+    strict: bool,
+    /// One JSON document on standard output instead of text
+    #[arg(long)]
+    json: bool,
     /// Name of the figures' files; by default the names of both
     #[arg(long, value_parser = values::name)]
     name: Option<String>,
@@ -47,8 +57,6 @@ pub(crate) struct DiffArgs {
 
 pub(super) struct Side {
     name: String,
-    /// What was loaded; `None` for a table.
-    url: Option<String>,
     steps: Vec<StepOutcome>,
     series: Series,
 }
@@ -56,12 +64,8 @@ pub(super) struct Side {
 impl Side {
     /// The side of a run, under this name.
     pub(super) fn new(name: &str, findings: &Findings) -> Self {
-        let mut side = Self {
-            series: Series::new(findings),
-            steps: step_outcomes(findings),
-            name: String::new(),
-            url: Some(findings.plan.target.url.clone()),
-        };
+        let mut side =
+            Self { series: Series::new(findings), steps: step_outcomes(findings), name: String::new() };
         side.rename(name.to_owned());
         side
     }
@@ -73,36 +77,49 @@ impl Side {
 }
 
 pub(crate) fn diff(args: &DiffArgs) -> anyhow::Result<Exit> {
-    let (mut old, mut new) = (read_side(&args.old)?, read_side(&args.new)?);
+    let ((mut old, run_old), (mut new, run_new)) = (read_side(&args.old)?, read_side(&args.new)?);
     if old.name == new.name {
         let (name_old, name_new) = distinct_names(&args.old, &args.new);
         old.rename(name_old);
         new.rename(name_new);
     }
     let comparison = compare(&new.steps, &old.steps);
-    let (candidate, reference) =
-        (text::Side { name: &new.name, label: "new" }, text::Side { name: &old.name, label: "old" });
-    let text = text::comparison(&comparison, candidate, reference);
-    if let (Some(a), Some(b)) = (&old.url, &new.url)
-        && a != b
-    {
-        remark(&format!(
-            "plimsoll: the old run loads {} and the new one {}: the ratios are of different requests",
-            escape_control(a),
-            escape_control(b)
-        ));
-    }
-    let judged = args.margin.map(|margin| (comparison.judge(margin), percent_text(margin)));
-    result(&format!("{text}{}", judged.as_ref().map(margin_line).unwrap_or_default()))?;
+    let runs = run_old.as_ref().zip(run_new.as_ref());
+    let against = runs.map_or_else(Vec::new, |(old, new)| {
+        incomparable((&old.run, &old.findings), (&new.run, &new.findings))
+    });
+    let judged = args.margin.map(|margin| (comparison.judge(margin), margin));
+    show(args, (&old, &new), &comparison, &against, judged)?;
     let drawn = args.no_files || draw(args, &old, &new);
+    let is_refused = args.strict && against.iter().any(Incomparable::is_grave);
     Ok(match judged {
+        _ if is_refused => Exit::Refused,
         Some((Margin::Beyond, _)) => Exit::Broken,
         Some((Margin::Unknown, _)) => Exit::Refused,
         Some((Margin::Within, _)) | None => Exit::of_all(drawn, false),
     })
 }
 
-fn margin_line((judged, margin): &(Margin, String)) -> String {
+fn show(
+    args: &DiffArgs,
+    (old, new): (&Side, &Side),
+    comparison: &Comparison,
+    against: &[Incomparable],
+    judged: Option<(Margin, f64)>,
+) -> anyhow::Result<()> {
+    let document = || {
+        let names = [old.name.as_str(), new.name.as_str()];
+        json::render(&json::DiffDocument::new(names, comparison, against, judged))
+    };
+    let (candidate, reference) =
+        (text::Side { name: &new.name, label: "new" }, text::Side { name: &old.name, label: "old" });
+    let margin = judged.as_ref().map(margin_line).unwrap_or_default();
+    let text = || text::comparison(comparison, candidate, reference) + &text::incomparable(against) + &margin;
+    print(args.json, document, text)
+}
+
+fn margin_line((judged, margin): &(Margin, f64)) -> String {
+    let margin = percent_text(*margin);
     match judged {
         Margin::Beyond => format!("New is worse than old by more than the margin of {margin}.\n"),
         Margin::Within => format!("New is within the margin of {margin} of old.\n"),
@@ -150,21 +167,21 @@ pub(super) fn figures(stem: &str, old: &Side, new: &Side) -> anyhow::Result<Vec<
 /// The longest `.dat` that is read, in bytes.
 const MAX_DAT_BYTES: u64 = 16 << 20;
 
-/// Reads a side: a `.dat` by its ending, anything else as a run file.
-fn read_side(path: &Path) -> anyhow::Result<Side> {
-    let side = if path.extension().is_some_and(|ending| ending == "dat") {
+/// Reads a side: a `.dat` by its ending, anything else as a run file, which comes back too.
+fn read_side(path: &Path) -> anyhow::Result<(Side, Option<RecordedRun>)> {
+    let (side, recorded) = if path.extension().is_some_and(|ending| ending == "dat") {
         let read = plimsoll_sys::read_regular(path, MAX_DAT_BYTES);
         let content = read.and_then(|bytes| String::from_utf8(bytes).map_err(io::Error::other));
         let content = content.with_context(|| format!("could not read {}", path.display()))?;
         let steps = dat::parse(&content).with_context(|| format!("{} is not a .dat file", path.display()))?;
         let name = file_stem(path);
-        Side { series: Series::from_steps(&name, &steps), name, steps, url: None }
+        (Side { series: Series::from_steps(&name, &steps), name, steps }, None)
     } else {
-        let findings = read_run(path)?.findings;
-        Side::new(&findings.plan.name, &findings)
+        let recorded = read_run(path)?;
+        (Side::new(&recorded.findings.plan.name, &recorded.findings), Some(recorded))
     };
     if side.steps.is_empty() {
         bail!("{} holds no step in which a request ended: there is nothing to compare", path.display());
     }
-    Ok(side)
+    Ok((side, recorded))
 }

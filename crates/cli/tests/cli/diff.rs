@@ -1,6 +1,7 @@
 //! `plimsoll diff`.
 
 use crate::bench::{Bench, Target};
+use crate::explain::satisfies;
 
 /// The figures that an engineer published for an API server and for bare net/http, shortened.
 const SLOW: &str = "200 1000.00 10.00 100.00\n500 1368.00 20.00 100.00\n";
@@ -102,4 +103,26 @@ fn a_bad_table_is_refused_by_line() {
     assert!(called.err.contains("bad.dat") && called.err.contains("line 2"), "{}", called.err);
     let called = bench.expect(1, &["diff", "none.dat", "http.dat"]);
     assert!(called.err.contains("none.dat"), "{}", called.err);
+}
+
+#[test]
+fn runs_of_different_loads_are_named_and_refused_if_asked_for() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    let url = target.url("/sleep?ms=2");
+    for (folder, load) in [("old", ["-c", "2"]), ("new", ["-R", "200"])] {
+        bench.expect(0, &[&["run", &url], &load[..], &["-d", "300ms", "--no-probe", "-o", folder]].concat());
+    }
+    let (old, new) = (bench.run_file("old"), bench.run_file("new"));
+    let diff = |code, more: &[&str]| {
+        let sides = ["diff", old.to_str().unwrap(), new.to_str().unwrap(), "--no-files"];
+        bench.expect(code, &[&sides, more].concat())
+    };
+    let called = diff(0, &[]);
+    assert!(called.out.contains("Not comparable: the loads differ"), "{}", called.out);
+    let document = diff(4, &["--strict", "--json"]).json();
+    satisfies(&document, include_str!("../../../../docs/diff.schema.json"));
+    let why = document["not_comparable"].as_array().unwrap();
+    assert!(why.iter().any(|one| one["why"] == "load" && one["grave"] == true), "{document}");
+    assert!(why.iter().all(|one| one["why"] != "machine" && one["why"] != "requests"), "{document}");
 }

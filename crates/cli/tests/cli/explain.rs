@@ -20,7 +20,7 @@ fn explained(name: &str, maps: &[&str]) -> Value {
 }
 
 /// Every document is as its published schema says.
-fn satisfies(document: &Value, schema: &str) {
+pub(crate) fn satisfies(document: &Value, schema: &str) {
     let validator = jsonschema::validator_for(&serde_json::from_str(schema).unwrap()).unwrap();
     let errors: Vec<String> = validator.iter_errors(document).map(|error| error.to_string()).collect();
     assert!(errors.is_empty(), "{errors:#?}");

@@ -1,12 +1,80 @@
 //! Runs compared with one of them, as by `plimsoll diff`; CPU time per request, of one run and of one run against another.
 
-use plimsoll_analyze::{BestComparison, Comparison, ComparisonRow};
+use plimsoll_analyze::{BestComparison, Comparison, ComparisonRow, Incomparable, Margin};
 use plimsoll_profile::{Change, Cost, FunctionCost, Micros, difference};
 
 use super::document::{Interval, document, each, ms, value};
 use crate::ProfiledRun;
 
 document! {
+    /// A new run, or table, compared with an old one.
+    #[schemars(title = "Two runs compared")]
+    pub struct DiffDocument(
+        names: [&str; 2],
+        comparison: &Comparison,
+        against: &[Incomparable],
+        judged: Option<(Margin, f64)>,
+    ) {
+        /// Always `plimsoll/diff/1`.
+        schema: &'static str = "plimsoll/diff/1",
+        /// The name of the old run, which the other is compared with.
+        old: String = names[0],
+        /// The name of the new one.
+        new: String = names[1],
+        /// How much worse the new one may be; null if no margin was given.
+        margin: Option<f64> = judged.map(|(_, margin)| margin),
+        /// Whether it is: `within`, `beyond` or `not_known`; null without a margin.
+        gate: Option<&'static str> = judged.map(|(judged, _)| match judged {
+            Margin::Within => "within",
+            Margin::Beyond => "beyond",
+            Margin::Unknown => "not_known",
+        }),
+        /// What speaks against comparing the two; empty for tables, of which that is not known.
+        not_comparable: Vec<IncomparableDocument> = each(against, IncomparableDocument::new),
+        /// The steps of highest throughput; null if one of the two has none.
+        best: Option<BestDocument> = comparison.best.as_ref().map(BestDocument::new),
+        /// Every number of connections of either run, with the old one as the other.
+        rows: Vec<ComparisonRowDocument> = each(&comparison.rows, ComparisonRowDocument::new),
+    }
+
+    /// Something that speaks against a comparison.
+    pub struct IncomparableDocument(one: &Incomparable) {
+        /// A setting in which they differ: `machine`, `cores`, `kernel`, `tool_version`, `driver`, `protocol`, `tls`, `requests`,
+        /// `load`, `keep_alive`, `server`; or of one of them `generator_limited`, `noisy` or `other_processes`.
+        why: &'static str = match one {
+            Incomparable::Differs(setting, ..) => setting.name(),
+            Incomparable::GeneratorLimited(_) => "generator_limited",
+            Incomparable::Noisy(..) => "noisy",
+            Incomparable::OtherProcesses(..) => "other_processes",
+        },
+        /// True if the figures should not be compared; false for `server`, which two runs may well differ in.
+        grave: bool = one.is_grave(),
+        /// `old` or `new`, where it concerns one of them; else null.
+        side: Option<&'static str> = match one {
+            Incomparable::Differs(..) => None,
+            Incomparable::GeneratorLimited(side)
+            | Incomparable::Noisy(side, _)
+            | Incomparable::OtherProcesses(side, _) => Some(side.name()),
+        },
+        /// The setting of the old run; null where it concerns one run.
+        old: Option<String> = match one {
+            Incomparable::Differs(_, old, _) => Some(old.clone()),
+            _ => None,
+        },
+        /// The setting of the new one.
+        new: Option<String> = match one {
+            Incomparable::Differs(.., new) => Some(new.clone()),
+            _ => None,
+        },
+        /// Half of the interval of throughput over its value, or the part of the processors that others used; null where it is no
+        /// such thing or not known.
+        value: Option<f64> = match one {
+            Incomparable::Noisy(_, half) => *half,
+            Incomparable::OtherProcesses(_, share) => Some(*share),
+            Incomparable::Differs(..) | Incomparable::GeneratorLimited(_) => None,
+        },
+    }
+
     /// Runs compared with one of them.
     pub struct ComparisonDocument(against: &str, lower_bound: bool, runs: Vec<ComparedDocument>) {
         /// The run that the others are compared with.

@@ -1,6 +1,8 @@
 //! Two ladders compared.
 
-use plimsoll_analyze::{BestComparison, Comparison, ComparisonRow, Estimate, StepOutcome};
+use plimsoll_analyze::{
+    BestComparison, Comparison, ComparisonRow, Estimate, Incomparable, Setting, StepOutcome,
+};
 use plimsoll_units::{duration_text, escape_control, grouped, percent_text, significant};
 
 use super::page::Page;
@@ -47,6 +49,68 @@ fn best_text(best: &BestComparison, candidate: &str, reference: &str) -> String 
         speed(best.reference),
         connections(best.reference.connections),
     )
+}
+
+/// What speaks against comparing two runs, a sentence each; empty if nothing does.
+pub fn incomparable(against: &[Incomparable]) -> String {
+    against.iter().map(|one| wrapped_to(Page::DEFAULT_WIDTH, "! ", "  ", &objection(one))).collect()
+}
+
+fn objection(one: &Incomparable) -> String {
+    match one {
+        Incomparable::Differs(Setting::Server, old, new) => {
+            format!(
+                "The same requests went to two servers: {} and {}.",
+                escape_control(old),
+                escape_control(new)
+            )
+        }
+        Incomparable::Differs(setting, old, new) => {
+            let (old, new) = (or_none(old), or_none(new));
+            format!(
+                "Not comparable: {} differ, {old} in the old run and {new} in the new one.",
+                differing(*setting)
+            )
+        }
+        Incomparable::GeneratorLimited(side) => format!(
+            "Not comparable: the load generator was the limit of the {} run, whose figures are lower bounds.",
+            side.name()
+        ),
+        Incomparable::Noisy(side, Some(half)) => format!(
+            "Not comparable: the throughput of the {} run is known to ±{} only. Hold the load longer (-d, --step).",
+            side.name(),
+            percent_text(*half)
+        ),
+        Incomparable::Noisy(side, None) => format!(
+            "Not comparable: how much the throughput of the {} run varies is not known. Hold the load longer (-d, --step).",
+            side.name()
+        ),
+        Incomparable::OtherProcesses(side, share) => format!(
+            "Not comparable: other processes used {} of the processors of a host during the {} run.",
+            percent_text(*share),
+            side.name()
+        ),
+    }
+}
+
+fn or_none(value: &str) -> String {
+    if value.is_empty() { "none".to_owned() } else { escape_control(value) }
+}
+
+fn differing(setting: Setting) -> &'static str {
+    match setting {
+        Setting::Machine => "the machines that made the load",
+        Setting::Cores => "the cores of the load generator",
+        Setting::Kernel => "the kernels",
+        Setting::ToolVersion => "the versions of plimsoll",
+        Setting::Driver => "the drivers",
+        Setting::Protocol => "the protocols",
+        Setting::Tls => "versions or ciphers of TLS",
+        Setting::Requests => "the requests",
+        Setting::Load => "the loads",
+        Setting::KeepAlive => "the lives of connections",
+        Setting::Server => "the servers",
+    }
 }
 
 /// What a row has in a column.
