@@ -16,9 +16,11 @@
 //! | `capacity` | how throughput grows with connections and machines; how many machines a goal needs |
 //! | `ablation` | what each of several switches costs |
 //! | `history` | the key figures of each of many runs, and where one of them changed |
+//! | `ab` | two services loaded in turn: how much they differ, and how surely |
 //!
 //! `analysis` puts them together; `findings` are the types of what comes out.
 
+pub mod ab;
 mod ablation;
 mod analysis;
 mod capacity;

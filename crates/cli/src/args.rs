@@ -17,6 +17,7 @@ use clap::{ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand};
 use plimsoll_plan::Target;
 use plimsoll_units::nearest;
 
+use crate::command::ab::AbArgs;
 use crate::command::ablate::AblateArgs;
 use crate::command::calibrate::CalibrateArgs;
 use crate::command::diff::DiffArgs;
@@ -33,10 +34,9 @@ use crate::command::trend::TrendArgs;
 use crate::exit::UsageError;
 use foreign::Translated;
 pub(crate) use history::StoreArgs;
-pub(crate) use load::{AnswerArgs, Asked, RunArgs, SearchArgs, SweepArgs};
-pub(crate) use request::KeepArgs;
-use request::{RequestArgs, SloArgs};
-use watch::WatchArgs;
+pub(crate) use load::{AnswerArgs, Asked, RunArgs, SearchArgs, Spread, SweepArgs, fresh_seed};
+pub(crate) use request::{KeepArgs, RequestArgs, SloArgs};
+pub(crate) use watch::WatchArgs;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -49,6 +49,7 @@ Examples:
   plimsoll lab run two-apis.toml                     hosts with known limits, made here; what limits them
   plimsoll http://api.test/ --probe ssh://web --probe db=redis://10.0.0.7     and sample the hosts behind it
   plimsoll diff  plimsoll-runs/api.dat plimsoll-runs/http.dat --margin 5%
+  plimsoll ab http://127.0.0.1:8001/ http://127.0.0.1:8002/     two services in turn: which is faster, how surely
   plimsoll report last --full
   plimsoll trend --metric p99                        the run at which a metric changed
   plimsoll explain last                              what limits, and why
@@ -88,6 +89,8 @@ pub(crate) enum Command {
     Sweep(SweepArgs),
     /// Two runs, or two .dat files, side by side
     Diff(DiffArgs),
+    /// Two services loaded in turn until it is known by how much B differs from A
+    Ab(Box<AbArgs>),
     /// The recorded runs of a folder and of a team: filters, tags, delivery
     Runs(RunsArgs),
     /// Where a metric changed over many runs
@@ -159,6 +162,8 @@ const RATE: &str =
 const STEP: &str = "is about one load; in a sweep --step TIME is how long one step lasts at most";
 const ONE_LOAD: &str = "is about one load: write plimsoll run URL; a sweep's connections are --ladder N,N,…";
 const BUDGET: &str = "is about the whole answer: write plimsoll URL --budget TIME; one load lasts -d TIME";
+const APACHE_BENCH: &str = "is no option of `plimsoll ab`, which compares two services in turn; ApacheBench's ab is `plimsoll run`, \
+     which takes its options: plimsoll run -n 100 -c 10 URL";
 const VERSION: &str = "has no meaning here: write plimsoll --version";
 
 /// What is wrong with a line that the parser refuses, where more can be said than it does.
@@ -177,6 +182,7 @@ fn misplaced(error: &clap::Error, line: &[String]) -> Option<UsageError> {
     let words = match (command, typed.as_str()) {
         (_, "-V" | "--version") => VERSION,
         ("run", "--budget") => BUDGET,
+        ("ab", short) if short.starts_with('-') && !short.starts_with("--") => APACHE_BENCH,
         ("sweep", "-R" | "--rate" | "--arrivals") => RATE,
         ("sweep", "-d" | "--duration") => STEP,
         ("sweep", "-c" | "--connections" | "-n" | "--requests-count" | "--pipeline") => ONE_LOAD,

@@ -6,6 +6,7 @@ use crate::args::{Args, Command};
 use crate::exit::Exit;
 use crate::terminal::remark;
 
+pub(crate) mod ab;
 pub(crate) mod ablate;
 pub(crate) mod calibrate;
 pub(crate) mod diff;
@@ -34,6 +35,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
         Some(Command::Search(search)) => measure::search(&search),
         Some(Command::Sweep(sweep)) => measure::sweep(&sweep),
         Some(Command::Diff(diff)) => diff::diff(&diff),
+        Some(Command::Ab(args)) => ab::ab(&args),
         Some(Command::Runs(args)) => runs::runs(&args),
         Some(Command::Trend(args)) => trend::trend(&args),
         Some(Command::Report(report)) => recorded::report(&report),

@@ -77,6 +77,8 @@ impl Observer for ExperimentDisplay {
             Progress::GaveUp { failed_in_a_row } => {
                 remark(&format!("plimsoll: {failed_in_a_row} runs in a row failed; the rest is left out"));
             }
+            // `plimsoll ab` has a display of its own.
+            Progress::Ab(_) => {}
             Progress::LabRemark(text) => inform(&format!("plimsoll: {text}")),
             Progress::RunBegins { name, number, count, same_lab } => {
                 let same = if *same_lab { ", in the lab of the run before" } else { "" };

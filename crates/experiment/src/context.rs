@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use plimsoll_analyze::ab::{AbFindings, AbSide};
 use plimsoll_lab::LabError;
 use plimsoll_record::Calibration;
 
@@ -94,4 +95,19 @@ pub enum Progress<'a> {
         failed_in_a_row: u32,
     },
     TableWritten(&'a Path),
+    Ab(AbProgress<'a>),
+}
+
+/// An event of a comparison of two services.
+#[derive(Debug)]
+pub enum AbProgress<'a> {
+    /// The ladder on A found this number of connections for both sides.
+    ConnectionsFound(u32),
+    SideBegins {
+        side: AbSide,
+        /// From 1; 0 for loads that do not count.
+        round: u32,
+    },
+    /// What all rounds so far come to.
+    RoundEnded(&'a AbFindings),
 }

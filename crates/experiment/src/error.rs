@@ -8,9 +8,11 @@ use plimsoll_analyze::AnalyzeError;
 use plimsoll_conductor::ConductError;
 use plimsoll_lab::LabError;
 use plimsoll_plan::{PlanError, PlanFileError, Profiler, ProfilerError, UnreadablePlan};
+use plimsoll_record::CorruptHistogram;
 use plimsoll_scenario::{RequestsError, TemplateError};
 use plimsoll_store::StoreError;
 
+use crate::ab::{AbFolderError, ServiceError};
 use crate::ablation::{ColumnError, UnfitPlan};
 use crate::table::MappingError;
 
@@ -108,12 +110,25 @@ pub enum ExperimentError {
     SwitchCommand { command: String, why: String },
     #[error("{} says nothing of this combination: {why}", path.display())]
     Useless { path: PathBuf, why: String },
+    #[error("{side} failed in round {round}: {why}")]
+    SideFailed {
+        /// Its letter and what it is called.
+        side: String,
+        round: u32,
+        why: String,
+    },
     #[error("{part}: {source}")]
     Part {
         /// The plan, or the trial of an ablation.
         part: String,
         source: Box<Self>,
     },
+    #[error(transparent)]
+    Histogram(#[from] CorruptHistogram),
+    #[error(transparent)]
+    Service(Box<ServiceError>),
+    #[error(transparent)]
+    AbFolder(#[from] AbFolderError),
     #[error("no run of {0} can be used; the errors stand above")]
     NoRuns(String),
     #[error(transparent)]
@@ -145,6 +160,12 @@ fn in_line(line: Option<usize>) -> String {
     line.map_or_else(String::new, |line| format!("the request in line {line}: "))
 }
 
+impl From<ServiceError> for ExperimentError {
+    fn from(error: ServiceError) -> Self {
+        Self::Service(error.into())
+    }
+}
+
 impl ExperimentError {
     /// The kind of failure.
     pub fn kind(&self) -> ErrorKind {
@@ -165,6 +186,11 @@ impl ExperimentError {
             Self::Conduct(error) if error.interrupted() => ErrorKind::Interrupted,
             Self::Lab(error) if error.interrupted() => ErrorKind::Interrupted,
             Self::Interrupted => ErrorKind::Interrupted,
+            Self::Service(error) => match **error {
+                ServiceError::Interrupted => ErrorKind::Interrupted,
+                ServiceError::Elsewhere { .. } => ErrorKind::Usage,
+                _ => ErrorKind::Failed,
+            },
             _ => ErrorKind::Failed,
         }
     }

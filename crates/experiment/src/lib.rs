@@ -7,6 +7,7 @@
 //! The functions return typed results and report progress to an [`Observer`]. They print nothing and know no flags. A run
 //! file is read back after each run, so a result never depends on who made the run.
 
+mod ab;
 mod ablation;
 mod case_outcome;
 mod conclusions;
@@ -20,18 +21,20 @@ mod lab_file;
 mod lab_plan;
 mod lab_run;
 mod machines;
+mod order;
 mod recorded;
 mod runner;
 mod session;
 mod table;
 mod tiers;
 
+pub use ab::{AbEnd, AbRecord, AbRuns, AbSideSpec, AbSpec, read_ab, run_ab};
 pub use ablation::{
     AblationRuns, MeasuredStates, TrialDesign, TrialId, UnfitPlan, ablate, check_ablation, read_trials,
 };
 pub use case_outcome::{CaseOutcome, JudgedRun, PeakStep};
 pub use conclusions::{Comparisons, Conclusions, MachineNeed, Side, TierScalings, conclude};
-pub use context::{Observer, Progress, RunContext, RunSettings};
+pub use context::{AbProgress, Observer, Progress, RunContext, RunSettings};
 pub use diagnose::{Scenarios, diagnose};
 pub use error::{ErrorKind, ExperimentError};
 pub use generator::{GeneratorOptions, generate};

@@ -1,8 +1,10 @@
 //! Figures as SVG and PNG, drawn by the same code: the answer and the comparison of two runs in panels; the two figures of a
-//! sweep; the costs of switches; a metric over many runs; throughput over machines, over response sizes and over held times. Flame graphs are SVG only.
+//! sweep; the costs of switches; a metric over many runs; throughput over machines, over response sizes and over held times; the
+//! differences of two services by percentile and by round. Flame graphs are SVG only.
 //!
 //! A figure that cannot be drawn is the fault of a damaged build, and a flame graph also that of a profile without CPU time.
 
+mod ab;
 mod answer;
 mod axis;
 mod bars;
@@ -19,6 +21,7 @@ mod scale;
 mod series;
 mod trend;
 
+pub use ab::{quantile_difference, round_ratios};
 pub use answer::{answer, comparison};
 pub use bars::{Bar, ledger};
 pub use canvas::{Caption, Figure, FigureError};

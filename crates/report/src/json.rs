@@ -4,6 +4,7 @@
 //! full; what is not known is null, never zero. The schemas in `docs/*.schema.json` are generated from these types.
 //! Within one schema name fields are added, never renamed or removed.
 
+mod ab;
 mod ablation;
 mod comparison;
 mod document;
@@ -23,6 +24,7 @@ use crate::words;
 use plimsoll_analyze::Findings;
 use plimsoll_record::Run;
 
+pub use ab::*;
 pub use ablation::*;
 pub use comparison::*;
 pub use document::{Interval, render, schema_of};

@@ -5,6 +5,7 @@
 //!
 //! This crate judges nothing. It words what the findings contain, and prints what is not known as not known.
 
+mod ab;
 mod amount;
 pub mod csv;
 pub mod dat;
@@ -16,5 +17,6 @@ mod profiled;
 pub mod text;
 pub mod words;
 
+pub use ab::AbReport;
 pub use privacy::{Values, for_figures, shareable_plan};
 pub use profiled::{NoProfile, Order, ProfiledRun};

@@ -3,6 +3,7 @@
 //! The short answer fits a [`Page`]. The full report is at most 100 columns wide, and its forms differ in order and detail:
 //! an answer starts with its conclusions, a sweep with its table, a single level with its counts.
 
+mod ab;
 mod ablation;
 mod calibration;
 mod claim;
@@ -28,6 +29,7 @@ mod tiers;
 mod trend;
 mod verdict;
 
+pub use ab::{ab, ab_figure, ab_progress};
 pub use ablation::ablation;
 pub use calibration::calibration;
 pub(crate) use claim::successes;

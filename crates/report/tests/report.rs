@@ -2,6 +2,7 @@
 
 #[cfg(test)]
 mod report {
+    mod ab;
     mod comparisons;
     mod document;
     mod figures;

@@ -234,6 +234,7 @@ mod tests {
             protocol: "HTTP/1.1".to_owned(),
             tls: None,
             started_unix_ms: 0,
+            tags: plimsoll_record::Tags::default(),
             sealed: true,
         }
     }

@@ -60,6 +60,20 @@ pub(crate) fn resources(samples: &StepSamples<'_>, steps: &[StepSummary], flow: 
     resources
 }
 
+/// Cores that the processes used which serve requests, of all sampled hosts together, in the step at this position; `None`
+/// where none was sampled. A machine that is sampled under several names counts once.
+pub(crate) fn served_cores(
+    samples: &StepSamples<'_>,
+    steps: &[StepSummary],
+    flow: &Flow,
+    position: usize,
+) -> Option<f64> {
+    let StepSamples { hosts, spans, .. } = *samples;
+    let homes = hosts.names().into_iter().filter(|name| hosts.home(name) == *name);
+    let served = homes.filter_map(|host| HostProcesses { host, hosts, spans, steps, flow }.served(position));
+    served.reduce(|a, b| a + b)
+}
+
 fn of_host(samples: &StepSamples<'_>, host: &str) -> Vec<Resource> {
     let mut resources = compute::resources(samples, host);
     for (interface, track) in samples.hosts.parts(host, Source::Interface) {

@@ -36,6 +36,12 @@ impl<'a> Window<'a> {
     }
 }
 
+/// The latencies that the percentiles of a step are of.
+pub(crate) fn latencies(plan: &Plan, step: &Step, frames: &[&Frame]) -> Result<Histogram, CorruptHistogram> {
+    let varies = plan.level().and_then(Level::profile).is_some_and(RateProfile::varies);
+    merged(window(step, varies, frames).ended(), |frame| &frame.latency)
+}
+
 fn window<'a>(step: &Step, varies: bool, frames: &[&'a Frame]) -> Window<'a> {
     let last = last_interval(step, frames);
     let under_load = |frame: &&Frame| frame.head.phase == Phase::Measure && frame.head.interval <= last;

@@ -370,7 +370,7 @@ impl Base {
 }
 
 /// A seed that no other run is likely to have. It is short enough to be typed, and whole in any reader of JSON.
-fn fresh_seed() -> u64 {
+pub(crate) fn fresh_seed() -> u64 {
     // The standard library's hashers begin with keys that the system drew for this process.
     RandomState::new().build_hasher().finish() >> 32
 }

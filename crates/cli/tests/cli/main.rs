@@ -6,6 +6,7 @@
     reason = "in tests, a failed step is the failure"
 )]
 
+mod ab;
 mod ablate;
 mod answer;
 mod bench;

@@ -5,9 +5,7 @@ use std::path::{Path, PathBuf};
 use plimsoll_analyze::Trial;
 use plimsoll_plan::checked_name;
 use plimsoll_store::file_date;
-use plimsoll_units::{unix_ms, unix_time};
-use rand_xoshiro::SplitMix64;
-use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use plimsoll_units::unix_ms;
 
 use super::measured::MeasuredStates;
 use super::states::{Combination, State};
@@ -17,6 +15,7 @@ use super::trials_file::TrialsFile;
 use crate::ExperimentError;
 use crate::context::{Progress, RunContext};
 use crate::lab_file::{Case, LabFile};
+use crate::order::Order;
 use crate::recorded::read_run;
 use crate::runner::PlanRunner;
 use crate::session::Session;
@@ -88,29 +87,6 @@ pub fn ablate(
     }
     context.report(&Progress::TableWritten(&table.path));
     Ok(AblationRuns { measured, stem: format!("{stem}.ablation"), failed: failed > 0, table: table.path })
-}
-
-/// Orders drawn from a seed, by the Fisher–Yates shuffle.
-#[derive(Debug)]
-struct Order(SplitMix64);
-
-impl Order {
-    /// Orders of this seed; `None` draws the seed from the clock.
-    fn new(seed: Option<u64>) -> Self {
-        let clock = || unix_time().as_nanos() as u64;
-        Self(SplitMix64::seed_from_u64(seed.unwrap_or_else(clock)))
-    }
-
-    /// The indices 0 to `count` − 1 in a random order, those of one lab one after another.
-    fn draw(&mut self, count: usize, same_lab: impl Fn(usize, usize) -> bool) -> Vec<usize> {
-        let mut shuffled: Vec<usize> = (0..count).collect();
-        for last in (1..count).rev() {
-            shuffled.swap(last, (self.0.next_u64() % (last as u64 + 1)) as usize);
-        }
-        let first_alike = shuffled.clone();
-        shuffled.sort_by_key(|place| first_alike.iter().position(|other| same_lab(*other, *place)));
-        shuffled
-    }
 }
 
 /// True if two trials can be made in one lab.
@@ -308,24 +284,5 @@ impl<'a> Ablation<'a> {
         self.table.add(group, &trial, &result, path)?;
         self.measured.add(group.map(ToOwned::to_owned), trial, &self.table.per_request);
         Ok(result)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_order_has_every_place_once_and_keeps_those_of_one_lab_together() {
-        let mut order = Order::new(Some(7));
-        let (first, second) = (order.draw(8, |_, _| true), order.draw(8, |_, _| true));
-        assert_ne!(first, second, "each round has an order of its own");
-        let mut sorted = first.clone();
-        sorted.sort_unstable();
-        assert_eq!(sorted, (0..8).collect::<Vec<_>>());
-        let grouped = order.draw(8, |a, b| a % 2 == b % 2);
-        assert_eq!(grouped.chunk_by(|a, b| a % 2 == b % 2).count(), 2, "{grouped:?}");
-        // A seed repeats its orders, and does so in every version.
-        assert_eq!(first, [1, 4, 5, 2, 6, 0, 3, 7]);
     }
 }

@@ -59,16 +59,31 @@ impl Axis {
         Self { label: label.to_owned(), bottom: 0.0, top: step * steps, step, last_tick: step * steps }
     }
 
+    /// An axis that shows zero and all of these values, which may lie on both sides of it.
+    pub(super) fn around_zero(label: &str, values: impl Iterator<Item = f64>) -> Self {
+        let finite = values.filter(|value| value.is_finite());
+        let (low, high) =
+            finite.fold((0.0, 0.0), |(low, high): (f64, f64), value| (low.min(value), high.max(value)));
+        let (low, high) = if high > low { (low * HEADROOM, high * HEADROOM) } else { (-1.0, 1.0) };
+        let step = round_step((high - low) / MAX_TICK_STEPS, &ROUND);
+        let (bottom, top) = ((low / step).floor() * step, (high / step).ceil() * step);
+        Self { label: label.to_owned(), bottom, top, step, last_tick: top }
+    }
+
     /// The ticks with their texts, lowest first.
     pub(super) fn ticks(&self) -> Vec<(f64, String)> {
-        let count = ((self.last_tick - self.bottom) / self.step).round() as u32;
-        let values = (0..=count).map(|n| self.bottom + f64::from(n) * self.step);
-        values.map(|value| (value, self.tick_text(value))).collect()
+        let place = |value: f64| (value / self.step).round() as i64;
+        let places = place(self.bottom)..=place(self.last_tick);
+        places.map(|n| n as f64 * self.step).map(|value| (value, self.tick_text(value))).collect()
     }
 
     fn tick_text(&self, value: f64) -> String {
         if value == 0.0 {
             return "0".to_owned();
+        }
+        if value < 0.0 {
+            // The font of figures has no minus sign but the hyphen.
+            return format!("-{}", self.tick_text(-value));
         }
         if self.step >= 1e6 {
             return format!("{}M", plain(value / 1e6, self.step / 1e6));
@@ -129,6 +144,16 @@ mod tests {
         for (low, high) in [(5.0, 5.0), (f64::NAN, 1.0), (0.0, 10.0)] {
             assert_eq!(Axis::around("", low, high).bottom, 0.0);
         }
+    }
+
+    #[test]
+    fn an_axis_around_zero_has_it_as_a_tick_and_holds_both_sides() {
+        let texts = |values: &[f64]| -> Vec<String> {
+            Axis::around_zero("", values.iter().copied()).ticks().into_iter().map(|(_, text)| text).collect()
+        };
+        assert_eq!(texts(&[-3.0, 8.0]), ["-5.0", "-2.5", "0", "2.5", "5.0", "7.5", "10.0"]);
+        assert_eq!(texts(&[1200.0, f64::NAN]), ["0", "250", "500", "750", "1,000", "1,250", "1,500"]);
+        assert_eq!(texts(&[]), ["-1.0", "-0.5", "0", "0.5", "1.0"]);
     }
 
     #[test]

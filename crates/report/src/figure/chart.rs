@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use plimsoll_analyze::Estimate;
+use plimsoll_units::grouped;
 
 use super::canvas::Caption;
 use super::look::Look;
@@ -65,6 +66,9 @@ pub(super) enum Spacing {
     Linear,
     /// As far as the logarithms of their values, which are at least 1.
     Log,
+    /// Percentiles in tenths of a per cent: as far as the logarithms of the part beyond them, so that p99 is as far from p90 as
+    /// p99.9 is from p99. Their texts are in per cent.
+    Tail,
 }
 
 /// The x axis.
@@ -87,10 +91,21 @@ impl Ticks {
         let at = |value: u32| match self.spacing {
             Spacing::Linear => f64::from(value),
             Spacing::Log => f64::from(value.max(1)).ln(),
+            Spacing::Tail => -(1.0 - f64::from(value.min(999)) / 1000.0).ln(),
         };
         match (self.values.first(), self.values.last()) {
             (Some(first), Some(last)) if last > first => (at(value) - at(*first)) / (at(*last) - at(*first)),
             _ => 0.5,
+        }
+    }
+}
+
+impl Ticks {
+    /// What stands below a tick.
+    pub(super) fn text(&self, value: u32) -> String {
+        match self.spacing {
+            Spacing::Linear | Spacing::Log => grouped(value.into()),
+            Spacing::Tail => format!("{}", f64::from(value) / 10.0),
         }
     }
 }

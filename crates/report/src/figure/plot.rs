@@ -4,8 +4,6 @@ use plotters::prelude::DrawingBackend;
 use plotters::style::RGBColor;
 use plotters::style::text_anchor::HPos;
 
-use plimsoll_units::grouped;
-
 use super::canvas::{Canvas, Drawn, HEIGHT, Lettering, Sheet, Spot, WIDTH};
 use super::chart::{Chart, Line, Mark, Panels, Side};
 use super::legend;
@@ -193,7 +191,7 @@ impl<'a, DB: DrawingBackend> Plot<'a, DB> {
         for tick in &self.chart.ticks.values {
             let x = self.x(*tick);
             self.canvas.line((x, bottom), (x, bottom + 6.0), FRAME, 1.0)?;
-            let text = grouped(u64::from(*tick));
+            let text = self.chart.ticks.text(*tick);
             let half = self.canvas.width_of(&text, TICK_SIZE) / 2.0;
             // A text that would touch the one before it is left out.
             if self.has_tick_texts && x - half >= free_from {

@@ -11,19 +11,24 @@ pub(super) type Column<'a, T> = (&'a str, &'a dyn Fn(&T) -> String);
 
 /// A table with a line for each row: numbers to the right, the last column to the left.
 pub(super) fn table<T>(rows: &[T], columns: &[Column<'_, T>]) -> String {
+    table_within(WIDTH, rows, columns)
+}
+
+/// The same on a page of so many columns.
+pub(super) fn table_within<T>(page: usize, rows: &[T], columns: &[Column<'_, T>]) -> String {
     let header = columns.iter().map(|(name, _)| (*name).to_owned()).collect();
     let cells = |row: &T| columns.iter().map(|(_, cell)| cell(row)).collect();
     let lines: Vec<Vec<String>> = std::iter::once(header).chain(rows.iter().map(cells)).collect();
     let widest = |column: usize| lines.iter().map(|cells| width(&cells[column])).max().unwrap_or(0);
     let widths: Vec<usize> = (0..columns.len() - 1).map(widest).collect();
-    lines.iter().map(|cells| line(cells, &widths)).collect()
+    lines.iter().map(|cells| line(cells, &widths, page)).collect()
 }
 
-fn line(row: &[String], widths: &[usize]) -> String {
+fn line(row: &[String], widths: &[usize], page: usize) -> String {
     let numbers: String =
         row.iter().zip(widths).map(|(cell, width)| format!("{cell:>width$}{GAP}")).collect();
     let indent = width(&numbers);
-    let room = WIDTH.saturating_sub(indent).max(MIN_NOTES_WIDTH);
+    let room = page.saturating_sub(indent).max(MIN_NOTES_WIDTH);
     let mut lines = String::new();
     for (index, note) in broken(&row[widths.len()], room).iter().enumerate() {
         let start = if index == 0 { numbers.clone() } else { " ".repeat(indent) };

@@ -1,10 +1,11 @@
 //! The published schemas, and documents other than a run's that satisfy theirs.
 
 use plimsoll_analyze::{
-    Goal, TableRow, TableTier, Trial, Trials, explain_table, ledger, observe_runs, observe_table,
-    plan_machines, replays, scalings, tier_rows,
+    Goal, Incomparable, Margin, RunSide, Setting, TableRow, TableTier, Trial, Trials, explain_table, ledger,
+    observe_runs, observe_table, plan_machines, replays, scalings, tier_rows,
 };
 use plimsoll_record::RunCommand;
+use plimsoll_report::AbReport;
 use plimsoll_report::json::{self, schema_of};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -13,7 +14,7 @@ use serde_json::Value;
 use super::hosts;
 
 /// Each published file with the schema of this code.
-fn schemas() -> [(&'static str, Value); 9] {
+fn schemas() -> [(&'static str, Value); 11] {
     [
         ("run.schema.json", schema_of::<json::Document>()),
         ("explanation.schema.json", schema_of::<json::ExplanationDocument>()),
@@ -24,6 +25,8 @@ fn schemas() -> [(&'static str, Value); 9] {
         ("lab-run.schema.json", schema_of::<json::LabRunDocument>()),
         ("runs.schema.json", schema_of::<json::RunsDocument>()),
         ("trend.schema.json", schema_of::<json::TrendDocument>()),
+        ("diff.schema.json", schema_of::<json::DiffDocument>()),
+        ("ab.schema.json", schema_of::<json::AbDocument>()),
     ]
 }
 
@@ -116,6 +119,33 @@ fn ledgers_satisfy_their_schema() {
     let steps = replays(&ledgers, &switches);
     assert_eq!(steps.len(), 4);
     satisfies(&json::AblationDocument::new(&switches, &ledgers, &steps, Some(64.0)));
+}
+
+#[test]
+fn a_comparison_of_two_runs_satisfies_its_schema() {
+    let sample = hosts::watched(RunCommand::Answer);
+    let steps = plimsoll_analyze::step_outcomes(&sample.findings);
+    let against = [
+        Incomparable::Differs(Setting::Kernel, "6.1".to_owned(), "6.7".to_owned()),
+        Incomparable::GeneratorLimited(RunSide::Old),
+        Incomparable::Noisy(RunSide::New, None),
+        Incomparable::OtherProcesses(RunSide::New, 0.4),
+    ];
+    let comparison = plimsoll_analyze::compare(&steps, &steps);
+    let judged = Some((Margin::Within, 0.05));
+    satisfies(&json::DiffDocument::new(["old", "new"], &comparison, &against, judged));
+}
+
+#[test]
+fn two_compared_services_satisfy_their_schema() {
+    let (findings, quantiles) = super::ab::compared(1.1, 20);
+    let labels = ["http://127.0.0.1:1/".to_owned(), "http://127.0.0.1:2/".to_owned()];
+    satisfies(&json::AbDocument::new(&AbReport {
+        labels: &labels,
+        restarts: false,
+        findings: &findings,
+        quantiles: &quantiles,
+    }));
 }
 
 #[test]

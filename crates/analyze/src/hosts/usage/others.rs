@@ -50,6 +50,12 @@ impl<'a> HostProcesses<'a> {
         self.of(Source::Process).filter(move |(subject, track)| self.serves(*subject, track, MAX_PARENTS))
     }
 
+    /// Cores that the processes used in a step that serve requests, with their children; `None` where none was sampled.
+    pub(crate) fn served(self, step: usize) -> Option<f64> {
+        let cores = |(_, track)| self.with_children(track, Moment::Step(step));
+        self.serving().filter_map(cores).reduce(|a, b| a + b)
+    }
+
     /// The other watched processes.
     pub(crate) fn not_serving(self) -> impl Iterator<Item = (Subject<'a>, &'a Track<'a>)> {
         self.of(Source::Process).filter(move |(subject, track)| !self.serves(*subject, track, MAX_PARENTS))

@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+"""How often `plimsoll ab` finds a difference where there is none, and how often one of 3, 5 and 10 %.
+
+    python3 bench/ab.py --repeats 100                    A/A: both sides are the same URL
+    python3 bench/ab.py --repeats 20 --slower 3,5,10     B burns so many per cent more CPU for each request
+    python3 bench/ab.py --summary                        the table of all repeats so far
+
+One reference server on the second core answers /cpu?us=N; the load comes from the first. A repeat is one comparison with the
+margin, the precision and the number of rounds below. Each is a line of bench/out/ab.jsonl, so that what was broken off goes on.
+`--seconds` ends a call after the repeat that is under way then.
+"""
+
+import argparse
+import itertools
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+import pinned
+
+RESULTS = pinned.ROOT / "bench" / "out" / "ab.jsonl"
+BURN_US = 300
+CONNECTIONS = 4
+LOAD = "150ms"
+ROUNDS = 16
+
+
+def compare(binary, address, slower, core):
+    """One comparison; what of its document the table is made of."""
+    with tempfile.TemporaryDirectory() as folder:
+        urls = [f"http://{address}/cpu?us={burn}" for burn in (BURN_US, round(BURN_US * (1 + slower / 100)))]
+        line = [binary, "ab", *urls, "-c", CONNECTIONS, "-d", LOAD, "--rounds", ROUNDS, "--no-probe", "--json", "--quiet",
+                "-o", folder]
+        began = time.monotonic()
+        process = pinned.start(line, core, stdout=subprocess.PIPE, text=True)
+        out, _ = process.communicate(timeout=300)
+        took = time.monotonic() - began
+    document = json.loads(out)
+    if "error" in document:
+        sys.exit(f"bench: {document['error']['message']}")
+    figures = document["figures"]
+    main = figures[0]
+    return {"slower": slower, "code": process.returncode, "gate": document["gate"], "rounds": document["rounds"],
+            "ratio": main["ratio"], "interval": main["ratio_interval"], "verdict": main["verdict"],
+            "differ": [f"{one['figure']} {one['percentile'] or ''}".strip() for one in figures
+                       if one["verdict"] in ("better", "worse")],
+            "sure_effects": [one["effect"] for one in document["effects"] if one["sure"]],
+            "spread": statistics.stdev(one["ratio"] for one in document["ratios"]), "seconds": round(took, 1)}
+
+
+def summary(rows):
+    """The table by how much slower B was."""
+    lines = ["| B slower by | repeats | any figure differs | throughput worse | better | beyond 5 % | within 5 % | "
+             "interval covers the truth | rounds | spread of a round's ratio |", "| --- " * 10 + "|"]
+    for slower in sorted({row["slower"] for row in rows}):
+        own = [row for row in rows if row["slower"] == slower]
+        truth = BURN_US / round(BURN_US * (1 + slower / 100))
+        count = lambda is_so: sum(1 for row in own if is_so(row))
+        covers = lambda row: row["interval"] and row["interval"][0] <= truth <= row["interval"][1]
+        lines.append(f"| {slower:g} % | {len(own)} | {count(lambda row: row['differ'])} | "
+                     f"{count(lambda row: row['verdict'] == 'worse')} | {count(lambda row: row['verdict'] == 'better')} | "
+                     f"{count(lambda row: row['gate'] == 'beyond')} | {count(lambda row: row['gate'] == 'within')} | "
+                     f"{count(covers)} | {statistics.mean(row['rounds'] for row in own):.0f} | "
+                     f"{100 * statistics.median(row['spread'] for row in own):.1f} % |")
+    return "\n".join(lines)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repeats", type=int, default=100, help="of each difference, those made before included")
+    parser.add_argument("--slower", default="0", help="per cent, separated by commas")
+    parser.add_argument("--seconds", type=float, default=1e9)
+    parser.add_argument("--summary", action="store_true")
+    args = parser.parse_args()
+    RESULTS.parent.mkdir(parents=True, exist_ok=True)
+    rows = [json.loads(line) for line in RESULTS.read_text().splitlines()] if RESULTS.exists() else []
+    if args.summary:
+        print(summary(rows))
+        return
+    client, server = pinned.cores()
+    ends = time.monotonic() + args.seconds
+    target = pinned.start([pinned.require_plimsoll(), "target", "--port", "0"], server, stdout=subprocess.PIPE, text=True)
+    address = target.stdout.readline().strip()
+    try:
+        slower = [float(part) for part in args.slower.split(",")]
+        done = {one: sum(1 for row in rows if row["slower"] == one) for one in slower}
+        # In turn, so that what is broken off has some of each.
+        for repeat, one in itertools.product(range(args.repeats), slower):
+            if repeat < done[one]:
+                continue
+            if time.monotonic() >= ends:
+                return
+            row = compare(pinned.PLIMSOLL, address, one, client)
+            with RESULTS.open("a") as file:
+                file.write(json.dumps(row) + "\n")
+            print(row, file=sys.stderr)
+    finally:
+        pinned.stop(target)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,261 @@
+//! From loads to what is known of B against A.
+
+use plimsoll_record::CorruptHistogram;
+use plimsoll_stats::rounds::{Centre, Difference, Rounds};
+use plimsoll_stats::{median, wilson};
+use serde::{Deserialize, Serialize};
+
+use super::carry_over::{Effect, RoundRatio, effects};
+use super::figure::AbFigure;
+use super::load::{AbLoad, AbSide, LoadKind, rounds};
+use super::quantiles::pairs;
+use super::verdict::{AbVerdict, margin};
+use crate::{Estimate, Margin};
+
+/// What a comparison is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct AbRule {
+    /// How much worse than A B may be, such as 0.05.
+    pub margin: f64,
+    /// The half width of the interval of the main ratio at which it is narrow enough, such as 0.01.
+    pub precision: f64,
+    /// The longest time of all rounds, in seconds.
+    pub budget_sec: f64,
+    /// The most rounds, if they are counted.
+    pub rounds_max: Option<u32>,
+}
+
+/// One figure of both sides.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ComparedFigure {
+    pub figure: AbFigure,
+    /// The medians over the rounds in which both are known.
+    pub a: f64,
+    pub b: f64,
+    /// B over A, with the interval that holds for all figures together.
+    pub ratio: Estimate,
+    pub verdict: AbVerdict,
+    /// Rounds, or groups of them, that it was known in.
+    pub count: usize,
+    /// The ratio itself changed during the comparison.
+    pub moved: bool,
+}
+
+/// One side over all rounds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SideSummary {
+    pub side: AbSide,
+    pub loads: u32,
+    /// Loads that say nothing of it: lost, silent, or with too many failures.
+    pub unusable: u32,
+    /// Loads that the generator limited.
+    pub limited: u32,
+    /// Requests that succeeded over all that ended, with the 95 % interval; `None` if none ended.
+    pub success: Option<Estimate>,
+}
+
+impl SideSummary {
+    /// True if most of its loads were limited by the generator.
+    pub fn is_lower_bound(&self) -> bool {
+        2 * self.limited > self.loads
+    }
+}
+
+/// What is known of B against A.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AbFindings {
+    pub rule: AbRule,
+    pub kind: LoadKind,
+    /// Connections, and the rate of an open loop, if all loads had the same.
+    pub connections: Option<u32>,
+    pub rate_per_sec: Option<f64>,
+    /// A and B.
+    pub sides: [SideSummary; 2],
+    /// Rounds in which both sides were measured.
+    pub rounds: u32,
+    /// From the begin of the first round to the end of the last, in seconds.
+    pub elapsed_sec: f64,
+    /// The figures that are known, the main one first.
+    pub figures: Vec<ComparedFigure>,
+    /// The main figure, round by round.
+    pub ratios: Vec<RoundRatio>,
+    /// Whether the order of loads matters, as far as it was tested.
+    pub effects: Vec<Effect>,
+    /// Whether B is worse than the margin allows.
+    pub gate: Margin,
+    /// The rounds ended with a look, and the main interval is narrow enough.
+    pub enough: bool,
+}
+
+impl AbFindings {
+    /// The main figure, if it is known.
+    pub fn main(&self) -> Option<&ComparedFigure> {
+        self.figures.first().filter(|known| Some(known.figure) == AbFigure::of(self.kind).first().copied())
+    }
+}
+
+/// Compares the sides of loads in the order in which they were made.
+///
+/// # Errors
+/// When a histogram cannot be read.
+pub fn compare_sides(loads: &[AbLoad], rule: AbRule) -> Result<AbFindings, CorruptHistogram> {
+    let kind = loads.first().map_or(LoadKind::Closed, |load| load.kind);
+    let rounds = rounds(loads);
+    let elapsed = elapsed(&rounds, loads, rule);
+    let figures = AbFigure::of(kind);
+    let series = figures.iter().map(|figure| Series::new(*figure, &rounds)).collect::<Result<Vec<_>, _>>()?;
+    let differences: Vec<Vec<Difference>> = series.iter().map(Series::differences).collect();
+    let judged = Rounds { figures: &differences, elapsed: &elapsed, precision: rule.precision };
+    let outcome = judged.outcome();
+    let known = series.iter().zip(outcome.centres).filter_map(|(series, centre)| series.known(centre, rule));
+    let figures: Vec<ComparedFigure> = known.collect();
+    let sides = AbSide::BOTH.map(|side| side_summary(side, loads));
+    let ratios = series.first().map_or_else(Vec::new, |main| main.ratios(&rounds, loads));
+    let mut findings = AbFindings {
+        rule,
+        kind,
+        connections: shared(loads, |load| load.connections),
+        rate_per_sec: shared(loads, |load| load.rate_per_sec).flatten(),
+        sides,
+        rounds: rounds.len() as u32,
+        elapsed_sec: elapsed_ms(loads) / 1e3,
+        figures,
+        effects: effects(&ratios),
+        ratios,
+        gate: Margin::Unknown,
+        enough: outcome.enough && judged.is_look(),
+    };
+    findings.gate = gate(&findings);
+    Ok(findings)
+}
+
+fn shared<T: PartialEq>(loads: &[AbLoad], value: impl Fn(&AbLoad) -> T) -> Option<T> {
+    let first = value(loads.first()?);
+    loads.iter().all(|load| value(load) == first).then_some(first)
+}
+
+fn elapsed_ms(loads: &[AbLoad]) -> f64 {
+    let began = loads.iter().map(|load| load.began_unix_ms).min().unwrap_or(0);
+    let ended = loads.iter().map(|load| load.ended_unix_ms).max().unwrap_or(0);
+    ended.saturating_sub(began) as f64
+}
+
+/// The part of the budget, of time or of rounds, that had passed at the end of each round.
+fn elapsed(rounds: &[(&AbLoad, &AbLoad)], loads: &[AbLoad], rule: AbRule) -> Vec<f64> {
+    let began = loads.iter().map(|load| load.began_unix_ms).min().unwrap_or(0);
+    let part = |(a, b): &(&AbLoad, &AbLoad)| {
+        let ended_ms = a.ended_unix_ms.max(b.ended_unix_ms).saturating_sub(began);
+        let of_time = ended_ms as f64 / 1e3 / rule.budget_sec.max(1e-3);
+        let of_rounds = rule.rounds_max.map_or(0.0, |most| f64::from(a.round) / f64::from(most.max(1)));
+        of_time.max(of_rounds)
+    };
+    // A clock that is set back does not give time back.
+    let grown = |longest: &mut f64, part: f64| {
+        *longest = longest.max(part);
+        Some(*longest)
+    };
+    rounds.iter().map(part).scan(0.0, grown).collect()
+}
+
+/// A figure in each round in which both sides have it.
+struct Series {
+    figure: AbFigure,
+    /// The place of the round, and the values of A and B.
+    values: Vec<(usize, f64, f64)>,
+}
+
+impl Series {
+    fn new(figure: AbFigure, rounds: &[(&AbLoad, &AbLoad)]) -> Result<Self, CorruptHistogram> {
+        let values = match figure {
+            AbFigure::Latency(p) => {
+                pairs(rounds, p)?.into_iter().map(|pair| (pair.round, pair.a_ns, pair.b_ns)).collect()
+            }
+            _ => {
+                let both = |(round, (a, b)): (usize, &(&AbLoad, &AbLoad))| {
+                    Some((round, figure.value(a)?, figure.value(b)?))
+                };
+                rounds.iter().enumerate().filter_map(both).collect()
+            }
+        };
+        Ok(Self { figure, values })
+    }
+
+    fn usable(&self) -> impl Iterator<Item = &(usize, f64, f64)> {
+        self.values.iter().filter(|(_, a, b)| *a > 0.0 && *b > 0.0)
+    }
+
+    fn differences(&self) -> Vec<Difference> {
+        self.usable().map(|(round, a, b)| Difference { round: *round, value: (b / a).ln() }).collect()
+    }
+
+    fn known(&self, centre: Option<Centre>, rule: AbRule) -> Option<ComparedFigure> {
+        let a = median(self.usable().map(|(_, a, _)| *a).collect())?;
+        let b = median(self.usable().map(|(.., b)| *b).collect())?;
+        let few = || Estimate::exact(b / a);
+        let ratio = centre.map_or_else(few, |centre| Estimate {
+            value: centre.value.exp(),
+            interval: centre.interval.map(|(low, high)| (low.exp(), high.exp())),
+        });
+        let count = self.usable().count();
+        let verdict = AbVerdict::new(ratio, self.figure.better(), rule.precision, count);
+        let moved = centre.is_some_and(|centre| centre.moved);
+        Some(ComparedFigure { figure: self.figure, a, b, ratio, verdict, count, moved })
+    }
+
+    fn ratios(&self, rounds: &[(&AbLoad, &AbLoad)], loads: &[AbLoad]) -> Vec<RoundRatio> {
+        let ratio = |(round, a, b): &(usize, f64, f64)| {
+            let (load_a, load_b) = rounds[*round];
+            let a_first = load_a.began_unix_ms <= load_b.began_unix_ms;
+            let first = if a_first { load_a } else { load_b };
+            let before = loads.iter().filter(|load| load.began_unix_ms < first.began_unix_ms);
+            let before = before.max_by_key(|load| load.began_unix_ms);
+            RoundRatio {
+                round: load_a.round,
+                ratio: b / a,
+                a_first,
+                switched: before.map(|load| load.side != first.side),
+            }
+        };
+        self.usable().map(ratio).collect()
+    }
+}
+
+fn side_summary(side: AbSide, loads: &[AbLoad]) -> SideSummary {
+    let own: Vec<&AbLoad> = loads.iter().filter(|load| load.side == side).collect();
+    let count = |is: fn(&AbLoad) -> bool| own.iter().filter(|load| is(load)).count() as u32;
+    let sum = |of: fn(&AbLoad) -> u64| own.iter().map(|load| of(load)).sum::<u64>();
+    let (succeeded, ended) = (sum(|load| load.succeeded), sum(|load| load.ended));
+    let success = wilson(succeeded, ended)
+        .map(|interval| Estimate { value: succeeded as f64 / ended as f64, interval: Some(interval) });
+    SideSummary {
+        side,
+        loads: own.len() as u32,
+        unusable: count(|load| load.unusable.is_some()),
+        limited: count(|load| load.lower_bound),
+        success,
+    }
+}
+
+/// B is worse if one of its figures is by more than the margin for sure, or its success. It is not if the main figure is not for
+/// sure: others, such as a high percentile, may stay open.
+fn gate(findings: &AbFindings) -> Margin {
+    let bounds = findings.sides.each_ref().map(SideSummary::is_lower_bound);
+    let judge = |known: &ComparedFigure| {
+        let bounds = if known.figure.is_bounded() { bounds } else { [false; 2] };
+        margin(known.ratio, known.figure.better(), findings.rule.margin, bounds)
+    };
+    if fails_more(&findings.sides, findings.rule.margin)
+        || findings.figures.iter().any(|known| judge(known) == Margin::Beyond)
+    {
+        return Margin::Beyond;
+    }
+    findings.main().map_or(Margin::Unknown, judge)
+}
+
+fn fails_more([a, b]: &[SideSummary; 2], margin: f64) -> bool {
+    let bounds = |side: &SideSummary| side.success.and_then(|success| success.interval);
+    bounds(a).zip(bounds(b)).is_some_and(|((a_least, _), (_, b_most))| b_most < a_least - margin)
+}
+
+#[cfg(test)]
+mod tests;

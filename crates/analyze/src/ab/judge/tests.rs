@@ -1,0 +1,179 @@
+//! Comparisons of simulated loads.
+
+use plimsoll_record::{EncodedHistogram, latency_histogram};
+use plimsoll_testkit::Noise;
+
+use super::*;
+use crate::ab::{EffectKind, MoreRounds, Unusable, quantile_differences};
+
+const RULE: AbRule = AbRule { margin: 0.05, precision: 0.01, budget_sec: 1e6, rounds_max: Some(40) };
+
+/// Simulated loads: B takes `slower` times as long as A for a request, each load differs by 1 %.
+struct World {
+    noise: Noise,
+    slower: f64,
+    /// What B leaves behind for the next load, as a part of its speed.
+    carried: f64,
+    /// How much slower the second load of a round is.
+    second: f64,
+    requests: u64,
+}
+
+impl World {
+    fn new(slower: f64) -> Self {
+        Self { noise: Noise::new(7), slower, carried: 0.0, second: 0.0, requests: 400 }
+    }
+
+    fn loads(&mut self, rounds: u32) -> Vec<AbLoad> {
+        let mut loads: Vec<AbLoad> = Vec::new();
+        for round in 1..=rounds {
+            let a_first = self.noise.uniform() < 0.5;
+            let order = if a_first { [AbSide::A, AbSide::B] } else { [AbSide::B, AbSide::A] };
+            for (place, side) in order.into_iter().enumerate() {
+                let after_b = loads.last().is_some_and(|load| load.side == AbSide::B);
+                let speed = 1.0
+                    - if after_b { self.carried } else { 0.0 }
+                    - if place == 1 { self.second } else { 0.0 };
+                let load = self.load(side, round, loads.len() as u64, speed);
+                loads.push(load);
+            }
+        }
+        loads
+    }
+
+    fn load(&mut self, side: AbSide, round: u32, number: u64, speed: f64) -> AbLoad {
+        let factor = if side == AbSide::B { self.slower } else { 1.0 };
+        let ms = factor / speed * (0.01 * self.noise.normal()).exp();
+        let mut latency = latency_histogram();
+        for _ in 0..self.requests {
+            let ns = 1e6 * ms * (0.2 * self.noise.normal()).exp();
+            latency.saturating_record(ns as u64);
+        }
+        AbLoad {
+            side,
+            round,
+            kind: LoadKind::Closed,
+            began_unix_ms: 1000 * number,
+            ended_unix_ms: 1000 * number + 900,
+            connections: 8,
+            rate_per_sec: None,
+            throughput_per_sec: 8000.0 / ms,
+            max_rate_per_sec: None,
+            cpu_sec: Some(1e-4 * factor * (0.01 * self.noise.normal()).exp()),
+            succeeded: self.requests,
+            ended: self.requests,
+            lower_bound: false,
+            unusable: None,
+            latency: EncodedHistogram::encode(&latency),
+        }
+    }
+}
+
+fn compared(slower: f64, rounds: u32) -> AbFindings {
+    compare_sides(&World::new(slower).loads(rounds), RULE).unwrap()
+}
+
+fn verdict(findings: &AbFindings, figure: AbFigure) -> AbVerdict {
+    findings.figures.iter().find(|known| known.figure == figure).unwrap().verdict
+}
+
+#[test]
+fn a_slower_side_is_worse_in_all_that_follows_from_it() {
+    let findings = compared(1.1, 40);
+    for figure in [AbFigure::Throughput, AbFigure::Cpu, AbFigure::Latency(0.5), AbFigure::Latency(0.99)] {
+        assert_eq!(verdict(&findings, figure), AbVerdict::Worse, "{figure:?}");
+    }
+    let main = findings.main().unwrap();
+    assert!((main.ratio.value - 1.0 / 1.1).abs() < 0.01, "{main:?}");
+    assert_eq!((findings.gate, findings.rounds, findings.connections), (Margin::Beyond, 40, Some(8)));
+    assert_eq!(compared(0.9, 40).gate, Margin::Within);
+    assert_eq!(verdict(&compared(0.9, 40), AbFigure::Throughput), AbVerdict::Better);
+}
+
+#[test]
+fn equal_sides_differ_by_no_more_than_a_small_part() {
+    let findings = compared(1.0, 40);
+    let AbVerdict::Same { within } = verdict(&findings, AbFigure::Throughput) else { panic!("{findings:?}") };
+    assert!(within < 0.012, "{within}");
+    assert_eq!(findings.gate, Margin::Within);
+}
+
+#[test]
+fn few_rounds_leave_it_open() {
+    let findings = compared(1.0, 4);
+    assert_eq!(findings.gate, Margin::Unknown);
+    let open = AbVerdict::Open { more: MoreRounds::Unknown };
+    assert!(findings.figures.iter().all(|known| known.verdict == open), "{findings:?}");
+    let none = compare_sides(&[], RULE).unwrap();
+    assert!(none.main().is_none() && none.gate == Margin::Unknown);
+}
+
+#[test]
+fn a_round_in_which_a_side_was_lost_counts_for_neither_and_its_failures_count() {
+    let mut loads = World::new(1.0).loads(30);
+    for load in loads.iter_mut().filter(|load| load.side == AbSide::B && load.round > 20) {
+        load.unusable = Some(Unusable::Failing(0.5));
+        load.succeeded /= 2;
+    }
+    let findings = compare_sides(&loads, RULE).unwrap();
+    assert_eq!((findings.rounds, findings.sides[1].unusable), (20, 10));
+    // A sixth of all requests of B failed.
+    assert_eq!(findings.gate, Margin::Beyond);
+}
+
+#[test]
+fn what_is_carried_over_and_what_the_order_does_are_kept_apart() {
+    let mut carries = World { carried: 0.2, ..World::new(1.0) };
+    let found = |world: &mut World| -> Vec<EffectKind> {
+        let findings = compare_sides(&world.loads(40), RULE).unwrap();
+        findings.effects.iter().filter(|effect| effect.is_sure()).map(|effect| effect.kind).collect()
+    };
+    assert_eq!(found(&mut carries), [EffectKind::CarryOver]);
+    let mut orders = World { second: 0.2, ..World::new(1.0) };
+    assert_eq!(found(&mut orders), [EffectKind::Order]);
+    assert_eq!(found(&mut World::new(1.1)), []);
+}
+
+#[test]
+fn a_percentile_that_one_round_does_not_know_is_that_of_several() {
+    let findings = compare_sides(&World { requests: 100, ..World::new(1.0) }.loads(40), RULE).unwrap();
+    let count = |p| {
+        let known = findings.figures.iter().find(|known| known.figure == AbFigure::Latency(p));
+        known.map(|known| known.count)
+    };
+    assert_eq!((count(0.5), count(0.9), count(0.99), count(0.999)), (Some(40), Some(40), Some(13), Some(1)));
+}
+
+#[test]
+fn the_differences_of_quantiles_are_those_of_the_distributions() {
+    let differences = quantile_differences(&World::new(1.5).loads(30)).unwrap();
+    let median = differences.iter().find(|one| one.percentile == 50.0).unwrap();
+    let (low, high) = median.difference_ns.interval.unwrap();
+    assert!(low < 0.5e6 && 0.5e6 < high && high - low < 0.1e6, "{median:?}");
+    assert!(differences.windows(2).all(|pair| pair[0].difference_ns.value <= pair[1].difference_ns.value));
+    assert_eq!(
+        differences.last().unwrap().percentile,
+        99.8,
+        "6 groups of 4 rounds know it, and 3 of 8 rounds p99.9"
+    );
+}
+
+#[test]
+fn loads_that_the_generator_limited_do_not_show_that_b_is_as_fast() {
+    let mut loads = World::new(1.0).loads(40);
+    loads.iter_mut().filter(|load| load.side == AbSide::A).for_each(|load| load.lower_bound = true);
+    let findings = compare_sides(&loads, RULE).unwrap();
+    assert!(findings.sides[0].is_lower_bound());
+    assert_eq!(findings.gate, Margin::Unknown);
+}
+
+#[test]
+fn an_open_loop_is_about_its_p99() {
+    let mut loads = World::new(1.2).loads(40);
+    for load in &mut loads {
+        (load.kind, load.rate_per_sec) = (LoadKind::Open, Some(500.0));
+    }
+    let findings = compare_sides(&loads, RULE).unwrap();
+    assert_eq!(findings.main().unwrap().figure, AbFigure::Latency(0.99));
+    assert_eq!((findings.gate, findings.rate_per_sec), (Margin::Beyond, Some(500.0)));
+}

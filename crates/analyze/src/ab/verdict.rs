@@ -1,0 +1,112 @@
+//! What the interval of a ratio says.
+
+use crate::Estimate;
+
+use super::figure::Better;
+use crate::Margin;
+
+/// What is known of a figure of B against that of A.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum AbVerdict {
+    /// B is better for sure.
+    Better,
+    /// B is worse for sure.
+    Worse,
+    /// Neither is, and the interval is narrow enough: they differ by no more than this, as a ratio above 0.
+    Same { within: f64 },
+    /// The interval is too wide to say.
+    Open { more: MoreRounds },
+}
+
+/// How many rounds more would make an interval narrow enough.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MoreRounds {
+    About(u32),
+    /// So few rounds do not show how much they vary.
+    Unknown,
+}
+
+impl AbVerdict {
+    /// The verdict on a ratio B/A after so many rounds.
+    pub(super) fn new(ratio: Estimate, better: Better, precision: f64, rounds: usize) -> Self {
+        let Some((low, high)) = ratio.interval else { return Self::Open { more: MoreRounds::Unknown } };
+        let half = (high / low).ln() / 2.0;
+        match better {
+            _ if low <= 1.0 && high >= 1.0 && half <= precision => {
+                Self::Same { within: (1.0 - low).max(high - 1.0) }
+            }
+            _ if low <= 1.0 && high >= 1.0 => {
+                // An interval narrows with the root of the number of rounds.
+                let more = rounds as f64 * ((half / precision).powi(2) - 1.0);
+                Self::Open { more: MoreRounds::About(more.ceil().clamp(1.0, 1e6) as u32) }
+            }
+            Better::Higher if low > 1.0 => Self::Better,
+            Better::Lower if high < 1.0 => Self::Better,
+            Better::Higher | Better::Lower => Self::Worse,
+        }
+    }
+}
+
+/// How far a ratio of B to A may be from 1 and not be worse than the margin, and whether it is known to be.
+///
+/// A side that the generator held back serves more than was measured: the ratio is too low where that is B, and too high
+/// where it is A.
+pub(super) fn margin(ratio: Estimate, better: Better, margin: f64, bounds: [bool; 2]) -> Margin {
+    let Some((low, high)) = ratio.interval else { return Margin::Unknown };
+    let (is_beyond, is_within) = match better {
+        Better::Higher => (high < 1.0 - margin, low >= 1.0 - margin),
+        Better::Lower => (low > 1.0 + margin, high <= 1.0 + margin),
+    };
+    let [a_is_bound, b_is_bound] = bounds;
+    match () {
+        () if is_beyond && !b_is_bound => Margin::Beyond,
+        () if is_within && !a_is_bound => Margin::Within,
+        () => Margin::Unknown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ratio(low: f64, high: f64) -> Estimate {
+        Estimate { value: low.midpoint(high), interval: Some((low, high)) }
+    }
+
+    #[test]
+    fn a_verdict_follows_the_interval_and_the_way_the_figure_is_better() {
+        let verdict = |low, high, better| AbVerdict::new(ratio(low, high), better, 0.01, 20);
+        assert_eq!(verdict(1.02, 1.05, Better::Higher), AbVerdict::Better);
+        assert_eq!(verdict(1.02, 1.05, Better::Lower), AbVerdict::Worse);
+        assert_eq!(verdict(0.9, 0.95, Better::Lower), AbVerdict::Better);
+        let AbVerdict::Same { within } = verdict(0.992, 1.006, Better::Higher) else {
+            panic!("it is narrow")
+        };
+        assert!((within - 0.008).abs() < 1e-9);
+        // Twice as wide as asked for takes four times as many rounds.
+        let wide = AbVerdict::new(ratio(1.0 / 1.0202, 1.0202), Better::Higher, 0.01, 20);
+        assert!(matches!(wide, AbVerdict::Open { more: MoreRounds::About(58..=62) }), "{wide:?}");
+        let unknown = AbVerdict::new(Estimate::exact(1.0), Better::Higher, 0.01, 5);
+        assert_eq!(unknown, AbVerdict::Open { more: MoreRounds::Unknown });
+    }
+
+    #[test]
+    fn a_margin_is_decided_by_a_whole_interval() {
+        let judged = |low, high, better| margin(ratio(low, high), better, 0.05, [false; 2]);
+        assert_eq!(judged(0.90, 0.94, Better::Higher), Margin::Beyond);
+        assert_eq!(judged(0.94, 0.96, Better::Higher), Margin::Unknown);
+        assert_eq!(judged(0.96, 1.50, Better::Higher), Margin::Within);
+        assert_eq!(judged(1.06, 1.10, Better::Lower), Margin::Beyond);
+        assert_eq!(judged(0.50, 1.04, Better::Lower), Margin::Within);
+        assert_eq!(margin(Estimate::exact(1.0), Better::Lower, 0.05, [false; 2]), Margin::Unknown);
+    }
+
+    #[test]
+    fn a_side_that_the_generator_held_back_decides_only_what_it_can() {
+        let judged = |low, high, bounds| margin(ratio(low, high), Better::Higher, 0.05, bounds);
+        assert_eq!(judged(0.8, 0.9, [false, true]), Margin::Unknown, "B may be as fast");
+        assert_eq!(judged(0.8, 0.9, [true, false]), Margin::Beyond, "A is faster still");
+        assert_eq!(judged(0.99, 1.01, [true, false]), Margin::Unknown, "A may be faster");
+        assert_eq!(judged(0.99, 1.01, [false, true]), Margin::Within);
+    }
+}

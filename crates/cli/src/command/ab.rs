@@ -1,0 +1,401 @@
+//! `plimsoll ab`: two services loaded in turn, and by how much B differs from A.
+
+use std::collections::BTreeSet;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use indicatif::ProgressBar;
+use plimsoll_analyze::Margin;
+use plimsoll_analyze::ab::{AbFindings, AbLoad, AbRule, compare_sides, quantile_differences};
+use plimsoll_experiment::{
+    AbEnd, AbProgress, AbRecord, AbSideSpec, AbSpec, Observer, Progress, RunContext, RunSettings, read_ab,
+    run_ab, with_plain_host,
+};
+use plimsoll_plan::{LoadSpec, PlanSpec, RateProfile, RateSearchOrder};
+use plimsoll_record::EventKind;
+use plimsoll_report::figure::{self, Caption};
+use plimsoll_report::{AbReport, json, text, words};
+use plimsoll_units::{escape_control, parse_count, parse_duration, parse_rate, parse_ratio};
+
+use crate::args::values::{self, RUNS_FOLDER};
+use crate::args::{RequestArgs, SloArgs, Spread, WatchArgs, fresh_seed};
+use crate::calibrations;
+use crate::exit::{Exit, UsageError};
+use crate::files::{Output, Written};
+use crate::signals;
+use crate::terminal::{page, print, remark, report_error};
+
+#[derive(Debug, clap::Args)]
+#[command(before_help = "\
+Examples:
+  plimsoll ab http://127.0.0.1:8001/api http://127.0.0.1:8002/api           throughput, CPU and latency of both, in turn
+  plimsoll ab http://127.0.0.1:8001/api http://127.0.0.1:8002/api -R 500    latency at 500 requests a second
+  plimsoll ab http://127.0.0.1:8080/api --a './old -p {port}' --b './new -p {port}'     started for each load
+  plimsoll ab http://127.0.0.1:8001/ http://127.0.0.1:8002/ --margin 3% --budget 5m     exit code 3 if B is worse by more
+  plimsoll ab http://127.0.0.1:8001/ http://127.0.0.1:8002/ --search --p99 50ms --budget 40m    the highest rates
+  plimsoll ab --report plimsoll-runs/ab-20260101-120000                     what came of it, again")]
+#[command(after_help = "\
+Options of ApacheBench's ab are taken by `plimsoll run`.
+Exit codes: 0 B is not worse than the margin allows · 3 it is, for sure · 4 not known · 1 a side could not be loaded ·
+130 interrupted, the rounds so far are kept. docs/ab.md says how A and B are compared.")]
+pub(crate) struct AbArgs {
+    /// The URLs of A and of B; with --a and --b the one URL that both serve
+    #[arg(value_name = "URL", num_args = 0..=2)]
+    urls: Vec<String>,
+    /// Start A with this shell command before each of its loads, and end it after; {port} stands for the URL's port
+    #[arg(long, value_name = "COMMAND", requires = "b")]
+    a: Option<String>,
+    /// The same of B
+    #[arg(long, value_name = "COMMAND", requires = "a")]
+    b: Option<String>,
+    /// A started service is ready once this path is answered with success [default: once its port takes connections]
+    #[arg(long, value_name = "PATH", requires = "a")]
+    ready: Option<String>,
+    /// Report the comparison of this folder again
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["urls", "a", "connections", "rate", "search"])]
+    report: Option<PathBuf>,
+    #[command(flatten)]
+    request: RequestArgs,
+    #[command(flatten)]
+    load: AbLoadArgs,
+    #[command(flatten)]
+    watch: WatchArgs,
+    #[command(flatten)]
+    slo: SloArgs,
+    /// Name of the folder, before the time
+    #[arg(long, default_value = "ab", value_parser = values::name, help_heading = "Output")]
+    name: String,
+    /// Folder in which that of the runs is made
+    #[arg(short, long, value_name = "DIR", default_value = RUNS_FOLDER, help_heading = "Output")]
+    out: PathBuf,
+    /// One JSON document on standard output instead of text
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+    /// No progress on standard error
+    #[arg(short, long, help_heading = "Output")]
+    quiet: bool,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Rounds")]
+struct AbLoadArgs {
+    /// Connections of each load [default: as few as reach A's plateau, found by a ladder]
+    #[arg(short, long, value_name = "N", value_parser = parse_count, conflicts_with_all = ["rate", "search"])]
+    connections: Option<u64>,
+    /// Offer both sides this rate and compare latency at it
+    #[arg(short = 'R', long, value_name = "RATE", value_parser = parse_rate, conflicts_with = "search")]
+    rate: Option<f64>,
+    /// How the requests of -R are spread over time
+    #[arg(long, value_enum, default_value = "poisson", requires = "rate")]
+    arrivals: Spread,
+    /// Search for the highest rate of each side within --p99 and --success, and compare these
+    #[arg(long)]
+    search: bool,
+    /// How long each load lasts; with --search at most [default: 3s, with --search 1m]
+    #[arg(short, long, value_name = "TIME", value_parser = parse_duration)]
+    duration: Option<Duration>,
+    /// How much worse than A B may be
+    #[arg(long, value_name = "RATIO", default_value = "5%", value_parser = parse_ratio)]
+    margin: f64,
+    /// End once the interval of the main ratio is within this, or a tenth of the difference
+    #[arg(long, value_name = "RATIO", default_value = "1%", value_parser = parse_ratio)]
+    precision: f64,
+    /// The longest time of all rounds
+    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = parse_duration)]
+    budget: Duration,
+    /// The most rounds
+    #[arg(long, value_name = "N", value_parser = parse_count)]
+    rounds: Option<u64>,
+    /// Time without load before each load
+    #[arg(long, value_name = "TIME", default_value = "0s", value_parser = parse_duration)]
+    pause: Duration,
+    /// Load a service until its throughput is steady, at most so long, before its loads; one that is started each time
+    /// before each
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    warm: Option<Duration>,
+}
+
+impl AbLoadArgs {
+    fn spec(&self) -> LoadSpec {
+        if self.search {
+            let budget = Some(self.duration.unwrap_or(Duration::from_secs(60)));
+            return LoadSpec::Ladder { steps: None, step_limit: None, budget };
+        }
+        LoadSpec::Single {
+            connections: self.connections,
+            profile: self.rate.map(RateProfile::Constant),
+            arrivals: self.arrivals.into(),
+            duration: Some(self.duration.unwrap_or(Duration::from_secs(3))),
+            requests_max: None,
+        }
+    }
+
+    fn rule(&self) -> AbRule {
+        AbRule {
+            margin: self.margin,
+            precision: self.precision,
+            budget_sec: self.budget.as_secs_f64(),
+            rounds_max: self.rounds.map(|most| u32::try_from(most).unwrap_or(u32::MAX)),
+        }
+    }
+}
+
+/// Compares two services, or reports a comparison again.
+pub(crate) fn ab(args: &AbArgs) -> anyhow::Result<Exit> {
+    if let Some(folder) = &args.report {
+        let (record, loads) = read_ab(folder)?;
+        let findings = compare_sides(&loads, record.rule)?;
+        show(args, folder, &record, &loads, &findings)?;
+        return Ok(exit(&findings));
+    }
+    let (sides, csv) = sides(args)?;
+    let spec = AbSpec {
+        seed: sides[0].spec.seed,
+        sides,
+        csv: csv.as_deref(),
+        probing: !args.watch.no_probe,
+        ready_page: args.ready.as_deref(),
+        finds_connections: args.load.connections.is_none() && args.load.rate.is_none() && !args.load.search,
+        rule: args.load.rule(),
+        pause: args.load.pause,
+        name: &args.name,
+    };
+    let settings = RunSettings { quick: false, prove: false, out: args.out.clone(), quiet: args.quiet };
+    let (interrupted, display) = (signals::interrupted()?, AbDisplay::new(args.quiet));
+    let calibrations = calibrations::known();
+    let context = RunContext {
+        settings: &settings,
+        calibrations: &calibrations,
+        interrupted: &interrupted,
+        observer: &display,
+    };
+    let runs = run_ab(spec, context);
+    drop(display);
+    let runs = runs?;
+    show(args, &runs.folder, &runs.record, &runs.loads, &runs.findings)?;
+    Ok(match &runs.end {
+        AbEnd::Enough | AbEnd::Budget => exit(&runs.findings),
+        AbEnd::Interrupted => Exit::Interrupted,
+        AbEnd::Failed(error) => {
+            report_error(&**error);
+            Exit::CouldNotRun
+        }
+    })
+}
+
+fn exit(findings: &AbFindings) -> Exit {
+    match findings.gate {
+        Margin::Within => Exit::Success,
+        Margin::Beyond => Exit::Broken,
+        Margin::Unknown => Exit::Refused,
+    }
+}
+
+/// What is loaded as A and as B, and the rows of the plans' CSV file.
+fn sides(args: &AbArgs) -> anyhow::Result<([AbSideSpec; 2], Option<Vec<u8>>)> {
+    refuse(args)?;
+    let (url_a, url_b) = match (&args.urls[..], &args.a) {
+        ([a, b], None) => (a, b),
+        ([both], Some(_)) => (both, both),
+        ([_, _], Some(_)) => {
+            return Err(usage("--a and --b start services that serve one URL, in turn; give only that URL"));
+        }
+        ([_], None) => {
+            return Err(usage(
+                "`plimsoll ab` compares two services and there is one URL: give a second one, or --a COMMAND and --b \
+                 COMMAND. ApacheBench's ab is `plimsoll run`, which takes its options",
+            ));
+        }
+        _ => {
+            return Err(usage(
+                "give the URLs of A and B: plimsoll ab http://127.0.0.1:8001/ http://127.0.0.1:8002/",
+            ));
+        }
+    };
+    let mut spec = PlanSpec { seed: fresh_seed(), ..PlanSpec::new("", args.load.spec()) };
+    let csv = args.request.apply_to(Some(url_a), &mut spec)?;
+    spec.warm = args.load.warm;
+    spec.hosts = args.watch.hosts();
+    if args.load.search {
+        spec.search = Some(RateSearchOrder { tolerance: SEARCH_WITHIN });
+        spec.slo = args.slo.objective()?.or_reference();
+    }
+    let side = |url: &str, command: &Option<String>| -> anyhow::Result<AbSideSpec> {
+        let spec = PlanSpec { url: with_plain_host(url)?, ..spec.clone() };
+        let port = spec.clone().freeze()?.target.port;
+        let command = command.as_ref().map(|text| text.replace("{port}", &port.to_string()));
+        Ok(AbSideSpec { label: command.clone().unwrap_or_else(|| url.to_owned()), spec, command })
+    };
+    Ok(([side(url_a, &args.a)?, side(url_b, &args.b)?], csv))
+}
+
+/// How near the ends of a search must be to each other.
+const SEARCH_WITHIN: f64 = 0.03;
+
+fn refuse(args: &AbArgs) -> anyhow::Result<()> {
+    if args.watch.profile.is_some() {
+        return Err(usage("--profile takes one profile of one run: write plimsoll run URL --profile SOURCE"));
+    }
+    if !args.load.search && !args.slo.objective()?.is_empty() {
+        return Err(usage(
+            "conditions are what --search searches within; without it the limit is --margin RATIO",
+        ));
+    }
+    if args.load.precision <= 0.0 {
+        return Err(usage("--precision is above 0, such as 1%"));
+    }
+    if args.ready.as_ref().is_some_and(|path| !path.starts_with('/')) {
+        return Err(usage("--ready is a path of the service, such as /healthz"));
+    }
+    Ok(())
+}
+
+fn usage(text: &str) -> anyhow::Error {
+    UsageError(text.to_owned()).into()
+}
+
+fn show(
+    args: &AbArgs,
+    folder: &Path,
+    record: &AbRecord,
+    loads: &[AbLoad],
+    findings: &AbFindings,
+) -> anyhow::Result<()> {
+    let quantiles = quantile_differences(loads)?;
+    let report =
+        AbReport { labels: &record.labels, restarts: record.restarts, findings, quantiles: &quantiles };
+    print(args.json, || json::render(&json::AbDocument::new(&report)), || text::ab(&report, &page(None)))?;
+    Written::to(folder, figures(&report), true).report(args.quiet);
+    if !args.quiet {
+        remark(&format!(
+            "the runs are in {0}; plimsoll ab --report {0} reports them again",
+            folder.display()
+        ));
+    }
+    Ok(())
+}
+
+/// The difference of each percentile, and the main figure of each round, as far as they are known.
+fn figures(report: &AbReport<'_>) -> anyhow::Result<Vec<Output>> {
+    let [a, b] = report.labels.each_ref().map(|label| escape_control(label));
+    let caption = |title: &str| Caption { title: title.to_owned(), detail: format!("A: {a} · B: {b}") };
+    let mut outputs = Vec::new();
+    if !report.quantiles.is_empty() {
+        let drawn =
+            figure::quantile_difference(caption("Latency by percentile, B minus A"), report.quantiles)?;
+        outputs.extend(Output::figure("quantiles", drawn));
+    }
+    if let Some(main) = report.findings.main() {
+        let what = text::ab_figure(main.figure);
+        let title = format!("{what} of B against A, round by round");
+        let drawn = figure::round_ratios(caption(&title), &what, &report.findings.ratios)?;
+        outputs.extend(Output::figure("rounds", drawn));
+    }
+    Ok(outputs)
+}
+
+/// Shows the progress of a comparison: one moving line on a terminal, a line for each round in a pipe.
+#[derive(Debug)]
+struct AbDisplay {
+    quiet: bool,
+    line: Option<ProgressBar>,
+    /// What is known so far.
+    known: Mutex<String>,
+    /// Troubles of loads that were shown.
+    shown: Arc<Mutex<BTreeSet<String>>>,
+}
+
+impl AbDisplay {
+    fn new(quiet: bool) -> Self {
+        let on_terminal = std::io::stderr().is_terminal();
+        let line = (on_terminal && !quiet).then(ProgressBar::new_spinner);
+        Self { quiet, line, known: Mutex::default(), shown: Arc::default() }
+    }
+
+    fn say(&self, text: &str) {
+        match &self.line {
+            Some(line) => line.suspend(|| remark(text)),
+            None if !self.quiet => remark(text),
+            None => {}
+        }
+    }
+
+    fn known(&self) -> String {
+        self.known.lock().map(|known| known.clone()).unwrap_or_default()
+    }
+
+    fn begin(&self, side: &str, round: u32) {
+        if let Some(line) = &self.line {
+            let round = if round == 0 { "trial".to_owned() } else { format!("round {round}") };
+            let known = self.known();
+            line.set_message(format!("{round}, {side}{}{known}", if known.is_empty() { "" } else { " · " }));
+            line.tick();
+        }
+    }
+
+    fn round_ended(&self, findings: &AbFindings) {
+        let known = text::ab_progress(findings);
+        if self.line.is_none() {
+            self.say(&known);
+        }
+        if let Ok(mut kept) = self.known.lock() {
+            *kept = known;
+        }
+    }
+}
+
+impl Observer for AbDisplay {
+    fn observe(&self, progress: &Progress<'_>) {
+        match progress {
+            Progress::RunFailed(error) => match &self.line {
+                Some(line) => line.suspend(|| report_error(*error)),
+                None => report_error(*error),
+            },
+            Progress::Ab(AbProgress::ConnectionsFound(count)) => {
+                self.say(&format!("A reaches its plateau at {count} connections; both sides get as many"));
+            }
+            Progress::Ab(AbProgress::SideBegins { side, round }) => self.begin(side.name(), *round),
+            Progress::Ab(AbProgress::RoundEnded(findings)) => self.round_ended(findings),
+            _ => {}
+        }
+    }
+
+    fn run_observer(&self) -> Box<dyn plimsoll_conductor::Observer> {
+        Box::new(TroubleDisplay { line: self.line.clone(), shown: Arc::clone(&self.shown) })
+    }
+}
+
+/// Shows what goes wrong in the loads of a comparison, each trouble once.
+struct TroubleDisplay {
+    line: Option<ProgressBar>,
+    shown: Arc<Mutex<BTreeSet<String>>>,
+}
+
+impl plimsoll_conductor::Observer for TroubleDisplay {
+    fn observe(&mut self, progress: &plimsoll_conductor::Progress<'_>) {
+        use plimsoll_conductor::Progress;
+        let text = match progress {
+            Progress::NotKept(error) => format!("the run is not kept: {error}"),
+            Progress::FailureSeen { failure, unix_socket } => words::failure_seen(*failure, *unix_socket),
+            Progress::Happened(event) if event.kind != EventKind::WarmedUp => escape_control(&event.text),
+            _ => return,
+        };
+        let text = format!("plimsoll: {text}");
+        if self.shown.lock().is_ok_and(|mut shown| shown.insert(text.clone())) {
+            match &self.line {
+                Some(line) => line.suspend(|| remark(&text)),
+                None => remark(&text),
+            }
+        }
+    }
+}
+
+impl Drop for AbDisplay {
+    fn drop(&mut self) {
+        if let Some(line) = &self.line {
+            line.finish_and_clear();
+        }
+    }
+}

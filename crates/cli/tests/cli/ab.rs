@@ -1,0 +1,221 @@
+//! `plimsoll ab`: two services loaded in turn.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::net::TcpListener;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::Stdio;
+
+use serde_json::Value;
+
+use crate::bench::{Bench, Called, Target};
+use crate::explain::satisfies;
+
+/// Short loads, as few as show anything. Sleeps decide what is compared, so that the speed of this machine does not.
+const SHORT: [&str; 8] = ["-c", "2", "-d", "150ms", "--rounds", "12", "--no-probe", "--json"];
+
+fn compared(bench: &Bench, code: i32, urls: &[&str], more: &[&str]) -> Called {
+    bench.expect(code, &[&["ab"], urls, &SHORT, more].concat())
+}
+
+/// A port on which nothing listens.
+fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+/// The folder that a comparison left.
+fn folder(bench: &Bench) -> PathBuf {
+    let mut folders: Vec<PathBuf> =
+        fs::read_dir(bench.path("plimsoll-runs")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert_eq!(folders.len(), 1, "{folders:?}");
+    folders.remove(0)
+}
+
+fn figure<'a>(document: &'a Value, name: &str) -> &'a Value {
+    document["figures"].as_array().unwrap().iter().find(|figure| figure["figure"] == name).unwrap()
+}
+
+#[test]
+fn a_side_that_takes_twice_as_long_is_worse_and_its_report_says_so_again() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    let (fast, slow) = (target.url("/sleep?ms=5"), target.url("/sleep?ms=10"));
+    let called = compared(&bench, 3, &[&fast, &slow], &[]);
+    let document = called.json();
+    satisfies(&document, include_str!("../../../../docs/ab.schema.json"));
+    let throughput = figure(&document, "throughput_per_sec");
+    assert_eq!((&document["gate"], &throughput["verdict"]), (&"beyond".into(), &"worse".into()));
+    assert!(throughput["ratio_interval"][1].as_f64().unwrap() < 0.9, "{throughput}");
+    assert_eq!(figure(&document, "latency_ms")["verdict"], "worse");
+
+    let folder = folder(&bench);
+    for name in ["ab.json", "quantiles.svg", "rounds.png"] {
+        assert!(folder.join(name).exists(), "{name}");
+    }
+    let again = bench.expect(3, &["ab", "--report", folder.to_str().unwrap(), "--json"]);
+    assert_eq!(again.json(), document);
+    let text = bench.expect(3, &["ab", "--report", folder.to_str().unwrap()]).out;
+    assert!(text.contains("B is slower") && text.lines().count() <= 20, "{text}");
+}
+
+#[test]
+fn a_side_that_takes_half_as_long_is_within_any_margin() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    let document =
+        compared(&bench, 0, &[&target.url("/sleep?ms=10"), &target.url("/sleep?ms=5")], &[]).json();
+    assert_eq!(figure(&document, "throughput_per_sec")["verdict"], "better");
+    let firsts: Vec<&str> =
+        document["ratios"].as_array().unwrap().iter().map(|round| round["first"].as_str().unwrap()).collect();
+    let a_first = firsts.iter().filter(|first| **first == "A").count();
+    assert_eq!(
+        2 * a_first,
+        firsts.len() - firsts.len() % 4,
+        "of four rounds two begin with each: {firsts:?}"
+    );
+}
+
+#[test]
+fn the_same_url_twice_is_an_a_a_comparison() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    let url = target.url("/sleep?ms=5");
+    let called = bench.call(&[&["ab", &url, &url], &SHORT[..7]].concat());
+    assert!([0, 4].contains(&called.code), "{}{}", called.out, called.err);
+    assert!(called.out.contains("the same as A"), "{}", called.out);
+}
+
+#[test]
+fn an_open_loop_compares_latency_at_a_rate() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    let urls = [target.url("/sleep?ms=3"), target.url("/sleep?ms=9")];
+    let args = ["ab", &urls[0], &urls[1], "-R", "400", "-d", "1s", "--rounds", "8", "--no-probe", "--json"];
+    let document = bench.call(&args).json();
+    assert_eq!((&document["load"], &document["rate_per_sec"]), (&"open".into(), &400.0.into()));
+    let main = &document["figures"][0];
+    assert_eq!((&main["figure"], &main["percentile"]), (&"latency_ms".into(), &99.0.into()));
+    assert!(main["b"].as_f64() > main["a"].as_f64(), "{main}");
+}
+
+#[test]
+fn services_are_started_for_each_load_and_nothing_of_them_is_left() {
+    let bench = Bench::new();
+    let port = free_port();
+    let url = format!("http://127.0.0.1:{port}/sleep?ms=2");
+    let binary = env!("CARGO_BIN_EXE_plimsoll");
+    let start = format!("echo started >> starts; {binary} target --port {{port}}");
+    let called = bench.call(&[
+        "ab",
+        &url,
+        "--a",
+        &start,
+        "--b",
+        &start,
+        "--ready",
+        "/healthz",
+        "-c",
+        "2",
+        "-d",
+        "150ms",
+        "--rounds",
+        "3",
+        "--no-probe",
+        "--json",
+    ]);
+    assert_eq!(called.code, 4, "three rounds show nothing: {}{}", called.out, called.err);
+    let document = called.json();
+    assert_eq!((&document["rounds"], &document["restarts"]), (&3.into(), &true.into()));
+    let starts = fs::read_to_string(bench.path("starts")).unwrap();
+    assert_eq!(starts.lines().count(), 6, "three rounds of two");
+    TcpListener::bind(("127.0.0.1", port)).unwrap();
+}
+
+#[test]
+fn a_service_that_does_not_start_is_named_with_what_it_wrote() {
+    let bench = Bench::new();
+    let url = format!("http://127.0.0.1:{}/", free_port());
+    let broken = "echo no such file: conf.toml >&2; exit 7";
+    let called = bench.expect(1, &["ab", &url, "--a", broken, "--b", broken, "-c", "1"]);
+    let named = called.err.contains("A (") || called.err.contains("B (");
+    assert!(named && called.err.contains("exit 7"), "{}", called.err);
+    assert!(called.err.contains("no such file: conf.toml"), "{}", called.err);
+}
+
+#[test]
+fn a_port_that_is_taken_gets_no_load_instead_of_the_service() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    let called = bench.expect(1, &["ab", &target.url("/"), "--a", "sleep 60", "--b", "sleep 60", "-c", "1"]);
+    assert!(called.err.contains("takes connections before the service is started"), "{}", called.err);
+}
+
+#[test]
+fn a_side_that_cannot_be_reached_is_named() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    let dead = format!("http://127.0.0.1:{}/", free_port());
+    let called = bench.expect(1, &["ab", &target.url("/"), &dead, "-c", "1", "-d", "100ms"]);
+    assert!(called.err.contains("B (") && called.err.contains(&dead), "{}", called.err);
+}
+
+#[test]
+fn the_rounds_before_a_side_was_lost_are_reported() {
+    let bench = Bench::new();
+    let (steady, lost) = (Target::start(&bench), Target::start(&bench));
+    let (a, b) = (steady.url("/sleep?ms=5"), lost.url("/sleep?ms=5"));
+    let mut command =
+        bench.command(&["ab", &a, &b, "-c", "1", "-d", "100ms", "--no-probe", "--budget", "5m"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let second = lines.by_ref().map(Result::unwrap).find(|line| line.starts_with("2 rounds"));
+    assert!(second.is_some());
+    drop(lost);
+    let rest: String = lines.map(|line| line.unwrap() + "\n").collect();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{rest}");
+    let out = String::from_utf8(output.stdout).unwrap();
+    assert!(rest.contains("B (") && out.contains("rounds in"), "{out}{rest}");
+}
+
+#[test]
+fn ctrl_c_keeps_the_rounds_and_prints_what_they_show() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    let url = target.url("/sleep?ms=2");
+    let mut command =
+        bench.command(&["ab", &url, &url, "-c", "1", "-d", "100ms", "--no-probe", "--budget", "5m"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0).spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    assert!(lines.by_ref().any(|line| line.starts_with("2 rounds")));
+    plimsoll_sys::interrupt(&child).unwrap();
+    lines.for_each(drop);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    assert!(String::from_utf8(output.stdout).unwrap().contains("rounds in"));
+}
+
+#[test]
+fn what_apache_bench_would_do_is_answered_with_the_command_that_does_it() {
+    let bench = Bench::new();
+    for line in
+        ["ab -n 100 -c 10 http://127.0.0.1:1/", "ab http://127.0.0.1:1/", "ab -k -n 5 http://127.0.0.1:1/"]
+    {
+        let called = bench.expect(2, &line.split(' ').collect::<Vec<_>>());
+        assert!(called.err.contains("plimsoll run"), "{line}: {}", called.err);
+    }
+    let url = "http://127.0.0.1:1/";
+    for (args, what) in [
+        (vec!["ab", url, url, "--a", "x", "--b", "y"], "only that URL"),
+        (vec!["ab", url, "--a", "x"], "--b"),
+        (vec!["ab", url, url, "--p99", "5ms"], "--search"),
+        (vec!["ab", url, url, "--precision", "0%"], "--precision"),
+        (vec!["ab", "http://198.51.100.7/", "--a", "x", "--b", "y"], "not on this machine"),
+    ] {
+        let called = bench.expect(2, &args);
+        assert!(called.err.contains(what), "{args:?}: {}", called.err);
+    }
+    let none = bench.expect(1, &["ab", "--report", "nowhere"]);
+    assert!(none.err.contains("no folder of `plimsoll ab`"), "{}", none.err);
+}

@@ -1,0 +1,364 @@
+//! Makes the rounds of a comparison: each loads both sides, in an order that is drawn.
+
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+use plimsoll_analyze::ab::{AbFindings, AbLoad, AbRule, AbSide, Unusable, compare_sides};
+use plimsoll_conductor::{RunOptions, conduct};
+use plimsoll_plan::{LoadSpec, Plan, PlanSpec};
+use plimsoll_record::RunCommand;
+use plimsoll_store::file_date;
+use plimsoll_units::{Clock, Instant, RealClock, unix_ms};
+
+use super::folder::{AbRecord, read_load, run_name, set_aside};
+use super::service::{RunningService, ServicePlace};
+use crate::ExperimentError;
+use crate::context::{AbProgress, Progress, RunContext};
+use crate::order::Order;
+use crate::recorded::read_run;
+
+/// Rounds in whose order as many begin with A as with B.
+const BLOCK: usize = 4;
+/// After so many loads of one side in a row that say nothing of it, the comparison ends.
+const MAX_FAILED_IN_A_ROW: u32 = 3;
+/// The rounds are judged after each of so many, then after every 16th, as looks are: the time it takes grows with their square.
+const ALL_SHOWN: u32 = 100;
+const THEN_SHOWN: u32 = 16;
+/// How often the interrupt is looked for while nothing is loaded.
+const POLL: Duration = Duration::from_millis(50);
+/// The longest time of the ladder that finds the number of connections, and the part of the budget that it may take.
+const MAX_LADDER: Duration = Duration::from_secs(30);
+const LADDER_PART: u32 = 10;
+
+/// One side as it is asked for.
+#[derive(Debug, Clone)]
+pub struct AbSideSpec {
+    /// What it is called: its URL, or its command.
+    pub label: String,
+    /// The plan of each of its loads.
+    pub spec: PlanSpec,
+    /// The shell command that starts it for each load; `None` for a service that runs already.
+    pub command: Option<String>,
+}
+
+/// A comparison as it is asked for.
+#[derive(Debug)]
+pub struct AbSpec<'a> {
+    /// A and B.
+    pub sides: [AbSideSpec; 2],
+    /// The text of the plans' CSV file.
+    pub csv: Option<&'a [u8]>,
+    pub probing: bool,
+    /// A path that is answered with success once a started service is ready; `None` waits for a connection.
+    pub ready_page: Option<&'a str>,
+    /// The number of connections is found by a ladder on A, and taken for both.
+    pub finds_connections: bool,
+    pub rule: AbRule,
+    /// Time without load before each load.
+    pub pause: Duration,
+    pub seed: u64,
+    /// The name of the folder, before the time.
+    pub name: &'a str,
+}
+
+/// Why a comparison ended.
+#[derive(Debug)]
+pub enum AbEnd {
+    /// The interval of the main ratio is narrow enough.
+    Enough,
+    /// Its time, or its number of rounds, is over.
+    Budget,
+    Interrupted,
+    /// One side failed too often.
+    Failed(Box<ExperimentError>),
+}
+
+/// A comparison that was made.
+#[derive(Debug)]
+pub struct AbRuns {
+    pub folder: PathBuf,
+    pub record: AbRecord,
+    /// In the order in which they were made.
+    pub loads: Vec<AbLoad>,
+    pub findings: AbFindings,
+    pub end: AbEnd,
+}
+
+/// Compares two services.
+///
+/// # Errors
+/// When a side cannot be loaded before the first round is complete, or nothing can be written.
+pub fn run_ab<'a>(mut spec: AbSpec<'a>, context: RunContext<'a>) -> Result<AbRuns, ExperimentError> {
+    let restarts = spec.sides.iter().any(|side| side.command.is_some());
+    let labels = spec.sides.each_ref().map(|side| side.label.clone());
+    let record = AbRecord::new(labels, spec.seed, restarts, spec.rule);
+    let folder = context.settings.out.join(format!("{}-{}", spec.name, file_date(unix_ms())));
+    let places = places(&spec)?;
+    record.write(&folder)?;
+    let order = Order::new(Some(spec.seed));
+    let mut rounds = Rounds {
+        spec: &mut spec,
+        places,
+        folder,
+        context,
+        loads: Vec::new(),
+        failed_in_a_row: [0; 2],
+        order,
+        block: Vec::new(),
+    };
+    let end = rounds.all()?;
+    let Rounds { folder, loads, .. } = rounds;
+    let findings = compare_sides(&loads, spec.rule)?;
+    Ok(AbRuns { folder, record, loads, findings, end })
+}
+
+/// Where the services are that are started here.
+fn places(spec: &AbSpec<'_>) -> Result<[Option<ServicePlace>; 2], ExperimentError> {
+    let place = |side: &AbSideSpec| -> Result<Option<ServicePlace>, ExperimentError> {
+        let plan = side.spec.clone().freeze()?;
+        let started = side.command.is_some();
+        Ok(started.then(|| ServicePlace::new(&plan.target, spec.ready_page)).transpose()?)
+    };
+    let [a, b] = &spec.sides;
+    Ok([place(a)?, place(b)?])
+}
+
+struct Rounds<'s, 'a> {
+    spec: &'s mut AbSpec<'a>,
+    places: [Option<ServicePlace>; 2],
+    folder: PathBuf,
+    context: RunContext<'a>,
+    loads: Vec<AbLoad>,
+    failed_in_a_row: [u32; 2],
+    order: Order,
+    /// Whether A is first, of the rounds to come.
+    block: Vec<bool>,
+}
+
+impl Rounds<'_, '_> {
+    fn all(&mut self) -> Result<AbEnd, ExperimentError> {
+        if self.spec.finds_connections {
+            self.find_connections()?;
+        }
+        self.try_both()?;
+        let began = RealClock.now();
+        for round in 1.. {
+            let round_began = RealClock.now();
+            if let Some(end) = self.round(round)? {
+                return Ok(end);
+            }
+            if (round <= ALL_SHOWN || round.is_multiple_of(THEN_SHOWN)) && self.is_enough()? {
+                return Ok(AbEnd::Enough);
+            }
+            if self.is_over(round, began, round_began) {
+                break;
+            }
+        }
+        Ok(AbEnd::Budget)
+    }
+
+    /// Whether what is known now is enough, which is shown.
+    fn is_enough(&self) -> Result<bool, ExperimentError> {
+        let findings = compare_sides(&self.loads, self.spec.rule)?;
+        self.context.report(&Progress::Ab(AbProgress::RoundEnded(&findings)));
+        Ok(findings.enough)
+    }
+
+    /// True if another round is one too many, or would not fit into the budget.
+    fn is_over(&self, round: u32, began: Instant, round_began: Instant) -> bool {
+        let now = RealClock.now();
+        let with_another = now.since(began) + now.since(round_began);
+        self.spec.rule.rounds_max.is_some_and(|most| round >= most)
+            || with_another.as_secs_f64() > self.spec.rule.budget_sec
+    }
+
+    /// Loads A with more and more connections, and takes the fewest that reach its plateau.
+    fn find_connections(&mut self) -> Result<(), ExperimentError> {
+        let budget = Duration::from_secs_f64(self.spec.rule.budget_sec) / LADDER_PART;
+        let mut spec = self.spec.sides[0].spec.clone();
+        spec.load = LoadSpec::Ladder { steps: None, step_limit: None, budget: Some(budget.min(MAX_LADDER)) };
+        spec.name = Some("ladder".to_owned());
+        let plan = spec.freeze()?;
+        let path = self.with_service(AbSide::A, |rounds| rounds.load(plan, RunCommand::Sweep))?;
+        let findings = read_run(&path)?.findings;
+        if self.context.is_interrupted() {
+            return Err(ExperimentError::Interrupted);
+        }
+        let best = findings.best_answered_step().map(|(_, step)| step.connections);
+        let Some(found) = findings.knee.map(|knee| knee.connections).or(best) else {
+            return Err(ExperimentError::Useless { path, why: "nothing was answered".to_owned() });
+        };
+        for side in &mut self.spec.sides {
+            if let LoadSpec::Single { connections, .. } = &mut side.spec.load {
+                *connections = Some(found.into());
+            }
+        }
+        self.context.report(&Progress::Ab(AbProgress::ConnectionsFound(found)));
+        Ok(())
+    }
+
+    /// Loads services that run already once each: that both can be loaded is known then, and neither is colder than the other.
+    fn try_both(&mut self) -> Result<(), ExperimentError> {
+        for side in AbSide::BOTH {
+            if self.spec.sides[side as usize].command.is_none() {
+                let load = self.side(side, 0)?;
+                if let Some(why) = load.unusable.filter(|_| !self.context.is_interrupted()) {
+                    return Err(self.useless(&load, why));
+                }
+            }
+        }
+        if self.context.is_interrupted() { Err(ExperimentError::Interrupted) } else { Ok(()) }
+    }
+
+    /// Makes a round; `Some` if the comparison ends within it.
+    fn round(&mut self, round: u32) -> Result<Option<AbEnd>, ExperimentError> {
+        for side in self.next_order() {
+            let outcome = self.side(side, round);
+            if self.context.is_interrupted() {
+                return Ok(Some(AbEnd::Interrupted));
+            }
+            let error = match outcome {
+                Ok(load) => {
+                    let error = load.unusable.map(|why| self.useless(&load, why));
+                    self.loads.push(load);
+                    error
+                }
+                Err(error) => Some(error),
+            };
+            if let Some(end) = self.count(side, error)? {
+                return Ok(Some(end));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Counts a load that failed, or one that did not.
+    fn count(
+        &mut self,
+        side: AbSide,
+        error: Option<ExperimentError>,
+    ) -> Result<Option<AbEnd>, ExperimentError> {
+        let failed = &mut self.failed_in_a_row[side as usize];
+        let Some(error) = error else {
+            *failed = 0;
+            return Ok(None);
+        };
+        *failed += 1;
+        if self.loads.iter().all(|load| load.unusable.is_some()) {
+            return Err(error);
+        }
+        if *failed >= MAX_FAILED_IN_A_ROW {
+            return Ok(Some(AbEnd::Failed(error.into())));
+        }
+        self.context.report(&Progress::RunFailed(&error));
+        Ok(None)
+    }
+
+    fn next_order(&mut self) -> [AbSide; 2] {
+        if self.block.is_empty() {
+            let places = self.order.draw(BLOCK, |_, _| true);
+            self.block = places.into_iter().map(|place| place < BLOCK / 2).collect();
+        }
+        if self.block.pop() == Some(true) { [AbSide::A, AbSide::B] } else { [AbSide::B, AbSide::A] }
+    }
+
+    fn label(&self, side: AbSide) -> String {
+        format!("{} ({})", side.name(), self.spec.sides[side as usize].label)
+    }
+
+    /// Loads one side.
+    fn side(&mut self, side: AbSide, round: u32) -> Result<AbLoad, ExperimentError> {
+        self.context.report(&Progress::Ab(AbProgress::SideBegins { side, round }));
+        self.rest();
+        let named = |error: ExperimentError, label: String| match error.kind() {
+            crate::ErrorKind::Interrupted => error,
+            _ => error.in_part(label),
+        };
+        let plan = self.plan(side, round)?;
+        let command = if plan.search.is_some() { RunCommand::Search } else { RunCommand::Run };
+        let path = self.with_service(side, |rounds| rounds.load(plan, command));
+        let path = path.map_err(|error| named(error, self.label(side)))?;
+        read_load(&path, side, round)
+    }
+
+    fn useless(&self, load: &AbLoad, why: Unusable) -> ExperimentError {
+        let why = match why {
+            Unusable::Cut => "it was ended early".to_owned(),
+            Unusable::Lost => "from some point on no connection was accepted".to_owned(),
+            Unusable::Silent => "nothing was answered".to_owned(),
+            Unusable::Failing(ratio) => format!("only {:.1} % of the requests succeeded", 100.0 * ratio),
+        };
+        ExperimentError::SideFailed { side: self.label(load.side), round: load.round, why }
+    }
+
+    /// The plan of a load. Both sides of a round get the same arrivals. A service that runs on is warmed up once.
+    fn plan(&self, side: AbSide, round: u32) -> Result<Plan, ExperimentError> {
+        let AbSideSpec { spec, command, .. } = &self.spec.sides[side as usize];
+        let mut spec = spec.clone();
+        spec.name = Some(run_name(round, side));
+        spec.seed = spec.seed.wrapping_add(round.into());
+        if command.is_none() && round > 0 {
+            spec.warm = None;
+        }
+        Ok(spec.freeze()?)
+    }
+
+    fn load(&self, plan: Plan, command: RunCommand) -> Result<PathBuf, ExperimentError> {
+        let options = RunOptions {
+            folder: Some(&self.folder),
+            csv: self.spec.csv,
+            calibrations: self.context.calibrations,
+            probing: self.spec.probing,
+            ..RunOptions::new(command, env!("CARGO_PKG_VERSION"), self.context.interrupted)
+        };
+        let outcome = conduct(plan, options, &mut *self.context.observer.run_observer())?;
+        match (outcome.file, outcome.trouble) {
+            (Some(path), None) => Ok(path),
+            (_, Some(trouble)) => Err(trouble.into()),
+            (None, None) => Err(ExperimentError::NoRunFile),
+        }
+    }
+
+    /// Makes a load while the service of a side runs, which is started for it if it has a command; gives the run file.
+    fn with_service(
+        &self,
+        side: AbSide,
+        load: impl FnOnce(&Self) -> Result<PathBuf, ExperimentError>,
+    ) -> Result<PathBuf, ExperimentError> {
+        let (Some(command), Some(place)) =
+            (&self.spec.sides[side as usize].command, &self.places[side as usize])
+        else {
+            return load(self);
+        };
+        let log = self.log(side);
+        let service = RunningService::start(command, place, &log, self.context.interrupted)?;
+        let loaded = load(self);
+        let ended = service.end();
+        if self.context.is_interrupted() {
+            return loaded;
+        }
+        // That the service ended says more than what the load found of it.
+        if let Err(error) = ended {
+            loaded.ok().as_deref().map_or(Ok(()), set_aside)?;
+            return Err(error.into());
+        }
+        loaded
+    }
+
+    /// The output of the last start of a side.
+    fn log(&self, side: AbSide) -> PathBuf {
+        Path::new(&self.folder).join(format!("{}.log", side.name().to_lowercase()))
+    }
+
+    fn rest(&self) {
+        let began = RealClock.now();
+        while !self.context.is_interrupted() {
+            let left = self.spec.pause.saturating_sub(RealClock.now().since(began));
+            if left.is_zero() {
+                return;
+            }
+            thread::sleep(left.min(POLL));
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Two services compared in rounds, schema `plimsoll/ab/1`.
+
+use plimsoll_analyze::Margin;
+use plimsoll_analyze::ab::{
+    AbFigure, AbVerdict, ComparedFigure, Effect, EffectKind, LoadKind, MoreRounds, QuantileDifference,
+    RoundRatio, SideSummary,
+};
+
+use super::document::{Interval, document, each, ms};
+use crate::ab::AbReport;
+
+document! {
+    /// Two services, A and B, loaded in turn. Every ratio is that of B over A.
+    #[schemars(title = "Two services compared")]
+    pub struct AbDocument(report: &AbReport<'_>) {
+        /// Always `plimsoll/ab/1`.
+        schema: &'static str = "plimsoll/ab/1",
+        /// `closed` (connections), `open` (a rate) or `search` (for the highest rate).
+        load: &'static str = match report.findings.kind {
+            LoadKind::Closed => "closed",
+            LoadKind::Open => "open",
+            LoadKind::Search => "search",
+        },
+        /// Connections of every load; null where they differed.
+        connections: Option<u32> = report.findings.connections,
+        /// The offered rate of every load, requests per second; null without one.
+        rate_per_sec: Option<f64> = report.findings.rate_per_sec,
+        /// How much worse B may be.
+        margin: f64 = report.findings.rule.margin,
+        /// The half width at which the interval of the main ratio is narrow enough.
+        precision: f64 = report.findings.rule.precision,
+        /// The longest time of all rounds.
+        budget_sec: f64 = report.findings.rule.budget_sec,
+        /// True if the services were started for each load.
+        restarts: bool = report.restarts,
+        /// Whether B is worse than the margin allows: `within`, `beyond` or `not_known`.
+        gate: &'static str = match report.findings.gate {
+            Margin::Within => "within",
+            Margin::Beyond => "beyond",
+            Margin::Unknown => "not_known",
+        },
+        /// Rounds in which both sides were measured.
+        rounds: u32 = report.findings.rounds,
+        /// From the begin of the first round to the end of the last.
+        elapsed_sec: f64 = report.findings.elapsed_sec,
+        /// A, then B.
+        sides: Vec<AbSideDocument> = report
+            .findings
+            .sides
+            .iter()
+            .zip(report.labels)
+            .map(|(side, label)| AbSideDocument::new(side, label))
+            .collect::<Vec<_>>(),
+        /// The figures that are known, the main one first. Their intervals hold together in 95 % of comparisons.
+        figures: Vec<AbFigureDocument> = each(&report.findings.figures, AbFigureDocument::new),
+        /// The main figure of each round.
+        ratios: Vec<AbRoundDocument> = each(&report.findings.ratios, AbRoundDocument::new),
+        /// Whether the order of loads matters, as far as there were rounds enough to test it.
+        effects: Vec<AbEffectDocument> = each(&report.findings.effects, AbEffectDocument::new),
+        /// How the distributions of latency differ.
+        quantiles: Vec<AbQuantileDocument> = each(report.quantiles, AbQuantileDocument::new),
+    }
+
+    /// One side.
+    pub struct AbSideDocument(side: &SideSummary, label: &str) {
+        /// `A` or `B`.
+        side: &'static str = side.side.name(),
+        /// Its URL, or the command that started it.
+        label: String = label,
+        /// Loads that were made.
+        loads: u32 = side.loads,
+        /// Loads that failed or were cut short.
+        unusable: u32 = side.unusable,
+        /// Loads that the generator limited.
+        limited: u32 = side.limited,
+        /// Requests that succeeded over all that ended; null if none ended.
+        success: Option<f64> = side.success.map(|success| success.value),
+        /// Its 95 % interval.
+        success_interval: Interval = side.success,
+    }
+
+    /// One figure of both sides.
+    pub struct AbFigureDocument(known: &ComparedFigure) {
+        /// `throughput_per_sec`, `max_rate_per_sec`, `cpu_us` (of the service, for a request) or `latency_ms`.
+        figure: &'static str = match known.figure {
+            AbFigure::Throughput => "throughput_per_sec",
+            AbFigure::MaxRate => "max_rate_per_sec",
+            AbFigure::Cpu => "cpu_us",
+            AbFigure::Latency(_) => "latency_ms",
+        },
+        /// The percentile of latency; null of any other figure.
+        percentile: Option<f64> = match known.figure {
+            AbFigure::Latency(p) => Some(100.0 * p),
+            AbFigure::Throughput | AbFigure::MaxRate | AbFigure::Cpu => None,
+        },
+        /// Its median over the rounds of A.
+        a: f64 = in_unit(known.figure, known.a),
+        /// Its median over the rounds of B.
+        b: f64 = in_unit(known.figure, known.b),
+        /// B over A.
+        ratio: f64 = known.ratio.value,
+        /// Where that lies.
+        ratio_interval: Interval = known.ratio,
+        /// `better`, `worse`, `same` (the interval is narrow and includes 1) or `not_known`.
+        verdict: &'static str = match known.verdict {
+            AbVerdict::Better => "better",
+            AbVerdict::Worse => "worse",
+            AbVerdict::Same { .. } => "same",
+            AbVerdict::Open { .. } => "not_known",
+        },
+        /// How much they differ at most, of figures that are the same.
+        same_within: Option<f64> = match known.verdict {
+            AbVerdict::Same { within } => Some(within),
+            AbVerdict::Better | AbVerdict::Worse | AbVerdict::Open { .. } => None,
+        },
+        /// About how many rounds more would make the interval narrow enough; null where that is not known or not asked.
+        rounds_more: Option<u32> = match known.verdict {
+            AbVerdict::Open { more: MoreRounds::About(more) } => Some(more),
+            _ => None,
+        },
+        /// Rounds, or groups of them, that it was known in.
+        count: u64 = known.count as u64,
+        /// True if later rounds exclude what earlier ones showed.
+        moved: bool = known.moved,
+    }
+
+    /// One round.
+    pub struct AbRoundDocument(round: &RoundRatio) {
+        /// From 1.
+        round: u32 = round.round,
+        /// The main figure of B over that of A.
+        ratio: f64 = round.ratio,
+        /// The side that was loaded first.
+        first: &'static str = if round.a_first { "A" } else { "B" },
+    }
+
+    /// Something other than the side that changes what is measured.
+    pub struct AbEffectDocument(effect: &Effect) {
+        /// `order` (first or second of a round) or `carry_over` (which side was loaded before).
+        effect: &'static str = match effect.kind {
+            EffectKind::Order => "order",
+            EffectKind::CarryOver => "carry_over",
+        },
+        /// How much the logarithm of the main ratio differs by it.
+        size: f64 = effect.size.value,
+        /// Its 99 % interval.
+        size_interval: Interval = effect.size,
+        /// True if the interval excludes 0.
+        sure: bool = effect.is_sure(),
+    }
+
+    /// A percentile of latency of both sides.
+    pub struct AbQuantileDocument(one: &QuantileDifference) {
+        /// In per cent of the requests.
+        percentile: f64 = one.percentile,
+        /// Its median over the rounds of A.
+        a_ms: f64 = ms(one.a_ns),
+        /// Its median over the rounds of B.
+        b_ms: f64 = ms(one.b_ns),
+        /// B minus A.
+        difference_ms: f64 = ms(one.difference_ns.value),
+        /// Its 95 % interval, of this percentile alone.
+        difference_ms_interval: Interval = Interval::from(one.difference_ns).map(ms),
+    }
+}
+
+fn in_unit(figure: AbFigure, value: f64) -> f64 {
+    match figure {
+        AbFigure::Throughput | AbFigure::MaxRate => value,
+        AbFigure::Cpu => value * 1e6,
+        AbFigure::Latency(_) => ms(value),
+    }
+}

@@ -1,0 +1,263 @@
+//! Two services compared in rounds.
+
+use plimsoll_analyze::Margin;
+use plimsoll_analyze::ab::{
+    AbFigure, AbFindings, AbVerdict, Better, ComparedFigure, Effect, EffectKind, LoadKind, MoreRounds,
+    SideSummary,
+};
+use plimsoll_units::{count_text, duration_text, escape_control, percent_text, significant};
+
+use super::page::{Ink, Page};
+use super::paragraph::wrapped_to;
+use super::table::table_within;
+use crate::ab::AbReport;
+use crate::amount::{connections, counted, range, seconds};
+
+/// The comparison at a glance, in at most 20 lines of a page of 80 columns.
+pub fn ab(report: &AbReport<'_>, page: &Page) -> String {
+    let findings = report.findings;
+    let line = |text: &str| wrapped_to(page.width, "", "", text);
+    let [a, b] = report.labels.each_ref().map(|label| escape_control(label));
+    let sides = format!("A: {a}\nB: {b}{}\n", if a == b { ", the same as A" } else { "" });
+    let headline = line(&headline(findings));
+    let ink = match findings.gate {
+        Margin::Within => Ink::Good,
+        Margin::Beyond => Ink::Bad,
+        Margin::Unknown => Ink::Doubt,
+    };
+    [
+        sides,
+        page.paint_lines(Ink::Strong, &headline),
+        figures(findings, page),
+        page.paint_lines(ink, &line(&gate(findings))),
+        notes(report).iter().map(|note| wrapped_to(page.width, "  ", "  ", note)).collect(),
+    ]
+    .concat()
+}
+
+/// What is known of the main figure so far, in a few words for a line of progress.
+pub fn ab_progress(findings: &AbFindings) -> String {
+    let rounds = counted(findings.rounds, "round");
+    let Some(main) = findings.main() else { return rounds };
+    let interval = range(main.ratio.interval, significant);
+    format!("{rounds} · B / A {}: {}{interval}", ab_figure(main.figure), significant(main.ratio.value))
+}
+
+fn headline(findings: &AbFindings) -> String {
+    let Some(main) = findings.main() else {
+        return "Nothing can be compared: no round measured the main figure of both sides.".to_owned();
+    };
+    let what = format!("{}{}", ab_figure(main.figure), at(findings));
+    let size = difference(main);
+    match main.verdict {
+        AbVerdict::Better | AbVerdict::Worse => {
+            let is_better = main.verdict == AbVerdict::Better;
+            format!("B is {} by {size}: {what}.", comparative(main.figure, is_better))
+        }
+        AbVerdict::Same { within } => {
+            format!("A and B do not differ by more than {}: {what}.", per_cent(within))
+        }
+        AbVerdict::Open { more } => {
+            format!(
+                "Not known yet whether A and B differ: {what} of B is {size} of A's.{}",
+                needs(findings, main, more)
+            )
+        }
+    }
+}
+
+/// How much longer it would take.
+fn needs(findings: &AbFindings, main: &ComparedFigure, more: MoreRounds) -> String {
+    match more {
+        MoreRounds::Unknown if (main.count as u32) < findings.rounds => format!(
+            " So few requests know it only in {} of {} together: let loads last longer (-d).",
+            counted(main.count as u64, "group"),
+            counted(findings.rounds, "round"),
+        ),
+        MoreRounds::Unknown => {
+            " It takes 8 rounds at least, and more of them early in the budget.".to_owned()
+        }
+        MoreRounds::About(more) => {
+            let each = findings.elapsed_sec / f64::from(findings.rounds.max(1));
+            format!(
+                " About {} more, {}, would narrow the interval to ±{} (--budget).",
+                counted(more, "round"),
+                seconds(each * f64::from(more)),
+                percent_text(findings.rule.precision),
+            )
+        }
+    }
+}
+
+fn comparative(figure: AbFigure, is_better: bool) -> &'static str {
+    match (figure, is_better) {
+        (AbFigure::Cpu, true) => "cheaper",
+        (AbFigure::Cpu, false) => "dearer",
+        (AbFigure::MaxRate, true) => "better",
+        (AbFigure::MaxRate, false) => "worse",
+        (_, true) => "faster",
+        (_, false) => "slower",
+    }
+}
+
+/// `4.1 % (2.8 to 5.4 %)` of a ratio whose interval excludes 1, else the ratio with its interval in per cent.
+fn difference(known: &ComparedFigure) -> String {
+    let away = |ratio: f64| format!("{:.1}", 100.0 * (ratio - 1.0).abs());
+    match known.ratio.interval {
+        Some((low, high)) if low > 1.0 || high < 1.0 => {
+            let (near, far) = if low > 1.0 { (low, high) } else { (high, low) };
+            format!("{} % ({} to {} %)", away(known.ratio.value), away(near), away(far))
+        }
+        interval => {
+            let share = |ratio: f64| format!("{:.1} %", 100.0 * ratio);
+            format!("{}{}", share(known.ratio.value), range(interval, share))
+        }
+    }
+}
+
+fn per_cent(ratio: f64) -> String {
+    format!("{:.1} %", 100.0 * ratio)
+}
+
+/// The name of a figure, as in a sentence.
+pub fn ab_figure(figure: AbFigure) -> String {
+    match figure {
+        AbFigure::Throughput => "throughput".to_owned(),
+        AbFigure::MaxRate => "highest rate within the conditions".to_owned(),
+        AbFigure::Cpu => "CPU a request".to_owned(),
+        AbFigure::Latency(p) => format!("p{}", 100.0 * p),
+    }
+}
+
+fn at(findings: &AbFindings) -> String {
+    match (findings.kind, findings.rate_per_sec, findings.connections) {
+        (LoadKind::Open, Some(rate), _) => format!(" at {} requests/s", count_text(rate)),
+        (LoadKind::Closed, _, Some(count)) => format!(" at {}", connections(count)),
+        _ => String::new(),
+    }
+}
+
+fn figures(findings: &AbFindings, page: &Page) -> String {
+    let sides: Vec<Row> = findings.figures.iter().map(row).chain([success(&findings.sides)]).collect();
+    table_within(
+        page.width,
+        &sides,
+        &[
+            ("", &|row: &Row| row[0].clone()),
+            ("A", &|row| row[1].clone()),
+            ("B", &|row| row[2].clone()),
+            ("B / A", &|row| row[3].clone()),
+            ("95 % interval", &|row| row[4].clone()),
+            ("", &|row| row[5].clone()),
+        ],
+    )
+}
+
+type Row = [String; 6];
+
+fn row(known: &ComparedFigure) -> Row {
+    let value = |value: f64| match known.figure {
+        AbFigure::Throughput | AbFigure::MaxRate => format!("{}/s", count_text(value)),
+        AbFigure::Cpu => duration_text(value * 1e9),
+        AbFigure::Latency(_) => duration_text(value),
+    };
+    let ratio = |ratio: f64| format!("{ratio:.3}");
+    let interval = known.ratio.interval.map(|(low, high)| format!("{} to {}", ratio(low), ratio(high)));
+    let label = match known.figure {
+        AbFigure::MaxRate => "max rate".to_owned(),
+        AbFigure::Cpu => "CPU/request".to_owned(),
+        figure => ab_figure(figure),
+    };
+    [
+        label,
+        value(known.a),
+        value(known.b),
+        ratio(known.ratio.value),
+        interval.unwrap_or_default(),
+        verdict(known),
+    ]
+}
+
+fn verdict(known: &ComparedFigure) -> String {
+    let more = match known.figure.better() {
+        Better::Higher => ["B more", "B less"],
+        Better::Lower => ["B less", "B more"],
+    };
+    match known.verdict {
+        AbVerdict::Better => more[0].to_owned(),
+        AbVerdict::Worse => more[1].to_owned(),
+        AbVerdict::Same { within } => format!("same within {}", per_cent(within)),
+        AbVerdict::Open { .. } => "not known".to_owned(),
+    }
+}
+
+fn success(sides: &[SideSummary; 2]) -> Row {
+    let [a, b] = sides
+        .each_ref()
+        .map(|side| side.success.map_or_else(|| "n/k".to_owned(), |success| percent_text(success.value)));
+    ["success".to_owned(), a, b, String::new(), String::new(), String::new()]
+}
+
+fn gate(findings: &AbFindings) -> String {
+    let margin = percent_text(findings.rule.margin);
+    match findings.gate {
+        Margin::Beyond => format!("B is worse than A by more than the margin of {margin}."),
+        Margin::Within => format!("B is not worse than A by more than the margin of {margin}."),
+        Margin::Unknown => {
+            format!("Whether B is worse than A by more than the margin of {margin} is not known.")
+        }
+    }
+}
+
+fn notes(report: &AbReport<'_>) -> Vec<String> {
+    let findings = report.findings;
+    let how = if report.restarts { ", each service started for each load" } else { "" };
+    let mut notes = vec![format!(
+        "{} in {}, A and B in random order{how}. All intervals hold together in 95 % of comparisons.",
+        counted(findings.rounds, "round"),
+        seconds(findings.elapsed_sec),
+    )];
+    notes.extend(findings.sides.iter().filter_map(unusable));
+    notes.extend(findings.sides.iter().filter_map(limited));
+    if findings.figures.iter().any(|known| known.moved) {
+        notes.push(
+            "The ratio changed during the comparison: later rounds exclude what earlier ones showed."
+                .to_owned(),
+        );
+    }
+    notes.extend(findings.effects.iter().filter(|effect| effect.is_sure()).map(effect));
+    notes
+}
+
+fn unusable(side: &SideSummary) -> Option<String> {
+    let name = side.side.name();
+    let loads = counted(side.unusable, "load");
+    (side.unusable > 0).then(|| format!("{loads} of {name} failed and count for nothing but its success."))
+}
+
+fn limited(side: &SideSummary) -> Option<String> {
+    let meaning = if side.is_lower_bound() {
+        "its figures are lower bounds, and a difference may be larger"
+    } else {
+        "those show less than it can do"
+    };
+    let (count, name) = (side.limited, side.side.name());
+    (count > 0).then(|| {
+        format!("The load generator was the limit in {count} of {} loads of {name}: {meaning}.", side.loads)
+    })
+}
+
+fn effect(effect: &Effect) -> String {
+    let size = per_cent(effect.size.value.abs());
+    match effect.kind {
+        EffectKind::Order => format!(
+            "The second load of a round differs from the first by {} (99 % sure). The random order takes this out of the ratio.",
+            per_cent(effect.size.value.abs() / 2.0)
+        ),
+        EffectKind::CarryOver => format!(
+            "What ran before matters: the ratio differs by {size} by which side was loaded before (99 % sure), so it may be off by \
+             {}. Leave time between loads (--pause 5s), or start the services for each load (--a, --b).",
+            per_cent(effect.bias())
+        ),
+    }
+}

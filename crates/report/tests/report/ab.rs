@@ -1,0 +1,89 @@
+//! Two services compared: the short answer, its figures.
+
+use plimsoll_analyze::ab::{
+    AbFindings, AbLoad, AbRule, AbSide, LoadKind, QuantileDifference, compare_sides, quantile_differences,
+};
+use plimsoll_record::{EncodedHistogram, latency_histogram};
+use plimsoll_report::AbReport;
+use plimsoll_report::figure::{Caption, quantile_difference, round_ratios};
+use plimsoll_report::text::{self, Page};
+use plimsoll_testkit::Noise;
+
+const LABELS: [&str; 2] = ["http://127.0.0.1:8001/api", "http://127.0.0.1:8002/api"];
+
+fn load(side: AbSide, round: u32, number: u64, slower: f64, noise: &mut Noise) -> AbLoad {
+    let factor = if side == AbSide::B { slower } else { 1.0 };
+    let ms = factor * (0.01 * noise.normal()).exp();
+    let mut latency = latency_histogram();
+    (0..500).for_each(|_| latency.saturating_record((1e6 * ms * (0.2 * noise.normal()).exp()) as u64));
+    AbLoad {
+        side,
+        round,
+        kind: LoadKind::Closed,
+        began_unix_ms: 4000 * number,
+        ended_unix_ms: 4000 * number + 3500,
+        connections: 32,
+        rate_per_sec: None,
+        throughput_per_sec: 32_000.0 / ms,
+        max_rate_per_sec: None,
+        cpu_sec: Some(3e-5 * factor * (0.005 * noise.normal()).exp()),
+        succeeded: 500,
+        ended: 500,
+        lower_bound: false,
+        unusable: None,
+        latency: EncodedHistogram::encode(&latency),
+    }
+}
+
+/// A simulated comparison in which B takes so many times as long as A.
+pub(crate) fn compared(slower: f64, rounds: u32) -> (AbFindings, Vec<QuantileDifference>) {
+    let mut noise = Noise::new(11);
+    let mut loads = Vec::new();
+    for round in 1..=rounds {
+        let order = if noise.uniform() < 0.5 { [AbSide::A, AbSide::B] } else { [AbSide::B, AbSide::A] };
+        for side in order {
+            loads.push(load(side, round, loads.len() as u64, slower, &mut noise));
+        }
+    }
+    let rule = AbRule { margin: 0.05, precision: 0.01, budget_sec: 240.0, rounds_max: None };
+    (compare_sides(&loads, rule).unwrap(), quantile_differences(&loads).unwrap())
+}
+
+fn text_of(slower: f64, rounds: u32) -> String {
+    let (findings, quantiles) = compared(slower, rounds);
+    let labels = LABELS.map(ToOwned::to_owned);
+    let report = AbReport { labels: &labels, restarts: false, findings: &findings, quantiles: &quantiles };
+    text::ab(&report, &Page { width: Page::DEFAULT_WIDTH, colours: false, run_name: None })
+}
+
+#[test]
+fn a_slower_side_is_reported_within_a_page() {
+    let text = text_of(1.08, 30);
+    assert!(text.lines().count() <= 20 && text.lines().all(|line| text::width(line) <= 80), "{text}");
+    insta::with_settings!({omit_expression => true, prepend_module_to_snapshot => false}, {
+        insta::assert_snapshot!("ab_slower", text);
+    });
+}
+
+#[test]
+fn what_is_not_known_yet_says_how_long_it_would_take() {
+    let text = text_of(1.002, 12);
+    assert!(text.contains("Not known yet") && text.contains("--budget"), "{text}");
+    assert!(text_of(1.0, 2).contains("8 rounds at least"));
+}
+
+#[test]
+fn differences_can_be_drawn_even_where_there_are_few() {
+    let caption = || Caption { title: "A and B".to_owned(), detail: String::new() };
+    for rounds in [8, 30] {
+        let (findings, quantiles) = compared(1.1, rounds);
+        for figure in [
+            quantile_difference(caption(), &quantiles).unwrap(),
+            round_ratios(caption(), "throughput", &findings.ratios).unwrap(),
+        ] {
+            assert!(figure.svg.contains("no difference") && !figure.svg.contains("NaN"));
+        }
+    }
+    let drawn = quantile_difference(caption(), &[]).unwrap();
+    assert!(drawn.svg.contains("nothing was measured"));
+}
