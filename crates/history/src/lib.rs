@@ -18,4 +18,4 @@ pub use filter::{RunFilter, RunOrder, parse_instant};
 pub use folder::{FolderRun, FolderRuns, IndexTrouble, RunFolder};
 pub use notes::{NotesError, RunNotes};
 pub use outbox::{Delivery, DeliveryError, deliver, waiting};
-pub use team::{Put, StoreAddress, StoredFile, TeamStore, TeamStoreError};
+pub use team::{Put, StoreAddress, StoredFile, StoredRuns, TeamStore, TeamStoreError};

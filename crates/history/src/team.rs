@@ -14,5 +14,5 @@ mod tls;
 pub use address::StoreAddress;
 pub(crate) use content::SharedRun;
 pub use error::TeamStoreError;
-pub use runs::{Put, StoredFile};
+pub use runs::{Put, StoredFile, StoredRuns};
 pub use store::TeamStore;

@@ -166,7 +166,7 @@ fn a_colleague_gets_a_run_as_documents_show_it_without_what_they_hide() {
     let outbox = Outbox::new(&database(&server, "colleague"), 1);
     assert_eq!(outbox.deliver().delivered[0].1, Put::New);
     let store = TeamStore::connect(&outbox.store).unwrap();
-    let listed = store.runs().unwrap();
+    let listed = store.runs().unwrap().runs;
     assert_eq!((listed.len(), listed[0].target.as_str()), (1, "http://127.0.0.1:8080/?user=…"));
     let file = store.file("run-0").unwrap();
     assert_eq!(Some(&file.id), listed[0].id.as_ref());
@@ -200,7 +200,7 @@ fn tags_of_colleagues_stay_when_one_delivers_changed_tags() {
     })
     .unwrap();
     assert_eq!(outbox.deliver().delivered[0].1, Put::Known);
-    assert_eq!(store.runs().unwrap()[0].tags.to_string(), "release=1.4 seen=bob");
+    assert_eq!(store.runs().unwrap().runs[0].tags.to_string(), "release=1.4 seen=bob");
     assert_eq!(count(&server, "tags", "run"), "1");
 }
 
@@ -274,13 +274,27 @@ fn a_read_only_database_and_one_without_rights_are_named_and_the_runs_wait() {
     let frozen = Outbox::new(&url, 2);
     let error = frozen.all_wait(2);
     assert!(matches!(error, TeamStoreError::ReadOnly { .. }), "{error}");
-    assert_eq!(TeamStore::connect(&frozen.store).unwrap().runs().unwrap().len(), 1, "it can still be read");
+    assert_eq!(
+        TeamStore::connect(&frozen.store).unwrap().runs().unwrap().runs.len(),
+        1,
+        "it can still be read"
+    );
     server.query("postgres", "CREATE ROLE guest LOGIN PASSWORD 'guest'").unwrap();
     let guest = url.replace(&format!("plimsoll:{}", Postgres::PASSWORD), "guest:guest");
     server.query("postgres", "ALTER DATABASE frozen RESET default_transaction_read_only").unwrap();
     let error = Outbox::new(&guest, 1).all_wait(1);
     assert!(matches!(error, TeamStoreError::NotAllowed { .. }), "{error}");
     assert_eq!(frozen.deliver().waiting, 0);
+}
+
+#[test]
+fn runs_of_a_form_that_is_not_known_are_counted() {
+    let server = shared();
+    let outbox = Outbox::new(&database(&server, "forms"), 2);
+    outbox.deliver();
+    server.query("forms", "UPDATE plimsoll.run SET entry = '{}' WHERE name = 'run-0'").unwrap();
+    let stored = TeamStore::connect(&outbox.store).unwrap().runs().unwrap();
+    assert_eq!((stored.runs.len(), stored.unknown), (1, 1));
 }
 
 #[test]

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use plimsoll_analyze::RunEntry;
 use plimsoll_history::{
-    FolderRuns, RunFilter, RunFolder, RunNotes, RunOrder, StoreAddress, TeamStore, deliver, parse_instant,
-    waiting,
+    FolderRuns, RunFilter, RunFolder, RunNotes, RunOrder, StoreAddress, StoredRuns, TeamStore, deliver,
+    parse_instant, waiting,
 };
 use plimsoll_record::{Tag, TagChanges};
 use plimsoll_report::{json, text};
@@ -243,10 +243,18 @@ fn rows_of_store(store: &StoreAddress, local: &[Row]) -> Vec<Row> {
 
 /// All runs of a store; none of one that is away, which is worth a line.
 pub(super) fn store_runs(store: &StoreAddress) -> Vec<RunEntry> {
-    TeamStore::connect(store).and_then(|open| open.runs()).unwrap_or_else(|error| {
+    let stored = TeamStore::connect(store).and_then(|open| open.runs()).unwrap_or_else(|error| {
         remark(&format!("plimsoll: only the runs of this machine are shown: {}", with_causes(&error)));
-        Vec::new()
-    })
+        StoredRuns::default()
+    });
+    if stored.unknown > 0 {
+        remark(&format!(
+            "plimsoll: {} runs of {} were delivered by another version and are not shown; use that one, or fetch them",
+            stored.unknown,
+            store.name()
+        ));
+    }
+    stored.runs
 }
 
 fn deliver_from(args: &RunsArgs) -> anyhow::Result<Exit> {

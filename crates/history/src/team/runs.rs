@@ -92,11 +92,19 @@ pub(super) async fn change_tags(
     client.execute(UPDATE_TAGS, &[&id, &unset, &json(&changes.set)]).await.map(drop)
 }
 
-/// The newest runs, with the tags that they have in the store. Rows of a form that this version does not know are left out.
-pub(super) async fn list(client: &Client) -> Result<Vec<RunEntry>, Error> {
+/// The newest runs of a store, with the tags that they have there.
+#[derive(Debug, Default)]
+pub struct StoredRuns {
+    pub runs: Vec<RunEntry>,
+    /// Runs whose figures are in a form that this version does not know.
+    pub unknown: usize,
+}
+
+pub(super) async fn list(client: &Client) -> Result<StoredRuns, Error> {
     let sql = "SELECT entry::text, tags::text FROM plimsoll.run ORDER BY started_at DESC, id LIMIT $1";
     let rows = client.query(sql, &[&MAX_LISTED]).await?;
-    Ok(rows.iter().filter_map(entry).collect())
+    let runs: Vec<RunEntry> = rows.iter().filter_map(entry).collect();
+    Ok(StoredRuns { unknown: rows.len() - runs.len(), runs })
 }
 
 fn entry(row: &Row) -> Option<RunEntry> {

@@ -3,7 +3,6 @@
 use std::future::Future;
 use std::time::Duration;
 
-use plimsoll_analyze::RunEntry;
 use plimsoll_record::TagChanges;
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::timeout;
@@ -12,7 +11,7 @@ use tokio_postgres::{Client, Error};
 use super::address::StoreAddress;
 use super::content::{SharedRun, expanded};
 use super::error::{TeamStoreError, of_client};
-use super::runs::{Put, StoredFile};
+use super::runs::{Put, StoredFile, StoredRuns};
 use super::tls::Tls;
 use super::{runs, schema};
 
@@ -72,7 +71,7 @@ impl TeamStore {
     ///
     /// # Errors
     /// When the store does not answer in time, or refuses.
-    pub fn runs(&self) -> Result<Vec<RunEntry>, TeamStoreError> {
+    pub fn runs(&self) -> Result<StoredRuns, TeamStoreError> {
         within(&self.runtime, &self.name, PATIENCE, runs::list(&self.client))
     }
 
