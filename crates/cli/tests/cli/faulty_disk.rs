@@ -27,7 +27,7 @@ fn run_files(folder: &Path) -> Vec<PathBuf> {
 /// Runs on a disk with this fault: the answer and the exit code must say what has become of the run.
 fn check(bench: &Bench, disk: &FaultyDisk, url: &str, (fault, at): (DiskFault, u32)) {
     let folder = format!("runs-{fault:?}-{at}");
-    let args = ["run", url, "-c", "1", "-n", "20", "--name", "faulty", "-o", &folder];
+    let args = ["run", url, "-c", "1", "-n", "20", "--name", "faulty", "-o", &folder, "--no-git"];
     let mut command = bench.command(&args);
     let called = Called::from(disk.breaks(&mut command, RUN_FILES, fault, at).output().unwrap());
     let said = format!("{fault:?} at operation {at}\n--- out\n{}\n--- err\n{}", called.out, called.err);
@@ -51,7 +51,9 @@ fn a_disk_that_fails_at_any_operation_costs_the_file_and_never_the_answer() {
     let bench = Bench::new();
     let target = Target::start(&bench);
     let (disk, url) = (FaultyDisk::new(bench.folder()).unwrap(), target.url("/"));
-    let mut whole = bench.command(&["run", &url, "-c", "1", "-n", "20", "--name", "faulty", "-o", "runs"]);
+    // Git would meet the faults, and count its operations, too.
+    let args = ["run", &url, "-c", "1", "-n", "20", "--name", "faulty", "-o", "runs", "--no-git"];
+    let mut whole = bench.command(&args);
     let called = Called::from(disk.counts(&mut whole, RUN_FILES).output().unwrap());
     assert_eq!(called.code, 0, "{}", called.err);
     let operations = disk.operations().unwrap();
