@@ -93,7 +93,7 @@ struct AbLoadArgs {
     /// Search for the highest rate of each side within --p99 and --success, and compare these
     #[arg(long)]
     search: bool,
-    /// How long each load lasts; with --search at most [default: 3s, with --search 1m]
+    /// How long each load lasts; with --search at most [default: 3s, with --search 2m]
     #[arg(short, long, value_name = "TIME", value_parser = parse_duration)]
     duration: Option<Duration>,
     /// How much worse than A B may be
@@ -120,7 +120,7 @@ struct AbLoadArgs {
 impl AbLoadArgs {
     fn spec(&self) -> LoadSpec {
         if self.search {
-            let budget = Some(self.duration.unwrap_or(Duration::from_secs(60)));
+            let budget = Some(self.duration.unwrap_or(Duration::from_secs(120)));
             return LoadSpec::Ladder { steps: None, step_limit: None, budget };
         }
         LoadSpec::Single {
