@@ -41,7 +41,6 @@ missing_packages() {
         return 0
     elif [ "${1:-}" = lab ]; then
         [ -x /usr/share/tomcat10/bin/catalina.sh ] || printf 'tomcat10\n'
-        have haproxy || printf 'haproxy\n'
         have lighttpd || printf 'lighttpd\n'
         have apache2 || printf 'apache2-bin\n'
         have gunicorn || printf 'gunicorn\n'
@@ -65,6 +64,7 @@ missing_packages() {
         [ -e /usr/lib/nginx/modules/ngx_http_echo_module.so ] || printf 'libnginx-mod-http-echo\n'
     else
         have nginx || printf 'nginx-light\n'
+        have haproxy || printf 'haproxy\n'
         have wrk || printf 'wrk\n'
         have nghttpd || printf 'nghttp2-server\n'
         have openssl || printf 'openssl\n'

@@ -12,8 +12,8 @@ use crate::load::{slo, summary};
 use crate::observations::{Case, Observations};
 use crate::parts::{self, Intervention};
 use crate::{
-    Findings, GeneratorHealth, Knee, Limit, NotRun, Resource, StepSummary, Topology, UslFit, Verdict, proof,
-    search, verdict,
+    Findings, GeneratorHealth, Knee, Limit, NotRun, Resource, StepSummary, Topology, UslFit, Verdict,
+    overload, proof, search, verdict,
 };
 
 /// A run that cannot be analysed.
@@ -34,7 +34,9 @@ pub fn analyze(run: &Run) -> Result<Findings, AnalyzeError> {
     let plan = Plan::from_json(&run.manifest.plan)?;
     let searched =
         search::of_run(&load, &plan).map_err(|(step, source)| AnalyzeError::Histogram { step, source })?;
-    let load = parts::without_trials(&plan, load);
+    let overloaded = overload::of_run(&load, &plan, searched.as_ref())
+        .map_err(|(step, source)| AnalyzeError::Histogram { step, source })?;
+    let load = parts::of_load(&plan, load);
     let mut findings = match Intervention::find(&load) {
         None => analyze_load(&load)?,
         Some(intervention) => {
@@ -48,6 +50,7 @@ pub fn analyze(run: &Run) -> Result<Findings, AnalyzeError> {
     findings.profiled = held.collect::<Result<_, _>>()?;
     findings.slo = findings.slo.map(|check| search::judged(check, searched.as_ref()));
     findings.search = searched;
+    findings.overload = overloaded;
     Ok(findings)
 }
 
@@ -81,6 +84,7 @@ fn analyze_load(run: &Run) -> Result<Findings, AnalyzeError> {
         not_run,
         profiled: Vec::new(),
         search: None,
+        overload: None,
     })
 }
 

@@ -4,10 +4,12 @@ mod advice;
 mod claim;
 mod confidence;
 mod evidence;
+mod overload;
 mod part;
 mod place;
 mod proof;
 mod raise;
+mod times;
 mod verdict;
 
 use plimsoll_plan::{LatencyLimit, Slo};
@@ -19,38 +21,19 @@ pub use advice::{Advice, FailureAdvice};
 pub use claim::{AtOnceLaw, BusiestProcess, Claim, LawBreach, LoadEffect, RowClaim, Used};
 pub use confidence::Confidence;
 pub use evidence::{At, Evidence, Observation, PlaceCount};
+pub use overload::{
+    Overload, OverloadDoubt, OverloadMoment, OverloadOutcome, OverloadPhase, OverloadStep, Protection,
+    RampEffect, Recovery,
+};
 pub use part::{Part, ProcessId};
 pub use place::Place;
-pub use plimsoll_plan::Limit;
+pub use plimsoll_plan::{Limit, Onset, OverloadClass};
 pub use plimsoll_stats::Estimate;
 pub use plimsoll_stats::usl::{Usl, UslFit};
 pub use proof::{Bound, Flaw, Proof, ProofAttempt, ProofOutcome};
 pub use raise::Raise;
+pub use times::{Percentile, TimeSummary};
 pub use verdict::{Excluded, NextLimit, Suspect, Verdict};
-
-/// A percentile with its interval; the value is `None` where there are too few samples to know it.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Percentile {
-    pub ns: Option<f64>,
-    /// Its 95 % interval in nanoseconds, by order statistics.
-    pub interval_ns: Option<(f64, f64)>,
-}
-
-/// The distribution of one kind of time over a step, in nanoseconds.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct TimeSummary {
-    pub count: u64,
-    pub mean_ns: f64,
-    pub stdev_ns: f64,
-    pub min_ns: f64,
-    pub max_ns: f64,
-    pub p50: Percentile,
-    pub p75: Percentile,
-    pub p90: Percentile,
-    pub p95: Percentile,
-    pub p99: Percentile,
-    pub p999: Percentile,
-}
 
 /// Whether the throughput of a step settled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
@@ -328,6 +311,9 @@ pub struct Findings {
     pub profiled: Vec<StepSummary>,
     /// The search for the highest rate within the conditions, if one was made; its steps are not among the others.
     pub search: Option<RateSearch>,
+    /// What became of the target under overload, if the plan asks for that; the steps of it are not among the others, but for that
+    /// of a rate that was given.
+    pub overload: Option<Overload>,
     /// True if the figures are lower bounds because the generator was the limit: print "≥".
     pub lower_bound: bool,
 }

@@ -11,6 +11,7 @@
 //! | `hosts` | how much of which resource was used, by which process, per request |
 //! | `observations` | what a run or a table shows of one load after another: what the next folder reads |
 //! | `search` | the highest rate within the conditions |
+//! | `overload` | what becomes of the target beyond that rate |
 //! | `verdict` | what limits the target; `proof` tests it by an intervention |
 //! | `table` | rows of figures, and what several of them say together |
 //! | `capacity` | how throughput grows with connections and machines; how many machines a goal needs |
@@ -31,6 +32,7 @@ mod history;
 mod hosts;
 mod load;
 mod observations;
+pub mod overload;
 mod parts;
 mod prediction;
 mod proof;

@@ -7,6 +7,7 @@ use plimsoll_plan::{Level, Load, Plan, RateProfile};
 use plimsoll_record::{Frame, Reading, Run, Source, Step};
 
 use crate::findings::{Findings, Raise};
+use crate::overload::is_overload;
 use crate::search::is_trial;
 
 /// A change that was asked for during a run.
@@ -58,12 +59,13 @@ pub(crate) fn without_held(run: &Run) -> Cow<'_, Run> {
     Cow::Owned(with_steps(run, |step| !is_held(run, step)))
 }
 
-/// The run without the steps of its search: the ladder, which the verdict rests on.
-pub(crate) fn without_trials<'a>(plan: &Plan, run: Cow<'a, Run>) -> Cow<'a, Run> {
-    match run.steps.iter().any(|step| is_trial(plan, step)) {
-        true => Cow::Owned(with_steps(&run, |step| !is_trial(plan, step))),
-        false => run,
-    }
+/// The run without the steps of its search and of its overloads: the load of its plan, which the verdict rests on.
+pub(crate) fn of_load<'a>(plan: &Plan, run: Cow<'a, Run>) -> Cow<'a, Run> {
+    let is_own = |step: &Step| {
+        let is_first = step.index == 0 && matches!(plan.load, Load::Single { .. });
+        is_first || !(is_trial(plan, step) || is_overload(plan, step))
+    };
+    if run.steps.iter().all(is_own) { run } else { Cow::Owned(with_steps(&run, is_own)) }
 }
 
 /// These steps alone.

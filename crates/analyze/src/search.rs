@@ -21,9 +21,9 @@ use crate::{
 pub use bracket::{Bracket, Drift, Trial};
 pub use judge::Judge;
 
-/// Whether a step belongs to the search of its run: the steps of the ladder before it have no rate.
+/// Whether a step belongs to the search of its run: the steps of the ladder before it have no rate, and overloads have several.
 pub(crate) fn is_trial(plan: &Plan, step: &Step) -> bool {
-    plan.search.is_some() && step.rate_per_sec.is_some()
+    plan.search.is_some() && step.rate_per_sec.is_some() && step.stages.is_empty()
 }
 
 /// A rate that broke is followed by a rest at least so long, unless the way down from an overload is tried.
@@ -40,6 +40,9 @@ pub fn trial(
     before: Option<&TrialSummary>,
 ) -> Result<Option<TrialSummary>, CorruptHistogram> {
     let (Some(order), Some(rate_per_sec)) = (plan.search, step.rate_per_sec) else { return Ok(None) };
+    if !is_trial(plan, step) {
+        return Ok(None);
+    }
     let frames: Vec<&Frame> = run.frames_of(step.index).collect();
     let summary = summarize(run, plan, step, &frames)?;
     let workers = frames.iter().map(|frame| frame.head.worker).collect::<BTreeSet<_>>();

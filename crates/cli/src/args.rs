@@ -4,6 +4,7 @@ mod foreign;
 mod history;
 mod load;
 mod network;
+mod overload;
 mod request;
 mod scenario;
 mod transport;
@@ -35,6 +36,7 @@ use crate::exit::UsageError;
 use foreign::Translated;
 pub(crate) use history::StoreArgs;
 pub(crate) use load::{AnswerArgs, Asked, RunArgs, SearchArgs, Spread, SweepArgs, fresh_seed};
+pub(crate) use overload::OverloadArgs;
 pub(crate) use request::{KeepArgs, RequestArgs, SloArgs};
 pub(crate) use watch::WatchArgs;
 
@@ -45,6 +47,7 @@ Examples:
   plimsoll run  http://127.0.0.1:8080/api -R 2k -d 30s --p99 200ms
   plimsoll run  http://127.0.0.1:8080 --requests shop.txt --csv users.csv --expect status=2xx
   plimsoll sweep http://127.0.0.1:8080/api --name api --ladder 200,500,1k
+  plimsoll overload http://127.0.0.1:8080/api --p99 200ms     what becomes of it beyond what it holds
   plimsoll https://api.test/ --cacert ca.pem         over TLS, trusting that authority; add --http2 for HTTP/2
   plimsoll lab run two-apis.toml                     hosts with known limits, made here; what limits them
   plimsoll http://api.test/ --probe ssh://web --probe db=redis://10.0.0.7     and sample the hosts behind it
@@ -85,6 +88,8 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// The highest rate of arrivals within conditions such as --p99 200ms, and what breaks beyond it
     Search(SearchArgs),
+    /// What becomes of a target that is offered more than it holds, whether it comes back, and what protects it
+    Overload(OverloadArgs),
     /// A ladder of concurrency: table, .dat and figures
     Sweep(SweepArgs),
     /// Two runs, or two .dat files, side by side

@@ -13,6 +13,7 @@ pub(crate) mod diff;
 pub(crate) mod explain;
 pub(crate) mod lab;
 mod measure;
+mod overload;
 pub(crate) mod plan;
 pub(crate) mod probe;
 pub(crate) mod profile;
@@ -33,6 +34,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
     match args.command {
         Some(Command::Run(run)) => measure::run(&run),
         Some(Command::Search(search)) => measure::search(&search),
+        Some(Command::Overload(overload)) => measure::overload(&overload),
         Some(Command::Sweep(sweep)) => measure::sweep(&sweep),
         Some(Command::Diff(diff)) => diff::diff(&diff),
         Some(Command::Ab(args)) => ab::ab(&args),

@@ -130,7 +130,11 @@ fn case_line(outcome: &CaseOutcome) -> String {
     };
     match &outcome.result {
         Ok(judged) => {
-            format!("{mark}: {name}: {} ({})", judged.limit_text(), judged.verdict.confidence.name())
+            let confidence = match judged.overload {
+                Some(_) => String::new(),
+                None => format!(" ({})", judged.verdict.confidence.name()),
+            };
+            format!("{mark}: {name}: {}{confidence}", judged.found_text())
         }
         Err(error) => format!("{mark}: {name}: could not be run: {}", with_causes(error)),
     }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use plimsoll_analyze::Findings;
+use plimsoll_plan::{Load, Plan};
 use plimsoll_record::RunCommand;
 use plimsoll_report::dat;
 use plimsoll_report::figure::{self, Caption, Figure, Series};
@@ -26,8 +27,25 @@ impl Output {
         Self { name, content: content.into() }
     }
 
+    /// What a run leaves behind: that of its ladder and of its overloads; nothing of a single level. The findings hide what figures
+    /// are not to show.
+    pub(crate) fn of_run(stem: &str, command: RunCommand, findings: &Findings) -> anyhow::Result<Vec<Self>> {
+        let mut outputs = Vec::new();
+        if matches!(findings.plan.load, Load::Ladder { .. }) {
+            outputs.extend(Self::ladder(stem, command, findings)?);
+        }
+        if let Some(overload) = &findings.overload {
+            let url = &findings.plan.target.url;
+            outputs.extend(Self::figure(&format!("{stem}_overload"), figure::overload(url, overload)?));
+            let over_time = figure::overload_over_time(url, overload)?;
+            let over_time = over_time.map(|figure| Self::figure(&format!("{stem}_overload_time"), figure));
+            outputs.extend(over_time.into_iter().flatten());
+        }
+        Ok(outputs)
+    }
+
     /// What a ladder leaves behind: the table of wrktest.sh, and of a sweep its two figures, else the figure that answers.
-    pub(crate) fn ladder(stem: &str, command: RunCommand, findings: &Findings) -> anyhow::Result<Vec<Self>> {
+    fn ladder(stem: &str, command: RunCommand, findings: &Findings) -> anyhow::Result<Vec<Self>> {
         let mut outputs = vec![Self::new(format!("{stem}.dat"), dat::render(findings)?)];
         if command == RunCommand::Sweep {
             let (caption, series) = (Caption::new(findings), Series::new(findings));
@@ -159,15 +177,20 @@ fn write(folder: &Path, output: &Output) -> anyhow::Result<PathBuf> {
     Ok(path)
 }
 
-/// The names of what a ladder leaves behind, in the order of [`Output::ladder`].
-pub(crate) fn ladder_names(stem: &str, command: RunCommand) -> Vec<String> {
-    let names: &[&str] = match command {
-        RunCommand::Sweep => {
+/// The names of what a run of this plan leaves behind, in the order of [`Output::of_run`].
+pub(crate) fn names_of_run(stem: &str, command: RunCommand, plan: &Plan) -> Vec<String> {
+    let ladder: &[&str] = match (&plan.load, command) {
+        (Load::Single { .. }, _) => &[],
+        (Load::Ladder { .. }, RunCommand::Sweep) => {
             &[".dat", "_qps_ttlb.png", "_qps_ttlb.svg", "_successrate.png", "_successrate.svg"]
         }
-        _ => &[".dat", ".png", ".svg"],
+        (Load::Ladder { .. }, _) => &[".dat", ".png", ".svg"],
     };
-    names.iter().map(|name| format!("{stem}{name}")).collect()
+    let overload: &[&str] = match plan.overload {
+        Some(_) => &["_overload.png", "_overload.svg", "_overload_time.png", "_overload_time.svg"],
+        None => &[],
+    };
+    ladder.iter().chain(overload).map(|name| format!("{stem}{name}")).collect()
 }
 
 /// The time in names of files, as in those of run files.

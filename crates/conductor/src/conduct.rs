@@ -104,6 +104,7 @@ pub fn conduct<'a>(
     let loaded = session
         .climb()
         .and_then(|()| session.search())
+        .and_then(|()| session.overload())
         .and_then(|()| profiling.map_or(Ok(()), |profiling| session.profile(&profiling)))
         .and_then(|()| if prove { session.prove() } else { Ok(()) });
     if let Err(error) = loaded {

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use plimsoll_engine::{PeerGroup, StepSpec, TlsConfig};
-use plimsoll_plan::{DriverKind, Level, Plan, RateProfile};
+use plimsoll_plan::{DriverKind, Level, Plan, RateProfile, Stage};
+use plimsoll_record::RateStage;
 use plimsoll_sys::Destination;
 use plimsoll_units::Instant;
 use serde::{Deserialize, Serialize};
@@ -32,6 +33,12 @@ impl StepPlan {
     pub fn rate_per_sec(&self) -> Option<f64> {
         self.level.profile().map(RateProfile::mean_per_sec)
     }
+
+    /// How the offered rate of an open loop goes over time; empty for one that stays.
+    pub(crate) fn stages(&self) -> Vec<RateStage> {
+        let stages = self.level.profile().map(RateProfile::stages).unwrap_or_default();
+        stages.iter().map(recorded_stage).collect()
+    }
 }
 
 /// What a process makes the load of every step of a run with.
@@ -49,6 +56,11 @@ pub(crate) struct RunContext {
     pub(crate) driver: DriverKind,
     /// The instant from which all times of the run count.
     pub(crate) origin: Instant,
+}
+
+fn recorded_stage(stage: &Stage) -> RateStage {
+    let span_ns = u64::try_from(stage.duration.as_nanos()).unwrap_or(u64::MAX);
+    RateStage { from_per_sec: stage.from_per_sec, to_per_sec: stage.to_per_sec, span_ns }
 }
 
 impl RunContext {

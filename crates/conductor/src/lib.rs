@@ -16,6 +16,7 @@ mod follow;
 mod hosts;
 mod limit;
 mod load;
+mod overload;
 pub mod peers;
 mod prepare;
 mod profile;

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use plimsoll_analyze::measured_to_the_last_answer;
+use plimsoll_analyze::overload::RecoveryWatch;
 use plimsoll_analyze::search::Judge;
 use plimsoll_analyze::steady::step_is_known;
 use plimsoll_engine::EngineError;
@@ -42,6 +43,8 @@ pub(crate) enum EndsWhen {
     Known,
     /// The rate is judged.
     Decided(Box<Judge>),
+    /// Goodput is back after an overload.
+    Recovered(Box<RecoveryWatch>),
     Set(Arc<AtomicBool>),
 }
 
@@ -127,6 +130,7 @@ impl<'s, 'a> MeasuredStep<'s, 'a> {
             connections: self.spec.connections(),
             depth: self.spec.level.depth(),
             rate_per_sec: self.spec.rate_per_sec(),
+            stages: self.spec.stages(),
             began_ns: self.began.nanos_since(origin),
             ended_ns: ended.nanos_since(origin),
             drained_ns: drained.max(ended).nanos_since(origin),
@@ -142,10 +146,13 @@ impl<'s, 'a> MeasuredStep<'s, 'a> {
         }
     }
 
-    /// Takes a frame in; true if the rate is judged with it. One that cannot be read decides nothing.
+    /// Takes a frame in; true if the rate is judged with it, or goodput is back. One that cannot be read decides nothing.
     fn decides(&mut self, frame: &Frame) -> bool {
-        let EndsWhen::Decided(judge) = &mut self.ends_when else { return false };
-        judge.add(frame).is_ok() && judge.outcome().is_some()
+        match &mut self.ends_when {
+            EndsWhen::Decided(judge) => judge.add(frame).is_ok() && judge.outcome().is_some(),
+            EndsWhen::Recovered(watch) => watch.add(frame).is_ok() && watch.is_back(),
+            EndsWhen::TimeLimit | EndsWhen::Known | EndsWhen::Set(_) => false,
+        }
     }
 
     fn is_known(&self, workers: u32) -> bool {
@@ -264,8 +271,15 @@ impl<'s, 'a> MeasuredStep<'s, 'a> {
             ..last.clone()
         };
         let none = EncodedHistogram::default;
-        let (latency, send_lag, connect, handshake) = (none(), none(), none(), none());
-        self.session.recorder.frame(Frame { head, latency, service: None, send_lag, connect, handshake });
+        self.session.recorder.frame(Frame {
+            head,
+            latency: none(),
+            unsuccessful: none(),
+            service: None,
+            send_lag: none(),
+            connect: none(),
+            handshake: none(),
+        });
     }
 
     /// A worker that goes on after the end of its waiting is held up by what it calls.

@@ -36,6 +36,7 @@ fn plan(server: &BadServer, requests_max: Option<u64>, timeout: Duration) -> Pla
         network: Network::default(),
         load,
         search: None,
+        overload: None,
         warm: None,
         workers: Some(2),
         timeout,

@@ -38,6 +38,7 @@ fn plan(server: &BadServer, hosts: Vec<PlanHost>) -> Plan {
         network: Network::default(),
         load,
         search: None,
+        overload: None,
         warm: None,
         workers: Some(1),
         timeout: Duration::from_secs(10),

@@ -22,6 +22,8 @@ const MIN_STALL_NS: u64 = 100_000_000;
 struct LiveRequest {
     counts: Counts,
     latency: Histogram,
+    /// The latencies of those that ended without success.
+    unsuccessful: Histogram,
     service: Histogram,
     /// True once a service time differed from the latency of its request. Until then `service` is empty: in a closed loop the
     /// two are almost always equal, and equal ones are recorded and kept once.
@@ -33,6 +35,7 @@ impl LiveRequest {
         Self {
             counts: Counts::with_room(),
             latency: latency_histogram(),
+            unsuccessful: latency_histogram(),
             service: latency_histogram(),
             service_differs: false,
         }
@@ -52,6 +55,7 @@ impl LiveRequest {
     fn never_sent_after(&mut self, latency_ns: u64, requests: u64) {
         self.separate_service();
         self.latency.saturating_record_n(latency_ns, requests);
+        self.unsuccessful.saturating_record_n(latency_ns, requests);
     }
 
     /// From here on service times are recorded separately; those so far equal the latencies so far.
@@ -68,6 +72,7 @@ impl LiveRequest {
         self.counts.clear();
         self.service_differs = false;
         clear(&mut self.latency);
+        clear(&mut self.unsuccessful);
         clear(&mut self.service);
     }
 }
@@ -121,16 +126,25 @@ impl LiveFrame {
     fn seal_request(&self, request: u16, live: &LiveRequest) -> Frame {
         let head = FrameHead { request, counts: live.counts.clone(), ..self.head.clone() };
         let encode = EncodedHistogram::encode;
-        let latency = encode(&live.latency);
+        let (latency, unsuccessful) = (encode(&live.latency), encode(&live.unsuccessful));
         let service = live.service_differs.then(|| encode(&live.service));
         if request == 0 {
             let (send_lag, connect) = (encode(&self.send_lag), encode(&self.connect));
-            return Frame { head, latency, service, send_lag, connect, handshake: encode(&self.handshake) };
+            return Frame {
+                head,
+                latency,
+                unsuccessful,
+                service,
+                send_lag,
+                connect,
+                handshake: encode(&self.handshake),
+            };
         }
         let head =
             FrameHead { in_flight: 0, backlog: 0, connections: 0, time: WorkerTime::default(), ..head };
         let none = EncodedHistogram::default;
-        Frame { head, latency, service, send_lag: none(), connect: none(), handshake: none() }
+        let (send_lag, connect, handshake) = (none(), none(), none());
+        Frame { head, latency, unsuccessful, service, send_lag, connect, handshake }
     }
 
     fn clear(&mut self) {
@@ -241,13 +255,18 @@ impl FrameRecorder {
             }
         };
         live.counts.ok += u64::from(ok);
+        if !ok {
+            live.unsuccessful.saturating_record(latency_ns);
+        }
         live.ended_after(latency_ns, service_ns);
     }
 
-    /// A request ended, or was given up, this long after it was due and after it was sent.
+    /// A request failed, or was given up, this long after it was due and after it was sent.
     #[inline]
     pub(crate) fn ended_after(&mut self, request: u16, latency_ns: u64, service_ns: u64) {
-        self.frame.requests[usize::from(request)].ended_after(latency_ns, service_ns);
+        let live = &mut self.frame.requests[usize::from(request)];
+        live.unsuccessful.saturating_record(latency_ns);
+        live.ended_after(latency_ns, service_ns);
     }
 
     /// This many requests were given up this long after they were due, before they could be sent.
@@ -407,5 +426,17 @@ mod tests {
         });
         let counts = &frames[0].head.counts;
         assert_eq!((counts.completed, counts.ok, counts.checks.get(1)), (3, 1, 1));
+    }
+
+    #[test]
+    fn the_times_of_what_did_not_succeed_are_also_kept_by_themselves() {
+        let frames = recorded(|recorder| {
+            recorder.completed(0, completed_after(1000, 1000));
+            recorder.completed(0, Completed { status: 503, ..completed_after(20, 20) });
+            recorder.ended_after(0, 700, 600);
+            recorder.never_sent_after(0, 900, 2);
+        });
+        assert_eq!(values(&frames[0].unsuccessful), [20, 700, 900, 900]);
+        assert_eq!(values(&frames[0].latency), [20, 700, 900, 900, 1000]);
     }
 }

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use plimsoll_analyze::{Estimate, Findings, Limit, RowRun, Verdict};
+use plimsoll_analyze::overload::protection;
+use plimsoll_analyze::{Estimate, Findings, Limit, OverloadClass, Protection, RowRun, Verdict};
 use plimsoll_plan::{Expect, Expected};
 
 use crate::ExperimentError;
@@ -26,6 +27,10 @@ pub struct CaseOutcome {
 #[derive(Debug)]
 pub struct JudgedRun {
     pub verdict: Verdict,
+    /// What became of the target under overload; `None` if it was not overloaded.
+    pub overload: Option<OverloadClass>,
+    /// The limits that protect it; `None` where no rate is known to hold.
+    pub limits: Option<Protection>,
     /// The step with the highest throughput; `None` for a run without steps.
     pub peak: Option<PeakStep>,
     /// Its row in the table of its file, if the file makes one.
@@ -63,6 +68,8 @@ impl JudgedRun {
         let row = case.file.row.as_ref();
         Self {
             verdict: findings.verdict.clone(),
+            overload: findings.overload.as_ref().map(|overload| overload.class),
+            limits: protection(findings),
             peak: PeakStep::from_findings(findings),
             row: row.and_then(|spec| RowRun::from_findings(case.own_name(), spec, findings)),
             status: RunStatus::new(run, findings, false),
@@ -70,8 +77,11 @@ impl JudgedRun {
         }
     }
 
-    /// The limit that was found, in the form of an expectation: `cpu@web`, and without a host `cpu`.
-    pub fn limit_text(&self) -> String {
+    /// What was found, in the form of an expectation: `cpu@web`, without a host `cpu`, and of an overload `collapses`.
+    pub fn found_text(&self) -> String {
+        if let Some(class) = self.overload {
+            return class.name().to_owned();
+        }
         let (limit, host) = (self.verdict.limit.name(), self.verdict.host());
         if host.is_empty() { limit.to_owned() } else { format!("{limit}@{host}") }
     }
@@ -82,9 +92,9 @@ impl JudgedRun {
     }
 }
 
-/// True if a verdict is what a file expects. An expectation of several limits, which are too close to be distinguished, is met
+/// True if a verdict, and what became of the target under overload, are what a file expects. An expectation of several limits, which are too close to be distinguished, is met
 /// if the verdict names all of them, in any order.
-fn meets(verdict: &Verdict, expected: &Expect) -> bool {
+fn meets(verdict: &Verdict, overload: Option<OverloadClass>, expected: &Expect) -> bool {
     let is = |limit: Limit, host: &str, expected: &Expected| {
         limit == expected.limit && expected.host.as_ref().is_none_or(|known| known == host)
     };
@@ -93,6 +103,7 @@ fn meets(verdict: &Verdict, expected: &Expect) -> bool {
         first(one) || verdict.also.iter().any(|suspect| is(suspect.limit, suspect.host(), one))
     };
     let limit = match expected.limits.as_slice() {
+        [] => true,
         [only] => first(only),
         all => all.iter().any(first) && all.iter().all(named),
     };
@@ -100,7 +111,9 @@ fn meets(verdict: &Verdict, expected: &Expect) -> bool {
         let off = |size: Estimate| (size.value - expected as f64).abs();
         verdict.size.is_some_and(|size| off(size) <= expected as f64 * SIZE_TOLERANCE)
     });
-    limit && size
+    let class =
+        expected.overload.is_empty() || overload.is_some_and(|class| expected.overload.contains(&class));
+    limit && size && class
 }
 
 impl CaseOutcome {
@@ -116,7 +129,7 @@ impl CaseOutcome {
     /// Whether the diagnosis is what the file expects; `None` if it expects nothing. One that could not be run is not.
     pub fn as_expected(&self) -> Option<bool> {
         let Ok(judged) = &self.result else { return Some(false) };
-        self.expected.as_ref().map(|expected| meets(&judged.verdict, expected))
+        self.expected.as_ref().map(|expected| meets(&judged.verdict, judged.overload, expected))
     }
 
     /// The status of the run: an expectation takes the place of the plan's conditions. `None` if it could not be made.
@@ -145,24 +158,27 @@ mod tests {
             limit: *limit,
             host: host.map(ToOwned::to_owned),
         };
-        Expect { limits: limits.iter().map(one).collect(), size }
+        Expect { limits: limits.iter().map(one).collect(), size, overload: Vec::new() }
     }
 
     #[test]
     fn a_place_within_a_host_is_on_that_host() {
         let found = verdict(Limit::Thread, Place::process("web", "nginx"));
-        assert!(meets(&found, &expect(&[(Limit::Thread, Some("web"))], None)));
-        assert!(meets(&found, &expect(&[(Limit::Thread, None)], None)), "the file leaves the host open");
-        assert!(!meets(&found, &expect(&[(Limit::Thread, Some("api"))], None)));
-        assert!(!meets(&found, &expect(&[(Limit::Cpu, Some("web"))], None)));
+        assert!(meets(&found, None, &expect(&[(Limit::Thread, Some("web"))], None)));
+        assert!(
+            meets(&found, None, &expect(&[(Limit::Thread, None)], None)),
+            "the file leaves the host open"
+        );
+        assert!(!meets(&found, None, &expect(&[(Limit::Thread, Some("api"))], None)));
+        assert!(!meets(&found, None, &expect(&[(Limit::Cpu, Some("web"))], None)));
     }
 
     #[test]
     fn two_ports_of_one_address_are_two_hosts() {
         let found = verdict(Limit::Pool, Place::Target("10.0.0.5:3306".to_owned()));
-        assert!(meets(&found, &expect(&[(Limit::Pool, Some("10.0.0.5:3306"))], None)));
-        assert!(!meets(&found, &expect(&[(Limit::Pool, Some("10.0.0.5:6379"))], None)));
-        assert!(!meets(&found, &expect(&[(Limit::Pool, Some("10.0.0.5"))], None)));
+        assert!(meets(&found, None, &expect(&[(Limit::Pool, Some("10.0.0.5:3306"))], None)));
+        assert!(!meets(&found, None, &expect(&[(Limit::Pool, Some("10.0.0.5:6379"))], None)));
+        assert!(!meets(&found, None, &expect(&[(Limit::Pool, Some("10.0.0.5"))], None)));
     }
 
     #[test]
@@ -180,11 +196,11 @@ mod tests {
                 ..verdict(Limit::Bandwidth, Place::part("web", Part::Interface("eth0".to_owned())))
             }
         };
-        assert!(meets(&with_also(&[(Limit::Cpu, "web")]), &tie));
-        assert!(!meets(&with_also(&[]), &tie));
-        assert!(!meets(&with_also(&[(Limit::Cpu, "api")]), &tie));
+        assert!(meets(&with_also(&[(Limit::Cpu, "web")]), None, &tie));
+        assert!(!meets(&with_also(&[]), None, &tie));
+        assert!(!meets(&with_also(&[(Limit::Cpu, "api")]), None, &tie));
         let only = expect(&[(Limit::Cpu, Some("web"))], None);
-        assert!(!meets(&with_also(&[(Limit::Cpu, "web")]), &only), "a second suspect is not the limit");
+        assert!(!meets(&with_also(&[(Limit::Cpu, "web")]), None, &only), "a second suspect is not the limit");
     }
 
     #[test]
@@ -194,7 +210,22 @@ mod tests {
             Verdict { size, ..verdict(Limit::Pool, Place::host("api")) }
         };
         let pool = expect(&[(Limit::Pool, Some("api"))], Some(32));
-        assert!(meets(&of_size(Some(31.0)), &pool) && meets(&of_size(Some(35.0)), &pool));
-        assert!(!meets(&of_size(Some(36.0)), &pool) && !meets(&of_size(None), &pool));
+        assert!(meets(&of_size(Some(31.0)), None, &pool) && meets(&of_size(Some(35.0)), None, &pool));
+        assert!(!meets(&of_size(Some(36.0)), None, &pool) && !meets(&of_size(None), None, &pool));
+    }
+
+    #[test]
+    fn what_becomes_of_an_overload_may_be_one_of_several() {
+        let found = verdict(Limit::Unknown, Place::Nowhere);
+        let classes = |overload: &[OverloadClass]| Expect {
+            limits: Vec::new(),
+            size: None,
+            overload: overload.to_vec(),
+        };
+        let either = classes(&[OverloadClass::Collapses, OverloadClass::Metastable]);
+        assert!(meets(&found, Some(OverloadClass::Metastable), &either));
+        assert!(!meets(&found, Some(OverloadClass::Graceful), &either));
+        assert!(!meets(&found, None, &either), "a run without an overload shows none");
+        assert!(meets(&found, None, &classes(&[])));
     }
 }

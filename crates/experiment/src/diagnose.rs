@@ -2,12 +2,14 @@
 
 use std::path::Path;
 
+use plimsoll_analyze::Protection;
 use plimsoll_lab::Privileges;
 
 use crate::ExperimentError;
 use crate::case_outcome::{CaseOutcome, JudgedRun};
 use crate::context::{Progress, RunContext};
 use crate::lab_file::{Case, LabFile, files_in};
+use crate::protection::with_settings;
 use crate::recorded::file_stem;
 use crate::runner::PlanRunner;
 
@@ -64,7 +66,13 @@ fn outcomes_of(
         Ok(file) => {
             let cases = file.cases(context.settings.quick);
             let included = cases.iter().filter(|case| scenarios.includes(&case.name));
-            included.filter_map(|case| outcome(case, privileges, context)).map(report).collect()
+            let mut limits: Option<Protection> = None;
+            let one = |case| {
+                let outcome = outcome(case, limits.as_ref(), privileges, context)?;
+                limits = outcome.judged().and_then(|judged| judged.limits).or(limits);
+                Some(outcome)
+            };
+            included.filter_map(one).map(report).collect()
         }
         Err(error) => {
             let name = file_stem(path);
@@ -75,12 +83,20 @@ fn outcomes_of(
     }
 }
 
-/// The outcome of a scenario, run in a lab of its own; `None` if the user ended it, for half a run is no evidence.
-fn outcome(case: &Case<'_>, privileges: Privileges, context: RunContext<'_>) -> Option<CaseOutcome> {
+/// The outcome of a scenario, run in a lab of its own, protected by these limits if it asks for that; `None` if the user ended it, for half a run is no evidence.
+fn outcome(
+    case: &Case<'_>,
+    limits: Option<&Protection>,
+    privileges: Privileges,
+    context: RunContext<'_>,
+) -> Option<CaseOutcome> {
     if context.is_interrupted() {
         return None;
     }
-    let recorded = PlanRunner::in_labs(privileges, context).run_and_read(case);
+    let recorded = with_settings(case, limits, &context.settings.out).and_then(|protected| {
+        let case = Case { file: protected.as_ref().unwrap_or(case.file), ..case.clone() };
+        PlanRunner::in_labs(privileges, context).run_and_read(&case)
+    });
     let judged = recorded.map(|recorded| JudgedRun::new(case, &recorded));
     (!context.is_interrupted()).then_some(CaseOutcome::new(case, judged))
 }

@@ -96,6 +96,15 @@ pub enum ExperimentError {
         "{} is damaged in part; `plimsoll report` shows what of it can be trusted, and `plimsoll check` which parts match", path.display()
     )]
     PartlyDamaged { path: PathBuf },
+    #[error(
+        "{0} is to be protected by the limits that an earlier run of the file showed, and there is none; run the whole file, with \
+         the plan that is not protected first"
+    )]
+    NoLimits(String),
+    #[error(
+        "{0} is to be protected, and no command of its hosts has ${{protection}}, the path of the settings"
+    )]
+    NothingProtected(String),
     #[error("the run left no file")]
     NoRunFile,
     #[error("the generator made no run file ({0}); its own message stands above")]
@@ -181,6 +190,7 @@ impl ExperimentError {
             | Self::Unfit(_)
             | Self::Mapping(_)
             | Self::Columns(_)
+            | Self::NothingProtected(_)
             | Self::Lab(LabError::Variable { .. }) => ErrorKind::Usage,
             Self::Conduct(error) if error.is_usage_error() => ErrorKind::Usage,
             Self::Conduct(error) if error.interrupted() => ErrorKind::Interrupted,

@@ -9,7 +9,7 @@ use crate::ExperimentError;
 use crate::input::read_plan_file;
 
 /// Folders that are searched for a lab file by its name alone, below the current folder and each above it.
-const PLACES: [&str; 3] = ["lab/experiments", "lab/scenarios", "lab"];
+const PLACES: [&str; 4] = ["lab/experiments", "lab/scenarios", "lab/overload", "lab"];
 
 /// Names the folder of services where it is not next to the lab file.
 const SERVICES: &str = "PLIMSOLL_SERVICES";

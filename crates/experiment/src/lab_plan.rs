@@ -14,6 +14,9 @@ use crate::lab_file::Case;
 /// The longest step of a quick run.
 const QUICK_STEP: Duration = Duration::from_secs(2);
 
+/// How long a target is watched after an overload in a quick run.
+const QUICK_WATCH: Duration = Duration::from_secs(6);
+
 /// The longest time of a quick run that searches for its own end.
 const QUICK_BUDGET: Duration = Duration::from_secs(20);
 
@@ -99,6 +102,9 @@ fn workers(lab: &Lab) -> u32 {
 /// Shortens a load to a preview.
 pub(crate) fn quicken(spec: &mut PlanSpec) {
     spec.warm = spec.warm.map(|warm| warm.min(QUICK_WARM));
+    if let Some(overload) = &mut spec.overload {
+        (overload.hold, overload.watch) = (Some(QUICK_STEP), Some(QUICK_WATCH));
+    }
     match &mut spec.load {
         LoadSpec::Ladder { step_limit, budget, .. } => {
             *step_limit = step_limit.map(|limit| limit.min(QUICK_STEP));

@@ -1,6 +1,7 @@
 //! Runs a lab file: its own plan and its variants.
 
-use plimsoll_analyze::Findings;
+use plimsoll_analyze::overload::protection;
+use plimsoll_analyze::{Findings, Protection};
 use plimsoll_lab::Privileges;
 use plimsoll_plan::PlanFile;
 
@@ -8,6 +9,7 @@ use crate::ExperimentError;
 use crate::case_outcome::{CaseOutcome, JudgedRun};
 use crate::context::{Progress, RunContext};
 use crate::lab_file::{Case, LabFile};
+use crate::protection::with_settings;
 use crate::recorded::{RecordedRun, RunStatus};
 use crate::runner::PlanRunner;
 
@@ -57,7 +59,7 @@ pub fn run_lab_file<'a>(
             let (name, same_lab) = (&case.name, runner.reuses_lab(&case));
             context.report(&Progress::RunBegins { name, number: index + 1, count, same_lab });
         }
-        match run_case(&case, &mut runner, context) {
+        match run_case(&case, runs.limits().as_ref(), &mut runner, context) {
             Ok(recorded) => runs.keep(&case, file.name(), recorded, count == 1),
             Err(error) if count == 1 => return Err(error.in_part(&case.name)),
             Err(_) if context.is_interrupted() => {}
@@ -76,15 +78,23 @@ pub fn run_lab_file<'a>(
 
 fn run_case(
     case: &Case<'_>,
+    limits: Option<&Protection>,
     runner: &mut PlanRunner<'_>,
     context: RunContext<'_>,
 ) -> Result<RecordedRun, ExperimentError> {
-    let recorded = runner.run_and_read(case)?;
+    let protected = with_settings(case, limits, &context.settings.out)?;
+    let case = Case { file: protected.as_ref().unwrap_or(case.file), ..case.clone() };
+    let recorded = runner.run_and_read(&case)?;
     context.report(&Progress::RunRecorded(&recorded.path));
     Ok(recorded)
 }
 
 impl<'a> LabRuns<'a> {
+    /// The limits that the last of these runs showed.
+    fn limits(&self) -> Option<Protection> {
+        self.completed.iter().rev().find_map(|run| protection(run.findings()))
+    }
+
     /// Keeps a run. One that was cut short is shown, but it is no evidence together with others.
     fn keep(&mut self, case: &Case<'a>, own_name: &'a str, recorded: RecordedRun, only: bool) {
         let mut judged = JudgedRun::new(case, &recorded);

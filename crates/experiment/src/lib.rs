@@ -22,6 +22,7 @@ mod lab_plan;
 mod lab_run;
 mod machines;
 mod order;
+mod protection;
 mod recorded;
 mod runner;
 mod session;

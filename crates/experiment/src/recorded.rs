@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use plimsoll_analyze::{Findings, SloCheck, Steadiness, analyze};
+use plimsoll_analyze::{Findings, OverloadClass, SloCheck, Steadiness, analyze};
 use plimsoll_record::{EventKind, Run};
 
 use crate::ExperimentError;
@@ -75,6 +75,8 @@ impl RunStatus {
             Self::Incomplete
         } else if strict && !is_evidence(findings) {
             Self::NotEvidence
+        } else if let Some(overload) = &findings.overload {
+            Self::of_overload(overload.class)
         } else if findings.slo.as_ref().is_some_and(SloCheck::broken) {
             Self::Broken
         } else if findings.steps.iter().all(|step| step.counts.ok == 0) {
@@ -83,6 +85,17 @@ impl RunStatus {
             Self::Open
         } else {
             Self::Met
+        }
+    }
+}
+
+impl RunStatus {
+    /// That a target holds up under overload is the condition of an overload.
+    fn of_overload(class: OverloadClass) -> Self {
+        match class {
+            OverloadClass::Graceful | OverloadClass::Degrades => Self::Met,
+            OverloadClass::Collapses | OverloadClass::Metastable => Self::Broken,
+            OverloadClass::NotOverloaded | OverloadClass::Unknown => Self::Open,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The variables of a lab file: `${dir}`, `${services}`, `${host:NAME}` and `${tmp}`.
+//! The variables of a lab file: `${dir}`, `${services}`, `${host:NAME}`, `${tmp}` and `${protection}`.
 //!
 //! A shell runs the commands, and its own variables have the same form. All others are left to it.
 
@@ -6,6 +6,9 @@ use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 
 use crate::LabError;
+
+/// The settings that protect a host which is not to be protected: an empty file.
+const NO_SETTINGS: &str = "/dev/null";
 
 /// The values of the variables on one host.
 #[derive(Debug, Clone, Copy)]
@@ -25,6 +28,8 @@ impl Variables<'_> {
         replace(text, |name| match name {
             "dir" => Ok(Some(self.folder.display().to_string())),
             "tmp" => Ok(Some(self.own.display().to_string())),
+            // An experiment puts the path of settings in its place where a run is to be protected.
+            "protection" => Ok(Some(NO_SETTINGS.to_owned())),
             "services" => {
                 self.services.map(|folder| Some(folder.display().to_string())).ok_or_else(no_services)
             }
@@ -98,9 +103,11 @@ mod tests {
 
     #[test]
     fn variables_of_the_lab_are_replaced_and_those_of_the_shell_are_left() {
-        let filled =
-            substituted("nginx -c ${dir}/a -p ${tmp} ${HOME} $X $${dir} http://${host:api}:80 ${").unwrap();
-        assert_eq!(filled, "nginx -c /files/a -p /own ${HOME} $X $${dir} http://198.18.0.3:80 ${");
+        let filled = substituted(
+            "nginx -c ${dir}/a -p ${tmp} ${HOME} $X $${dir} http://${host:api}:80 ${protection} ${",
+        )
+        .unwrap();
+        assert_eq!(filled, "nginx -c /files/a -p /own ${HOME} $X $${dir} http://198.18.0.3:80 /dev/null ${");
     }
 
     #[test]

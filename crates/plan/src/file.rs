@@ -11,6 +11,7 @@ mod expect;
 mod host;
 mod load;
 mod overlay;
+mod overload;
 mod section;
 mod switch;
 mod target;
@@ -21,7 +22,7 @@ use std::path::PathBuf;
 
 use toml::de::DeTable;
 
-use crate::{PlanSpec, ProfileSpec};
+use crate::{PlanSpec, ProfileSpec, Protector};
 use entry::Entry;
 use error::Result;
 use section::Section;
@@ -46,6 +47,9 @@ pub struct PlanFile {
     pub variants: Vec<Variant>,
     /// The CPU profile to be taken at the plateau. In a lab its URL may name hosts as `${host:NAME}`.
     pub profile: Option<ProfileSpec>,
+    /// The program whose settings, from the run of the file before this one, take the place of `${protection}` in the commands
+    /// of hosts.
+    pub protect: Option<Protector>,
     /// What the verdict should be, if the file is a test.
     pub expect: Option<Expect>,
     /// False if a quick pass over all runs of the file leaves this one out.
@@ -70,7 +74,7 @@ pub struct Variant {
 }
 
 /// The keys of a file.
-const KEYS: [&str; 18] = [
+const KEYS: [&str; 19] = [
     "name",
     "with",
     "quick",
@@ -79,6 +83,7 @@ const KEYS: [&str; 18] = [
     "load",
     "profile",
     "slo",
+    "overload",
     "generator",
     "host",
     "expect",
@@ -163,6 +168,9 @@ fn read(text: &str, root: &DeTable<'_>) -> Result<PlanFile> {
     spec.name = section.read("name", Entry::name)?;
     (spec.load, spec.warm) = load::load(&section)?;
     spec.slo = load::slo(&section)?;
+    let protect;
+    (spec.overload, protect) = overload::overload(&section)?;
+    load::add_what_overloads_need(&mut spec);
     spec.hosts = hosts.plan;
     let switches = switch::switches(&section)?;
     Ok(PlanFile {
@@ -172,6 +180,7 @@ fn read(text: &str, root: &DeTable<'_>) -> Result<PlanFile> {
         generator: host::generator(&section)?,
         variants: Vec::new(),
         profile: load::profile(&section)?,
+        protect,
         expect: expect::expect(&section)?,
         quick: section.read("quick", Entry::boolean)?.unwrap_or(true),
         row,

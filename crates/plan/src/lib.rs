@@ -13,6 +13,8 @@ mod hosts;
 mod limit;
 mod name;
 mod network;
+mod overload;
+mod overload_spec;
 mod plan;
 mod profile;
 mod profiler;
@@ -35,6 +37,8 @@ pub use hosts::{Cap, Capacity, NamedProbe, PlanHost, Probe};
 pub use limit::Limit;
 pub use name::checked_name;
 pub use network::{HostPort, IpRange, Network, NetworkError, ResolveEntry};
+pub use overload::{Onset, OverloadClass, OverloadOrder, Protector, queue_gone_sec};
+pub use overload_spec::{OverloadSpec, open_level};
 pub use plan::{
     DriverKind, Generator, LadderSteps, Level, Load, Plan, RateSearchOrder, UnknownDriver, UnreadablePlan,
 };

@@ -8,7 +8,10 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::requests::{CsvFile, MixedRequest, RequestGroup, hex};
-use crate::{ArrivalProcess, Capacity, Network, PlanHost, ProfileOrder, RateProfile, Slo, Target, TlsSpec};
+use crate::{
+    ArrivalProcess, Capacity, Network, OverloadOrder, PlanHost, ProfileOrder, RateProfile, Slo, Target,
+    TlsSpec,
+};
 
 /// One load level.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -208,6 +211,9 @@ pub struct Plan {
     /// The search for the highest rate within the conditions, after the ladder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search: Option<RateSearchOrder>,
+    /// Overloads of the highest rate within the conditions, after everything else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overload: Option<OverloadOrder>,
     /// The longest time for which a load is held before the first step, until throughput is steady.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warm: Option<Duration>,

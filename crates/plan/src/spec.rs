@@ -5,11 +5,12 @@ use std::time::Duration;
 use plimsoll_units::percent_text;
 
 use crate::name::{checked_name, default_name};
+use crate::overload_spec::reference_load;
 use crate::target::parse_header;
 use crate::{
-    ArrivalProcess, DriverKind, Generator, LadderSteps, Level, Load, Network, Plan, PlanError, PlanHost,
-    RateProfile, RateSearchOrder, ScenarioSpec, Slo, Stage, Target, TargetError, TransportSpec, hosts,
-    requests,
+    ArrivalProcess, DriverKind, Generator, LadderSteps, Level, Load, Network, OverloadSpec, Plan, PlanError,
+    PlanHost, RateProfile, RateSearchOrder, ScenarioSpec, Slo, Stage, Target, TargetError, TransportSpec,
+    hosts, requests,
 };
 
 /// The load as typed.
@@ -55,6 +56,8 @@ pub struct PlanSpec {
     pub load: LoadSpec,
     /// The search for the highest rate within the conditions, after a ladder; its ratio is above 0 and below 1.
     pub search: Option<RateSearchOrder>,
+    /// Overloads after that. If their rate is given, nothing else is loaded: neither ladder nor search.
+    pub overload: Option<OverloadSpec>,
     /// The longest time for which a load is held before the first step, until the target is warm; `None` holds none.
     pub warm: Option<Duration>,
     pub workers: Option<u64>,
@@ -156,6 +159,7 @@ impl PlanSpec {
             transport: TransportSpec::default(),
             load,
             search: None,
+            overload: None,
             warm: None,
             workers: None,
             timeout: DEFAULT_TIMEOUT,
@@ -184,8 +188,14 @@ impl PlanSpec {
         let connections_max = self.connections_max.map(connections).transpose()?;
         let depth = self.transport.streams.or(self.depth).unwrap_or(1);
         let depth = count("the number of requests on a connection", depth, MAX_DEPTH)?;
-        let load = freeze_load(self.load, connections_max, depth)?;
-        let search = self.search.map(checked_search).transpose()?;
+        self.slo.check()?;
+        let overload = self.overload.map(|typed| typed.freeze(&self.slo)).transpose()?;
+        let given_per_sec = overload.as_ref().and_then(|order| order.rate_per_sec);
+        let load = match overload.as_ref().zip(given_per_sec) {
+            Some((order, rate_per_sec)) => reference_load(order, rate_per_sec, depth),
+            None => freeze_load(self.load, connections_max, depth)?,
+        };
+        let search = self.search.filter(|_| given_per_sec.is_none()).map(checked_search).transpose()?;
         let warm = self.warm.map(|value| time("the warm-up", value, 1000)).transpose()?;
         let workers = |value| count("the number of workers", value, MAX_WORKERS);
         let generator = Generator {
@@ -200,7 +210,6 @@ impl PlanSpec {
         let host_and_port = || format!("{}-{}", default_name(&target.host), target.port);
         let name = self.name.map_or_else(|| Ok(host_and_port()), checked_name)?;
         self.network.check()?;
-        self.slo.check()?;
         hosts::check(&self.hosts)?;
         let plan = Plan {
             name,
@@ -214,6 +223,7 @@ impl PlanSpec {
             http2,
             load,
             search,
+            overload,
             warm,
             generator,
             slo: self.slo,

@@ -73,6 +73,10 @@ pub struct Frame {
     pub head: FrameHead,
     /// done − intended of every request that ended, in nanoseconds.
     pub latency: EncodedHistogram,
+    /// The same of those that ended without success: they failed, or their response is not [`Counts::ok`]. What `latency` has
+    /// besides are the times of successful responses.
+    #[serde(default)]
+    pub unsuccessful: EncodedHistogram,
     /// done − sent of every request that ended after it was sent, in nanoseconds; `None` where each of these
     /// times is the request's latency too, as in a closed loop whose connections stay open.
     pub service: Option<EncodedHistogram>,

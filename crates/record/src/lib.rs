@@ -33,7 +33,9 @@ pub use manifest::{
     RunCommand, TlsUsed,
 };
 pub use metric::{Metric, MetricKind, Unit};
-pub use run::{CpuProfile, Damage, Event, EventKind, ProfileForm, ProfileOutcome, Run, Step, StepEnd};
+pub use run::{
+    CpuProfile, Damage, Event, EventKind, ProfileForm, ProfileOutcome, RateStage, Run, Step, StepEnd,
+};
 pub use sample::{HostSample, Reading, Sharing};
 pub use source::{Source, SourceName, SubjectKind};
 pub use subject::{Address, Subject};

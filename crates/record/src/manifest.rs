@@ -15,7 +15,7 @@ pub struct FormatVersion {
 
 impl FormatVersion {
     /// The version this build writes.
-    pub const CURRENT: Self = Self { major: 2, minor: 1 };
+    pub const CURRENT: Self = Self { major: 2, minor: 2 };
 }
 
 /// Limits of the generator's machine that bound a plan.
@@ -88,6 +88,8 @@ pub enum RunCommand {
     Answer,
     /// The same, with all the time it takes to find the maximum within the conditions.
     Search,
+    /// Overloads of that maximum: what is left of it, and whether it comes back.
+    Overload,
     /// A ladder, the table of its steps first.
     Sweep,
     /// One level of load.
@@ -100,14 +102,23 @@ pub enum RunCommand {
 }
 
 impl RunCommand {
-    const ALL: [Self; 7] =
-        [Self::Answer, Self::Search, Self::Sweep, Self::Run, Self::Lab, Self::Wrk, Self::Other];
+    const ALL: [Self; 8] = [
+        Self::Answer,
+        Self::Search,
+        Self::Overload,
+        Self::Sweep,
+        Self::Run,
+        Self::Lab,
+        Self::Wrk,
+        Self::Other,
+    ];
 
     /// The word for it in run files, lists and JSON.
     pub fn name(self) -> &'static str {
         match self {
             Self::Answer => "answer",
             Self::Search => "search",
+            Self::Overload => "overload",
             Self::Sweep => "sweep",
             Self::Run => "run",
             Self::Lab => "lab",

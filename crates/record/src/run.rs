@@ -20,6 +20,14 @@ pub enum StepEnd {
     TargetLost,
 }
 
+/// A span of a step in which its offered rate went in a straight line from one value to another.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct RateStage {
+    pub from_per_sec: f64,
+    pub to_per_sec: f64,
+    pub span_ns: u64,
+}
+
 /// One step: a load level, held until it was measured.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step {
@@ -31,6 +39,8 @@ pub struct Step {
     pub depth: u16,
     /// The offered rate of an open loop, requests per second; where the rate changes, its mean over the plan's time.
     pub rate_per_sec: Option<f64>,
+    /// How the offered rate of an open loop was to go over time, one stage after another; empty for a rate that stays.
+    pub stages: Vec<RateStage>,
     /// The load, in nanoseconds since the run began.
     pub began_ns: u64,
     pub ended_ns: u64,

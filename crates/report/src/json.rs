@@ -14,6 +14,7 @@ mod hosts;
 mod lab_run;
 mod machines;
 mod origin;
+mod overload;
 mod rows;
 mod search;
 mod step;
@@ -22,6 +23,7 @@ mod verdict;
 use crate::privacy::{Values, shown_plan, shown_search, shown_steps};
 use crate::words;
 use plimsoll_analyze::Findings;
+use plimsoll_analyze::overload::protection;
 use plimsoll_record::Run;
 
 pub use ab::*;
@@ -35,6 +37,7 @@ pub use hosts::*;
 pub use lab_run::*;
 pub use machines::*;
 pub use origin::*;
+pub use overload::*;
 pub use rows::*;
 pub use search::*;
 pub use step::*;
@@ -66,6 +69,8 @@ document! {
         steps: Vec<StepDocument> = each(&shown_steps(findings, values), |step| StepDocument::new(run, findings, step)),
         /// The search for the highest rate within the conditions; null if there was none.
         search: Option<SearchDocument> = shown_search(findings, values).map(|search| SearchDocument::new(run, findings, &search)),
+        /// What becomes of the target under overload; null if it was not overloaded.
+        overload: Option<OverloadDocument> = findings.overload.as_ref().map(|overload| OverloadDocument::new(overload, protection(findings).as_ref())),
         /// Numbers of connections of the ladder that were not tried, because this machine cannot open so many.
         steps_not_run: Vec<u32> = each(&findings.not_run, |step| step.connections),
         /// The load generator's check of itself, over the steps that count for the answer.

@@ -14,9 +14,11 @@ pub mod host_view;
 pub mod json;
 mod privacy;
 mod profiled;
+mod snippet;
 pub mod text;
 pub mod words;
 
 pub use ab::AbReport;
 pub use privacy::{Values, for_figures, shareable_plan};
 pub use profiled::{NoProfile, Order, ProfiledRun};
+pub use snippet::snippet;

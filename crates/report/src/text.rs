@@ -15,6 +15,7 @@ mod hosts;
 mod level;
 mod machines;
 mod origin;
+mod overload;
 mod page;
 mod paragraph;
 mod profile;
@@ -36,6 +37,7 @@ pub(crate) use claim::successes;
 pub use comparison::{Side, comparison, incomparable};
 pub use explanation::{conclusions, explanation, table_explanation, table_reading};
 pub use machines::machines;
+pub use overload::overloads;
 pub use page::Page;
 pub use paragraph::{cut, width};
 pub use profile::{profile, profile_difference};
@@ -59,16 +61,23 @@ pub fn full(run: &Run, findings: &Findings) -> String {
     match run.manifest.command {
         RunCommand::Sweep => sweep(run, findings),
         RunCommand::Run => level::single(run, findings),
-        RunCommand::Answer | RunCommand::Search | RunCommand::Lab | RunCommand::Wrk | RunCommand::Other => {
-            answer(run, findings)
-        }
+        RunCommand::Answer
+        | RunCommand::Search
+        | RunCommand::Overload
+        | RunCommand::Lab
+        | RunCommand::Wrk
+        | RunCommand::Other => answer(run, findings),
     }
 }
 
 /// The whole answer: what the target holds, what limits it, then the figures it rests on.
 fn answer(run: &Run, findings: &Findings) -> String {
-    let answer = conclusions_of(run, findings);
-    format!("{}{answer}\n{}{}", origin::remarks(run, findings), steps::steps(findings), rest(run, findings))
+    let parts = [
+        overload::block(findings),
+        conclusions_of(run, findings),
+        steps::steps(findings) + &rest(run, findings),
+    ];
+    origin::remarks(run, findings) + &blocks(parts)
 }
 
 /// A sweep: the table of steps first.

@@ -8,6 +8,7 @@ mod evidence;
 mod failure;
 mod generator;
 pub(crate) mod machines;
+mod overload;
 mod phrase;
 mod proof;
 mod table_claim;
@@ -28,6 +29,9 @@ pub(crate) use failure::failure_name;
 pub use failure::{failure_meaning, failure_remedy, failure_seen, is_redirect};
 pub use generator::reason;
 pub(crate) use generator::{failure_advice, remedy, short_reason};
+pub(crate) use overload::{
+    limits_text, onset_name, outcome_text, overload_verdict, ramp_text, recovery_cell, times,
+};
 pub(crate) use phrase::placed;
 pub use proof::{raise, untried};
 pub(crate) use table_claim::breach_meaning;

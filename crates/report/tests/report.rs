@@ -14,6 +14,7 @@ mod report {
     mod run_rows;
     mod sample;
     mod schemas;
+    mod snippets;
     mod variants;
     mod watched;
 }

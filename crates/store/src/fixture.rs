@@ -9,8 +9,8 @@ use plimsoll_record::metric::cpu;
 use plimsoll_record::{
     CalibratedLevel, Calibration, CalibrationKey, ConnectionResource, Counts, CpuProfile, EncodedHistogram,
     Event, EventKind, FailureKind, FirstAnswer, FormatVersion, Frame, FrameHead, HostSample, Limits,
-    LoweredTo, Machine, Manifest, Phase, Preflight, ProfileForm, ProfileOutcome, Reading, Run, RunCommand,
-    Step, StepEnd, TlsUsed, WorkerTime, latency_histogram,
+    LoweredTo, Machine, Manifest, Phase, Preflight, ProfileForm, ProfileOutcome, RateStage, Reading, Run,
+    RunCommand, Step, StepEnd, TlsUsed, WorkerTime, latency_histogram,
 };
 
 use crate::RunWriter;
@@ -31,6 +31,7 @@ pub(crate) fn plan_json() -> String {
         transport: plimsoll_plan::TransportSpec::default(),
         load,
         search: None,
+        overload: None,
         warm: None,
         workers: Some(2),
         timeout: Duration::from_secs(3),
@@ -162,7 +163,15 @@ pub(crate) fn frame(step: u32, worker: u32, interval: u32, phase: Phase) -> Fram
     };
     let service = (interval > 0).then(|| histogram(seed + 1));
     let (latency, send_lag) = (histogram(seed), EncodedHistogram::default());
-    Frame { head, latency, service, send_lag, connect: histogram(seed + 2), handshake: histogram(seed + 3) }
+    Frame {
+        head,
+        latency,
+        unsuccessful: histogram(seed + 4),
+        service,
+        send_lag,
+        connect: histogram(seed + 2),
+        handshake: histogram(seed + 3),
+    }
 }
 
 pub(crate) fn step(index: u32, end: StepEnd) -> Step {
@@ -172,6 +181,7 @@ pub(crate) fn step(index: u32, end: StepEnd) -> Step {
         connections: 1 << index,
         depth: index as u16 + 5,
         rate_per_sec: (index > 0).then_some(1234.5678901234567),
+        stages: vec![RateStage { from_per_sec: 0.1, to_per_sec: 1e3, span_ns: 7 }; index as usize],
         began_ns,
         ended_ns: began_ns + 9_000,
         drained_ns: began_ns + 9_500,

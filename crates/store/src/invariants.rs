@@ -39,7 +39,10 @@ fn check_sizes(run: &Run) -> Result<(), String> {
     if instants(run).any(|ns| ns > MAX_INSTANT_NS) {
         return Err("something happened more than two years after the run began".to_owned());
     }
-    if run.steps.iter().filter_map(|step| step.rate_per_sec).any(|rate| !(0.0..=MAX_RATE).contains(&rate)) {
+    let stages = run.steps.iter().flat_map(|step| &step.stages);
+    let rates = stages.flat_map(|stage| [stage.from_per_sec, stage.to_per_sec]);
+    let rates = rates.chain(run.steps.iter().filter_map(|step| step.rate_per_sec));
+    if rates.into_iter().any(|rate| !(0.0..=MAX_RATE).contains(&rate)) {
         return Err(format!("a step has a rate that is not between 0 and {MAX_RATE} a second"));
     }
     let mut totals = [0_u64; COUNTS];
@@ -57,10 +60,16 @@ fn check_sizes(run: &Run) -> Result<(), String> {
 /// Every instant of a run but those of its manifest.
 fn instants(run: &Run) -> impl Iterator<Item = u64> {
     let steps = run.steps.iter().flat_map(|step| [step.began_ns, step.ended_ns, step.drained_ns]);
+    let stages = run.steps.iter().flat_map(|step| &step.stages).map(|stage| stage.span_ns);
     let frames = run.frames.iter().flat_map(|frame| [frame.head.began_ns, frame.head.ended_ns]);
     let hosts = run.hosts.iter().flat_map(|sample| [sample.began_ns, sample.ended_ns]);
     let profiles = run.profiles.iter().flat_map(|profile| [profile.began_ns, profile.ended_ns]);
-    steps.chain(frames).chain(hosts).chain(profiles).chain(run.events.iter().map(|event| event.at_ns))
+    steps
+        .chain(stages)
+        .chain(frames)
+        .chain(hosts)
+        .chain(profiles)
+        .chain(run.events.iter().map(|event| event.at_ns))
 }
 
 const COUNTS: usize = 20;

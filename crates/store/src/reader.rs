@@ -8,7 +8,7 @@ use plimsoll_record::{
     FrameHead, HostSample, Manifest, Phase, ProfileOutcome, Reading, Run, Sharing, Step, StepEnd, Tags,
     TlsUsed, WorkerTime,
 };
-use rusqlite::types::Type;
+use rusqlite::types::{FromSql, Type};
 use rusqlite::{Connection, Result, Row};
 
 use crate::access;
@@ -42,6 +42,11 @@ fn read_tables(connection: &mut Connection) -> Result<Run> {
     // It leaves nothing to be trusted, so that the rest is not even read.
     if verify::total(&damage).is_some() {
         return Ok(Run { damage, ..empty(manifest) });
+    }
+    if manifest.format.minor >= 2 {
+        // Only a file of an older format may lack these columns: in any other, its description of them is damaged.
+        snapshot.prepare("SELECT stages FROM step")?;
+        snapshot.prepare("SELECT unsuccessful FROM frame")?;
     }
     let steps = values(intact(&snapshot, digest::STEP, &damage, step)?);
     let frames = intact(&snapshot, digest::FRAME, &damage, frame)?;
@@ -161,6 +166,7 @@ fn step(row: &Row<'_>) -> Result<Step> {
         connections: row.get("connections")?,
         depth: row.get("depth")?,
         rate_per_sec: row.get("rate_per_sec")?,
+        stages: since_minor_2::<Json<_>>(row, "stages")?.map(|Json(stages)| stages).unwrap_or_default(),
         began_ns: row.get("began_ns")?,
         ended_ns: row.get("ended_ns")?,
         drained_ns: row.get("drained_ns")?,
@@ -172,6 +178,7 @@ fn frame(row: &Row<'_>) -> Result<Frame> {
     Ok(Frame {
         head: frame_head(row)?,
         latency: EncodedHistogram::from_bytes(row.get("latency")?),
+        unsuccessful: EncodedHistogram::from_bytes(since_minor_2(row, "unsuccessful")?.unwrap_or_default()),
         service: row.get::<_, Option<_>>("service")?.map(EncodedHistogram::from_bytes),
         send_lag: EncodedHistogram::from_bytes(row.get("send_lag")?),
         connect: EncodedHistogram::from_bytes(row.get("connect")?),
@@ -266,6 +273,14 @@ fn event(row: &Row<'_>) -> Result<Event> {
     let failure = if kind == EventKind::FailureSeen { FailureKind::from_name(&text) } else { None };
     let text = if failure.is_some() { String::new() } else { text };
     Ok(Event { at_ns: row.get("at_ns")?, kind, failure, text })
+}
+
+/// A value whose column files before format 2.2 do not have; all others have been found to have it.
+fn since_minor_2<T: FromSql>(row: &Row<'_>, column: &str) -> Result<Option<T>> {
+    match row.get(column) {
+        Err(rusqlite::Error::InvalidColumnName(_)) => Ok(None),
+        value => value,
+    }
 }
 
 fn json<T: serde::de::DeserializeOwned>(row: &Row<'_>, column: &str) -> Result<T> {

@@ -23,10 +23,10 @@ const BUSY_TIMEOUT: Duration = Duration::from_millis(500);
 // The values are in the order of the columns in the schema.
 const INSERT_MANIFEST: &str = "INSERT INTO manifest VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)";
 /// A step is under way until it is written again.
-const UPSERT_STEP: &str = "INSERT OR REPLACE INTO step VALUES (?1, ?, ?, ?, ?, ?, ?, ?, \
+const UPSERT_STEP: &str = "INSERT OR REPLACE INTO step VALUES (?1, ?, ?, ?, ?, ?, ?, ?, ?, \
     NOT EXISTS (SELECT 1 FROM step WHERE step = ?1))";
 const INSERT_FRAME: &str = "INSERT INTO frame VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, \
-    ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+    ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 const INSERT_HOST_SAMPLE: &str = "INSERT INTO host_sample VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)";
 const UPSERT_PROFILE: &str = "INSERT OR REPLACE INTO profile VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
 const INSERT_EVENT: &str = "INSERT INTO event VALUES (NULL, ?, ?, ?)";
@@ -78,6 +78,7 @@ impl RunWriter {
                 step.connections,
                 step.depth,
                 step.rate_per_sec,
+                (!step.stages.is_empty()).then_some(Json(&step.stages)),
                 step.began_ns,
                 step.ended_ns,
                 step.drained_ns,
@@ -121,6 +122,7 @@ impl RunWriter {
                 head.time.starved_ns,
                 head.time.stalled_ns,
                 frame.latency.as_bytes(),
+                frame.unsuccessful.as_bytes(),
                 frame.service.as_ref().map(EncodedHistogram::as_bytes),
                 frame.send_lag.as_bytes(),
                 frame.connect.as_bytes(),

@@ -1,10 +1,11 @@
 //! What one step came to.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
-use plimsoll_plan::{Level, Plan, RateProfile};
+use plimsoll_plan::{Level, Plan, RateProfile, Stage};
 use plimsoll_record::{
-    CorruptHistogram, EncodedHistogram, Frame, FrameHead, Histogram, Phase, Run, Step, StepEnd,
+    CorruptHistogram, EncodedHistogram, Frame, FrameHead, Histogram, Phase, RateStage, Run, Step, StepEnd,
 };
 use plimsoll_stats::wilson;
 
@@ -124,6 +125,19 @@ fn times(
     Ok((times, ended))
 }
 
+/// The offered rate of a step over time: of its own stages, or of the plan's level where they were not recorded.
+fn offered(plan: &Plan, step: &Step) -> Option<RateProfile> {
+    let stage = |stage: &RateStage| Stage {
+        from_per_sec: stage.from_per_sec,
+        to_per_sec: stage.to_per_sec,
+        duration: Duration::from_nanos(stage.span_ns),
+    };
+    match step.stages.as_slice() {
+        [] => plan.level().and_then(Level::profile).cloned(),
+        stages => Some(RateProfile::Stages(stages.iter().map(stage).collect())),
+    }
+}
+
 /// What one step of a run came to, from its frames and what is known of the generator's host.
 pub(crate) fn summarize(
     run: &Run,
@@ -131,7 +145,8 @@ pub(crate) fn summarize(
     step: &Step,
     frames: &[&Frame],
 ) -> Result<StepSummary, CorruptHistogram> {
-    let profile = plan.level().and_then(Level::profile);
+    let profile = offered(plan, step);
+    let profile = profile.as_ref();
     let window = window(step, profile.is_some_and(RateProfile::varies), frames);
     let (latency_times, measured_times) = times(&window, |frame| &frame.latency)?;
     let latency = summary(&latency_times);

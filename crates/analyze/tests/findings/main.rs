@@ -17,6 +17,7 @@ mod machine;
 mod neighbours;
 #[cfg(test)]
 mod objective;
+mod overload;
 #[cfg(test)]
 mod profiled;
 #[cfg(test)]

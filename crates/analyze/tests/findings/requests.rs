@@ -37,6 +37,7 @@ fn second_request(frame: &Frame, for_each: f64) -> Frame {
             ..frame.head.clone()
         },
         latency: EncodedHistogram::encode(&times),
+        unsuccessful: none(),
         service: None,
         send_lag: none(),
         connect: none(),

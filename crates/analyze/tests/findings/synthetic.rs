@@ -138,6 +138,7 @@ impl Level {
         Frame {
             head,
             latency: times,
+            unsuccessful: EncodedHistogram::default(),
             service: None,
             send_lag: times_of(self.send_lag_ns, timed),
             connect: EncodedHistogram::default(),
@@ -178,6 +179,7 @@ impl Level {
         Frame {
             head: FrameHead { phase: Phase::Drain, counts, in_flight: 0, ..load.head },
             latency: late,
+            unsuccessful: EncodedHistogram::default(),
             service: None,
             send_lag: EncodedHistogram::default(),
             connect: EncodedHistogram::default(),
@@ -262,6 +264,7 @@ fn run(load: LoadSpec, levels: &[Level], slo: Slo) -> Run {
             connections,
             depth: level.depth,
             rate_per_sec,
+            stages: Vec::new(),
             began_ns,
             ended_ns,
             drained_ns,
@@ -292,6 +295,7 @@ fn manifest(load: LoadSpec, slo: Slo) -> Manifest {
         transport: plimsoll_plan::TransportSpec::default(),
         load,
         search: None,
+        overload: None,
         warm: None,
         workers: Some(u64::from(WORKERS)),
         timeout: Duration::from_secs(1),

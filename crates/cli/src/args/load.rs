@@ -331,13 +331,13 @@ fn single() -> LoadSpec {
 
 /// What flags are laid over: the plan of a file, or one that has only a load.
 #[derive(Debug)]
-struct Base {
-    spec: PlanSpec,
+pub(super) struct Base {
+    pub(super) spec: PlanSpec,
     profile: Option<ProfileSpec>,
 }
 
 impl Base {
-    fn new(load: LoadSpec) -> Self {
+    pub(super) fn new(load: LoadSpec) -> Self {
         Self { spec: PlanSpec { seed: fresh_seed(), ..PlanSpec::new("", load) }, profile: None }
     }
 
@@ -360,7 +360,12 @@ impl Base {
     }
 
     /// Freezes the plan, with the name, the hosts and the profile of the command line.
-    fn asked(self, csv: Option<Vec<u8>>, keep: &KeepArgs, watch: &WatchArgs) -> anyhow::Result<Asked> {
+    pub(super) fn asked(
+        self,
+        csv: Option<Vec<u8>>,
+        keep: &KeepArgs,
+        watch: &WatchArgs,
+    ) -> anyhow::Result<Asked> {
         let Self { mut spec, profile } = self;
         spec.name = keep.name.clone().or(spec.name);
         spec.hosts.extend(watch.hosts());

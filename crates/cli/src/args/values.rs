@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::builder::{PathBufValueParser, TypedValueParser};
-use plimsoll_plan::{PlanError, checked_name};
+use plimsoll_plan::{PlanError, Protector, checked_name};
 use plimsoll_store::{RunRow, StoreError};
 use plimsoll_units::parse_duration;
 
@@ -85,6 +85,12 @@ pub(crate) fn duration_with_unit(text: &str) -> Result<Duration, String> {
         return Err(format!("`{text}` has no unit; write {text}ms or {text}s"));
     }
     parse_duration(text).map_err(|error| error.to_string())
+}
+
+/// A program that protects a service, as it is typed.
+pub(crate) fn protector(text: &str) -> Result<Protector, String> {
+    let names = Protector::ALL.map(Protector::name).join(", ");
+    Protector::from_name(text).ok_or_else(|| format!("`{text}` is none of {names}"))
 }
 
 #[cfg(test)]

@@ -4,11 +4,12 @@ use plimsoll_analyze::{Findings, analyze};
 use plimsoll_conductor::{Outcome, RunOptions, conduct};
 use plimsoll_experiment::RunStatus;
 use plimsoll_history::StoreAddress;
-use plimsoll_plan::{Load, Plan};
+use plimsoll_plan::Plan;
 use plimsoll_record::RunCommand;
 
+use super::overload::{announce, print_snippet};
 use super::recorded::{Form, print_run};
-use crate::args::{AnswerArgs, Asked, KeepArgs, RunArgs, SearchArgs, SweepArgs};
+use crate::args::{AnswerArgs, Asked, KeepArgs, OverloadArgs, RunArgs, SearchArgs, SweepArgs};
 use crate::calibrations;
 use crate::delivery;
 use crate::exit::{Exit, UsageError};
@@ -26,6 +27,19 @@ pub(crate) fn search(args: &SearchArgs) -> anyhow::Result<Exit> {
     measure(args.plan()?, RunCommand::Search, &args.keep, args.slo.strict)
 }
 
+pub(crate) fn overload(args: &OverloadArgs) -> anyhow::Result<Exit> {
+    let asked = args.plan()?;
+    if !args.keep.quiet {
+        announce(&asked.plan);
+    }
+    let Some(protector) = args.snippet else {
+        return measure(asked, RunCommand::Overload, &args.keep, args.slo.strict);
+    };
+    measure_and(asked, RunCommand::Overload, &args.keep, args.slo.strict, |_, findings| {
+        print_snippet(findings, protector)
+    })
+}
+
 pub(crate) fn sweep(args: &SweepArgs) -> anyhow::Result<Exit> {
     measure(args.plan()?, RunCommand::Sweep, &args.keep, args.slo.strict)
 }
@@ -35,6 +49,20 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
 }
 
 fn measure(asked: Asked, command: RunCommand, keep: &KeepArgs, strict: bool) -> anyhow::Result<Exit> {
+    measure_and(asked, command, keep, strict, |outcome, findings| {
+        print_run(&outcome.run, findings, Form::new(keep.json, keep.full), outcome.file.as_deref())?;
+        Ok(Exit::Success)
+    })
+}
+
+/// Makes a run and prints something of it; its exit code is that of the run, unless there was nothing to print.
+fn measure_and(
+    asked: Asked,
+    command: RunCommand,
+    keep: &KeepArgs,
+    strict: bool,
+    print: impl FnOnce(&Outcome, &Findings) -> anyhow::Result<Exit>,
+) -> anyhow::Result<Exit> {
     refuse_existing(&asked.plan, command, keep)?;
     let store = store(keep)?;
     if !keep.no_files {
@@ -44,7 +72,7 @@ fn measure(asked: Asked, command: RunCommand, keep: &KeepArgs, strict: bool) -> 
     let interrupted = signals::interrupted()?;
     let calibrations = calibrations::known();
     let options = RunOptions {
-        ask_first: matches!(command, RunCommand::Answer | RunCommand::Search),
+        ask_first: matches!(command, RunCommand::Answer | RunCommand::Search | RunCommand::Overload),
         csv: asked.csv.as_deref(),
         folder: (!keep.no_files).then_some(keep.out.as_path()),
         calibrations: &calibrations,
@@ -54,8 +82,7 @@ fn measure(asked: Asked, command: RunCommand, keep: &KeepArgs, strict: bool) -> 
     };
     let outcome = conduct(asked.plan, options, &mut Display::new(keep.quiet))?;
     let findings = analyze(&outcome.run)?;
-    let form = Form::new(keep.json, keep.full);
-    print_run(&outcome.run, &findings, form, outcome.file.as_deref())?;
+    let printed = print(&outcome, &findings)?;
     let mut written = figures(&outcome, &findings, keep);
     written.paths.splice(0..0, outcome.file.clone());
     let figures_are_there = written.report(keep.quiet);
@@ -63,7 +90,11 @@ fn measure(asked: Asked, command: RunCommand, keep: &KeepArgs, strict: bool) -> 
         delivery::hand_over(file, &store, keep.quiet, &interrupted);
     }
     let all_is_kept = run_file_is_whole(outcome.trouble) && figures_are_there;
-    Ok(if all_is_kept { RunStatus::new(&outcome.run, &findings, strict).into() } else { Exit::CouldNotRun })
+    Ok(match (all_is_kept, printed) {
+        (false, _) => Exit::CouldNotRun,
+        (true, Exit::Success) => RunStatus::new(&outcome.run, &findings, strict).into(),
+        (true, printed) => printed,
+    })
 }
 
 /// The store that gets the run. One that is named for a run without a file would get nothing, which is said before the load.
@@ -95,10 +126,7 @@ fn warn_of_lengths(plan: &Plan) {
 /// Files that carry a name of the user's choosing are not silently replaced; that is said before the load.
 fn refuse_existing(plan: &Plan, command: RunCommand, keep: &KeepArgs) -> anyhow::Result<()> {
     let Some(name) = keep.name.as_ref().filter(|_| !keep.force && !keep.no_files) else { return Ok(()) };
-    if !matches!(plan.load, Load::Ladder { .. }) {
-        return Ok(());
-    }
-    files::refuse_existing(&keep.out, &files::ladder_names(name, command))
+    files::refuse_existing(&keep.out, &files::names_of_run(name, command, plan))
 }
 
 /// The name that figures and tables carry: the user's own, or else that of the run file, which is unique.
@@ -108,16 +136,10 @@ fn stem(outcome: &Outcome, keep: &KeepArgs) -> String {
 }
 
 fn figures(outcome: &Outcome, findings: &Findings, keep: &KeepArgs) -> Written {
-    if keep.no_files || !matches!(findings.plan.load, Load::Ladder { .. }) {
+    if keep.no_files {
         return Written::default();
     }
-    Written::to(
-        &keep.out,
-        Output::ladder(
-            &stem(outcome, keep),
-            outcome.run.manifest.command,
-            &for_figures(findings, Values::Hidden),
-        ),
-        keep.force,
-    )
+    let shown = for_figures(findings, Values::Hidden);
+    let outputs = Output::of_run(&stem(outcome, keep), outcome.run.manifest.command, &shown);
+    Written::to(&keep.out, outputs, keep.force)
 }

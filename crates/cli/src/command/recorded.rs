@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 use plimsoll_analyze::Findings;
 use plimsoll_experiment::{RecordedRun, file_stem, read_run, read_what_is_intact};
-use plimsoll_plan::Load;
+use plimsoll_plan::{Load, Protector};
 use plimsoll_record::Run;
 use plimsoll_report::{Values, csv, dat, for_figures, json, text, words};
 use plimsoll_units::{escape_control, grouped};
 
+use super::overload::print_snippet;
 use crate::args::values;
 use crate::exit::Exit;
 use crate::files::{Output, Written};
@@ -26,6 +27,9 @@ pub(crate) struct ReportArgs {
     /// The full report instead of the short answer: all steps and figures, the evidence, the self-check
     #[arg(long)]
     full: bool,
+    /// Print the settings that protect the target, and nothing else: nginx, envoy, haproxy, resilience4j or grpc
+    #[arg(long, value_name = "PROGRAM", conflicts_with_all = ["json", "full", "out"], value_parser = values::protector)]
+    snippet: Option<Protector>,
     /// Draw the figures again, and write the .dat, into this folder
     #[arg(short = 'o', long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -110,7 +114,11 @@ pub(super) fn print_run(
 
 pub(crate) fn report(args: &ReportArgs) -> anyhow::Result<Exit> {
     let RecordedRun { run, findings, .. } = read_what_is_intact(&args.file)?;
-    if args.out.is_some() && !matches!(findings.plan.load, Load::Ladder { .. }) {
+    if let Some(protector) = args.snippet {
+        return print_snippet(&findings, protector);
+    }
+    let is_drawn = matches!(findings.plan.load, Load::Ladder { .. }) || findings.overload.is_some();
+    if args.out.is_some() && !is_drawn {
         bail!(
             "{} holds one level of load, and --out draws the table and figures of a ladder; \
              use `plimsoll report` without it, or `plimsoll export` to csv or json",
@@ -123,7 +131,8 @@ pub(crate) fn report(args: &ReportArgs) -> anyhow::Result<Exit> {
     if let Some(folder) = &args.out {
         let stem = args.name.clone().unwrap_or_else(|| file_stem(&args.file));
         let shown = for_figures(&findings, values);
-        let written = Written::to(folder, Output::ladder(&stem, run.manifest.command, &shown), args.force);
+        let outputs = Output::of_run(&stem, run.manifest.command, &shown);
+        let written = Written::to(folder, outputs, args.force);
         return Ok(Exit::of_all(written.report(false) && run.damage.is_empty(), false));
     }
     Ok(Exit::of_all(run.damage.is_empty(), false))

@@ -27,6 +27,7 @@ mod lab_run;
 mod loss;
 mod mistyped;
 mod network;
+mod overload;
 mod pages;
 mod plan;
 mod probe;

@@ -24,6 +24,7 @@ fn plan(load: LoadSpec) -> Plan {
         transport: TransportSpec::default(),
         load,
         search: None,
+        overload: None,
         warm: None,
         workers: None,
         timeout: Duration::from_secs(1),

@@ -19,6 +19,7 @@ fn spec(url: &str) -> PlanSpec {
         network: Network::default(),
         load: LoadSpec::Ladder { steps: None, step_limit: None, budget: None },
         search: None,
+        overload: None,
         warm: None,
         workers: None,
         timeout: Duration::from_secs(1),

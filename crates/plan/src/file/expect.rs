@@ -3,7 +3,7 @@
 use super::entry::Entry;
 use super::error::{Result, instead};
 use super::section::Section;
-use crate::Limit;
+use crate::{Limit, OverloadClass};
 
 /// One limit that a verdict should name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,25 +16,37 @@ pub struct Expected {
 /// What the verdict should be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Expect {
-    /// If there are several, they are too close to be distinguished, and the verdict must name all of them.
+    /// If there are several, they are too close to be distinguished, and the verdict must name all of them. Empty if only what
+    /// becomes of it under overload is expected.
     pub limits: Vec<Expected>,
     /// The size of a pool.
     pub size: Option<u64>,
+    /// What becomes of the target under overload: one of these; empty if it does not matter.
+    pub overload: Vec<OverloadClass>,
 }
 
 pub(super) fn expect(file: &Section<'_>) -> Result<Option<Expect>> {
-    let Some(section) = file.section("expect", &["limit", "where", "size", "either"])? else {
+    let Some(section) = file.section("expect", &["limit", "where", "size", "either", "overload"])? else {
         return Ok(None);
     };
     section.at_most_one(&["limit", "either"])?;
     section.at_most_one(&["where", "either"])?;
     let size = section.read("size", Entry::count)?;
+    let overload = match section.get("overload") {
+        Some(classes) => classes.one_or_more()?.iter().map(class).collect::<Result<_>>()?,
+        None => Vec::new(),
+    };
     if let Some(either) = section.get("either") {
         let limits = either.items()?.iter().map(tied).collect::<Result<Vec<_>>>()?;
         if limits.len() < 2 {
             return Err(either.wrong("a list of at least two, such as [\"cpu@web\", \"bandwidth@web\"]"));
         }
-        return Ok(Some(Expect { limits, size }));
+        return Ok(Some(Expect { limits, size, overload }));
+    }
+    if section.get("limit").is_none() && !overload.is_empty() {
+        section.at_most_one(&["overload", "where"])?;
+        section.at_most_one(&["overload", "size"])?;
+        return Ok(Some(Expect { limits: Vec::new(), size, overload }));
     }
     let Some(entry) = section.get("limit") else {
         return Err(section.missing("limit", "it says what the verdict should name"));
@@ -47,7 +59,7 @@ pub(super) fn expect(file: &Section<'_>) -> Result<Option<Expect>> {
         return Ok(None);
     }
     let expected = Expected { limit: known(&entry, &limit)?, host: section.read("where", Entry::string)? };
-    Ok(Some(Expect { limits: vec![expected], size }))
+    Ok(Some(Expect { limits: vec![expected], size, overload }))
 }
 
 fn known(entry: &Entry<'_>, name: &str) -> Result<Limit> {
@@ -56,6 +68,14 @@ fn known(entry: &Entry<'_>, name: &str) -> Result<Limit> {
         entry.wrong(&format!("a limit that a verdict can name; {}", instead(name, &names)))
     };
     Limit::from_name(name).ok_or_else(unknown)
+}
+
+fn class(entry: &Entry<'_>) -> Result<OverloadClass> {
+    let name = entry.string()?;
+    let names = OverloadClass::ALL.map(OverloadClass::name);
+    OverloadClass::from_name(&name).ok_or_else(|| {
+        entry.wrong(&format!("what becomes of a service under overload; {}", instead(&name, &names)))
+    })
 }
 
 /// `cpu@web`.

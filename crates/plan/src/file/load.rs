@@ -5,13 +5,20 @@ use std::time::Duration;
 use super::entry::Entry;
 use super::error::{PlanFileError, Problem, Result};
 use super::section::Section;
-use crate::{ArrivalProcess, Condition, LatencyLimit, LoadSpec, ProfileSpec, RateProfile, Slo, Stage};
+use crate::{
+    ArrivalProcess, Condition, LatencyLimit, LoadSpec, OverloadSpec, PlanSpec, ProfileSpec, RateProfile,
+    RateSearchOrder, Slo, Stage,
+};
 
 /// How long a rate is held, and a step at most, where nothing is said.
 const STEP: Duration = Duration::from_secs(10);
 
 /// The time of the whole where the ladder is searched for and no step's time is given: that of `plimsoll URL`.
 const BUDGET: Duration = Duration::from_secs(90);
+
+/// The time of a ladder and of the search for the rate that is overloaded, and the width of its interval.
+const SEARCH_BUDGET: Duration = Duration::from_secs(180);
+const SEARCH_TOLERANCE: f64 = 0.05;
 
 /// The load: a ladder, rates, or the ladder that finds its own end; and how long it is held at most before the first step.
 pub(super) fn load(file: &Section<'_>) -> Result<(LoadSpec, Option<Duration>)> {
@@ -44,6 +51,19 @@ fn held(section: &Section<'_>) -> Result<LoadSpec> {
 
 pub(super) fn search(step: Option<Duration>) -> LoadSpec {
     LoadSpec::Ladder { steps: None, step_limit: step, budget: step.is_none().then_some(BUDGET) }
+}
+
+/// Overloads rest on conditions, on users who give up, and, where their rate is not given, on a search for it.
+pub(super) fn add_what_overloads_need(spec: &mut PlanSpec) {
+    let Some(overload) = &spec.overload else { return };
+    spec.slo = spec.slo.clone().or(&Slo::reference());
+    spec.timeout = OverloadSpec::patience(&spec.slo);
+    if overload.rate_per_sec.is_none() {
+        spec.search = Some(RateSearchOrder { tolerance: SEARCH_TOLERANCE });
+        if let LoadSpec::Ladder { budget, .. } = &mut spec.load {
+            *budget = budget.map(|_| SEARCH_BUDGET);
+        }
+    }
 }
 
 /// One rate, several one after another, or stages as they are typed on the command line.

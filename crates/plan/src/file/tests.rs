@@ -76,7 +76,7 @@ fn a_whole_file_becomes_a_plan_hosts_and_an_expectation() {
     assert_eq!(plan.hosts[0].tier.as_deref(), Some("nginx"));
     assert_eq!(plan.hosts[1].probes, [Probe::None]);
     let cpu = Expected { limit: Limit::Cpu, host: Some("web".to_owned()) };
-    assert_eq!(file.expect, Some(Expect { limits: vec![cpu], size: None }));
+    assert_eq!(file.expect, Some(Expect { limits: vec![cpu], size: None, overload: Vec::new() }));
 }
 
 #[test]

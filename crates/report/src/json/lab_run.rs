@@ -41,6 +41,8 @@ pub struct CaseDocument {
     pub expected: Option<ExpectedDocument>,
     /// What was found; null for one that could not be run.
     pub found: Option<FoundDocument>,
+    /// What became of the target under overload, by the words of an overload's class; null if it was not overloaded.
+    pub overload: Option<String>,
     /// Limits that the evidence does not exclude.
     pub also: Vec<NamedLimitDocument>,
     /// How well it is founded; null for one that could not be run.
@@ -87,6 +89,9 @@ pub struct ExpectedDocument {
     pub named: NamedLimitDocument,
     /// How large a pool is.
     pub size: Option<u64>,
+    /// What should become of it under overload: one of these.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub overload: Vec<String>,
     /// All limits, where several are too close to be distinguished.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub either: Vec<NamedLimitDocument>,

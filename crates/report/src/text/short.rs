@@ -5,6 +5,7 @@ mod headline;
 mod ladder;
 mod level;
 mod next;
+mod overload;
 mod sentences;
 
 use plimsoll_analyze::{Confidence, Excluded, Findings, Limit, Place, ProofOutcome, Steadiness, StepSummary};
@@ -35,7 +36,11 @@ const MIN_STEPS: usize = 3;
 pub fn short(run: &Run, findings: &Findings, page: &Page) -> String {
     let damage =
         origin::damage(run).map(|text| page.paint_lines(Ink::Bad, &wrapped_to(page.width, "", "", &text)));
-    let head = damage.unwrap_or_default() + &headline::headline(findings, page);
+    let damage = damage.unwrap_or_default();
+    if let Some(overload) = &findings.overload {
+        return damage + &with_remarks(overload::overload(findings, overload, page), run, findings, page);
+    }
+    let head = damage + &headline::headline(findings, page);
     let verdict = verdict_of(run, findings, page) + &next::next(run, findings, page);
     let tail = remarks(run, findings, page) + &more(run, findings, page);
     let body = match findings.plan.load {
@@ -54,6 +59,13 @@ pub fn short(run: &Run, findings: &Findings, page: &Page) -> String {
     };
     let parts = [head, verdict, body + &tail];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
+}
+
+/// The answer with its remarks, as far as there is room, and where the rest is read.
+fn with_remarks(answer: String, run: &Run, findings: &Findings, page: &Page) -> String {
+    let (remarks, more) = (remarks(run, findings, page), more(run, findings, page));
+    let lines = [&answer, &remarks, &more].iter().map(|part| part.lines().count()).sum::<usize>();
+    if lines > MAX_LINES { answer + &more } else { answer + &remarks + &more }
 }
 
 /// The throughput that the answer speaks of, in requests per second, as one word.

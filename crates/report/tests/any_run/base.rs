@@ -81,6 +81,7 @@ fn step(index: u32) -> Step {
         connections: 1 << index,
         depth: 1,
         rate_per_sec: None,
+        stages: Vec::new(),
         began_ns: begin_ns(index),
         ended_ns,
         drained_ns: ended_ns + SECOND_NS / 10,
@@ -118,7 +119,15 @@ fn frame(step: u32, interval: u32) -> Frame {
     };
     let latency = EncodedHistogram::encode(&latency);
     let none = EncodedHistogram::default();
-    Frame { head, latency, service: None, send_lag: none.clone(), connect: none.clone(), handshake: none }
+    Frame {
+        head,
+        latency,
+        unsuccessful: none.clone(),
+        service: None,
+        send_lag: none.clone(),
+        connect: none.clone(),
+        handshake: none,
+    }
 }
 
 /// What a host has used of its two cores, and sent, after this many seconds.

@@ -46,6 +46,7 @@ pub(super) fn plan(load: LoadSpec, slo: Slo) -> Plan {
         transport: plimsoll_plan::TransportSpec::default(),
         load,
         search: None,
+        overload: None,
         warm: None,
         workers: Some(1),
         timeout: Duration::from_secs(30),
@@ -244,6 +245,7 @@ fn sample(command: RunCommand, plan: Plan, mut steps: Vec<StepSummary>, verdict:
         not_run: Vec::new(),
         profiled: Vec::new(),
         search: None,
+        overload: None,
         lower_bound: false,
     };
     let run = Run {
@@ -507,5 +509,13 @@ fn frame(interval: u32, backlog: u64) -> Frame {
         time: WorkerTime::default(),
     };
     let none = EncodedHistogram::default;
-    Frame { head, latency: none(), service: None, send_lag: none(), connect: none(), handshake: none() }
+    Frame {
+        head,
+        latency: none(),
+        unsuccessful: none(),
+        service: None,
+        send_lag: none(),
+        connect: none(),
+        handshake: none(),
+    }
 }

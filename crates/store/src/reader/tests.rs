@@ -144,6 +144,18 @@ fn another_major_version_is_refused_by_name_and_a_newer_minor_one_is_read() {
     assert_eq!(read(&path).unwrap().manifest.format.minor, 9);
 }
 
+#[test]
+fn what_an_older_minor_version_did_not_record_is_missing_and_no_error() {
+    let (_folder, path) = place("older.plimsoll");
+    fixture::recorded(&path);
+    let columns = "ALTER TABLE frame DROP COLUMN unsuccessful; ALTER TABLE step DROP COLUMN stages";
+    rewrite(&path, &format!("{columns}; UPDATE manifest SET format_minor = 1"));
+    let run = read(&path).unwrap();
+    assert_eq!(run.frames.len(), fixture::run().frames.len());
+    assert!(run.frames.iter().all(|frame| frame.unsuccessful.as_bytes().is_empty()));
+    assert!(run.steps.iter().all(|step| step.stages.is_empty()));
+}
+
 fn edit(path: &Path, sql: &str) {
     Connection::open(path).unwrap().execute_batch(sql).unwrap();
 }

@@ -33,6 +33,7 @@ fn frame(interval: usize, rate: f64, service_ns: Option<u64>) -> Frame {
     Frame {
         head,
         latency: times.unwrap_or_default(),
+        unsuccessful: none.clone(),
         service: None,
         send_lag: none.clone(),
         connect: none.clone(),

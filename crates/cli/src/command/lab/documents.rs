@@ -24,6 +24,7 @@ pub(super) fn case_document(outcome: &CaseOutcome) -> CaseDocument {
             named: named(judged.verdict.limit, judged.verdict.host()),
             size: judged.size(),
         }),
+        overload: judged.and_then(|judged| judged.overload).map(|class| class.name().to_owned()),
         also: verdict.map(also).unwrap_or_default(),
         confidence: verdict.map(|verdict| verdict.confidence.name().to_owned()),
         right: outcome.as_expected(),
@@ -49,6 +50,7 @@ fn expected_document(expected: &Expect) -> ExpectedDocument {
     ExpectedDocument {
         named: all.first().cloned().unwrap_or(none),
         size: expected.size,
+        overload: expected.overload.iter().map(|class| class.name().to_owned()).collect(),
         either: if all.len() > 1 { all } else { Vec::new() },
     }
 }
@@ -62,7 +64,8 @@ mod tests {
     #[test]
     fn json_of_a_tie_holds_all_of_it() {
         let one = |limit| Expected { limit, host: Some("web".to_owned()) };
-        let tie = Expect { limits: vec![one(Limit::Cpu), one(Limit::Bandwidth)], size: None };
+        let tie =
+            Expect { limits: vec![one(Limit::Cpu), one(Limit::Bandwidth)], size: None, overload: Vec::new() };
         let tie = serde_json::to_value(expected_document(&tie)).unwrap();
         assert_eq!((&tie["limit"], &tie["where"]), (&json!("cpu"), &json!("web")));
         assert_eq!(tie["either"][1]["limit"], "bandwidth");

@@ -138,7 +138,7 @@ fn report(runs: &LabRuns<'_>, full: bool) -> anyhow::Result<String> {
     };
     let expected = expected.as_ref().map_or_else(String::new, |expected| match only.as_expected() {
         Some(true) => format!("\nas expected: {}\n", words(expected)),
-        _ => format!("\nNOT as expected: {} instead of {}\n", judged.limit_text(), words(expected)),
+        _ => format!("\nNOT as expected: {} instead of {}\n", judged.found_text(), words(expected)),
     });
     Ok(report + &expected)
 }

@@ -44,6 +44,11 @@ impl Sections {
         let document = LabRunDocument::new(runs);
         let mut sections = Self { stem, document, texts: Vec::new(), figures: Vec::new() };
         sections.rows(name, conclusions);
+        let overloaded: Vec<_> = completed.iter().map(|run| (run.name, run.findings())).collect();
+        let overloads = text::overloads(&overloaded);
+        if !overloads.is_empty() {
+            sections.section("Overload, run by run", &overloads);
+        }
         let profiled: Vec<Profiled> = completed.iter().map(profiled).collect();
         let profile_of = |run: &CompletedRun<'_>| {
             let index = completed.iter().position(|known| known.name == run.name)?;

@@ -59,6 +59,8 @@ fn cells(outcome: &CaseOutcome) -> [String; 8] {
         }
     };
     let (verdict, limit) = (&judged.verdict, judged.verdict.limit.name());
+    // What becomes of an overload is in no place, and has no confidence but its own interval.
+    let if_limit = |text: &str| if judged.overload.is_some() { String::new() } else { text.to_owned() };
     let of_peak =
         |text: fn(&PeakStep) -> Option<String>| judged.peak.as_ref().and_then(text).unwrap_or_default();
     let throughput = |peak: &PeakStep| {
@@ -70,9 +72,13 @@ fn cells(outcome: &CaseOutcome) -> [String; 8] {
         of_peak(throughput),
         of_peak(|peak| Some(peak.connections.to_string())),
         of_peak(|peak| peak.p99_ns.map(duration_text)),
-        judged.size().map_or_else(|| limit.to_owned(), |size| format!("{limit} of {size:.0}")),
-        verdict.host().to_owned(),
-        verdict.confidence.name().to_owned(),
+        match (judged.overload, judged.size()) {
+            (Some(_), _) => judged.found_text(),
+            (None, Some(size)) => format!("{limit} of {size:.0}"),
+            (None, None) => limit.to_owned(),
+        },
+        if_limit(verdict.host()),
+        if_limit(verdict.confidence.name()),
         match (outcome.as_expected(), &outcome.expected) {
             (Some(true), _) => "right".to_owned(),
             (Some(false), Some(expected)) => format!("WRONG, expected {}", words(expected)),
@@ -104,6 +110,9 @@ pub(super) fn words(expected: &Expect) -> String {
         Some(host) => format!("{}@{host}", expected.limit.name()),
         None => expected.limit.name().to_owned(),
     };
+    let classes =
+        expected.overload.iter().map(|class| class.name().to_owned()).collect::<Vec<_>>().join(" or ");
     let limits = expected.limits.iter().map(one).collect::<Vec<_>>().join(" and ");
+    let limits = [limits, classes].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
     expected.size.map_or_else(|| limits.clone(), |size| format!("{limits} of {size}"))
 }

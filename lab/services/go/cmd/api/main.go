@@ -42,9 +42,12 @@ func serviceOf(arguments []string) (listen string, service *cost, err error) {
 	flags.DurationVar(&service.lockedCPU, "locked-cpu", 0, "CPU time of a request while it holds the one lock")
 	size := flags.Int("size", 2, "bytes of an answer")
 	pool := flags.Int("pool", 0, "requests worked on at once; 0 has no limit")
+	waiting := flags.Int("waiting", work.Unbounded, "requests that may wait for that, the others get 503; below 0 has no limit")
 	journal := flags.String("journal", "", "file to which each request appends a record that is flushed to disk")
 	record := flags.Int("record", 64, "bytes of that record")
 	call := flags.String("call", "", "URL that each request gets")
+	callTimeout := flags.Duration("call-timeout", time.Minute, "time that a try of it may take")
+	callTries := flags.Int("call-tries", 1, "tries of it, one after another, before it has failed")
 	sqlDSN := flags.String("sql", "", "database that each request asks, as user:password@tcp(host:port)/name")
 	query := flags.String("query", "SELECT 1", "what it asks the database")
 	redis := flags.String("redis", "", "Redis that each request runs a script on, as host:port")
@@ -52,7 +55,7 @@ func serviceOf(arguments []string) (listen string, service *cost, err error) {
 	connections := flags.Int("connections", 0, "connections to what is called; 0 has no limit")
 	flags.Parse(arguments)
 
-	service.pool = work.NewPool(*pool)
+	service.pool = work.NewPool(*pool, *waiting)
 	service.answer = []byte(strings.Repeat("x", *size))
 	service.record = []byte(strings.Repeat("r", *record))
 	if *journal != "" {
@@ -60,14 +63,16 @@ func serviceOf(arguments []string) (listen string, service *cost, err error) {
 			return "", nil, err
 		}
 	}
-	service.calls, err = callsOf(*call, *sqlDSN, *query, *redis, *script, *connections)
+	if *call != "" {
+		service.calls = backend.HTTP(*call, *connections, backend.Patience{Timeout: *callTimeout, Tries: *callTries})
+		return listen, service, nil
+	}
+	service.calls, err = callsOf(*sqlDSN, *query, *redis, *script, *connections)
 	return listen, service, err
 }
 
-func callsOf(call, sqlDSN, query, redis, script string, connections int) (backend.Calls, error) {
+func callsOf(sqlDSN, query, redis, script string, connections int) (backend.Calls, error) {
 	switch {
-	case call != "":
-		return backend.HTTP(call, connections), nil
 	case sqlDSN != "":
 		return backend.SQL(sqlDSN, query, connections)
 	case redis != "":
@@ -90,7 +95,10 @@ func (c *cost) ServeHTTP(response http.ResponseWriter, request *http.Request) {
 		return
 	}
 	var err error
-	c.pool.Use(func() { err = c.do(request) })
+	if !c.pool.Use(func() { err = c.do(request) }) {
+		http.Error(response, "as many wait as may", http.StatusServiceUnavailable)
+		return
+	}
 	if err != nil {
 		http.Error(response, err.Error(), http.StatusBadGateway)
 		return

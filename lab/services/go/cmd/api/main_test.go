@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -84,6 +85,39 @@ func TestAPoolWorksOnThatManyRequestsAtOnceAndNoMore(t *testing.T) {
 			if time.Since(began) != took {
 				t.Errorf("40 requests of 40 ms with a pool of %s took %v", pool, time.Since(began))
 			}
+		}
+	})
+}
+
+func TestARequestForWhichThereIsNoRoomIsRefusedAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		service := api(t, "-sleep", "1s", "-pool", "1", "-waiting", "1")
+		var working sync.WaitGroup
+		defer working.Wait()
+		for range 2 {
+			working.Go(func() {
+				if answer := get(service, "/"); answer.Code != http.StatusOK {
+					t.Errorf("status %d", answer.Code)
+				}
+			})
+		}
+		synctest.Wait()
+		began := time.Now()
+		if answer := get(service, "/"); answer.Code != http.StatusServiceUnavailable || time.Since(began) != 0 {
+			t.Errorf("status %d after %v", answer.Code, time.Since(began))
+		}
+	})
+}
+
+func TestAWorkThatHasBegunGoesOnWhenItsClientIsGone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		service := api(t, "-sleep", "40ms", "-pool", "1")
+		gone, leave := context.WithCancel(t.Context())
+		leave()
+		began := time.Now()
+		service.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(gone, http.MethodGet, "/", nil))
+		if time.Since(began) != 40*time.Millisecond {
+			t.Errorf("the work took %v", time.Since(began))
 		}
 	})
 }

@@ -20,16 +20,28 @@ type Calls func(ctx context.Context) error
 // None is a backend that is not there: nothing is called.
 func None(context.Context) error { return nil }
 
-// HTTP gets url on at most connections connections; 0 has no limit.
-func HTTP(url string, connections int) Calls {
+// Patience is how long a call may take, and how often it is tried before it has failed.
+type Patience struct {
+	Timeout time.Duration
+	Tries   int
+}
+
+// HTTP gets url on at most connections connections; 0 has no limit. A try that failed is made again at once.
+func HTTP(url string, connections int, patience Patience) Calls {
 	client := &http.Client{
-		Timeout: time.Minute,
+		Timeout: patience.Timeout,
 		Transport: &http.Transport{
 			MaxConnsPerHost:     connections,
 			MaxIdleConnsPerHost: 4096,
 		},
 	}
-	return func(ctx context.Context) error { return get(ctx, client, url) }
+	return func(ctx context.Context) error {
+		err := get(ctx, client, url)
+		for try := 1; err != nil && try < patience.Tries; try++ {
+			err = get(ctx, client, url)
+		}
+		return err
+	}
 }
 
 func get(ctx context.Context, client *http.Client, url string) error {

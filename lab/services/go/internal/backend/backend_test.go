@@ -56,6 +56,9 @@ func start(t *testing.T, socket string, command ...string) {
 	t.Fatalf("%s takes no connections on %s", command[0], socket)
 }
 
+// A call that is made once.
+var once = Patience{Timeout: time.Minute, Tries: 1}
+
 // Makes so many calls at once, each of which must succeed.
 func callAtOnce(t *testing.T, calls Calls, times int) {
 	t.Helper()
@@ -92,7 +95,7 @@ func TestHTTPCallsShareTheirConnectionsAndKeepThem(t *testing.T) {
 	}
 	server.Start()
 	defer server.Close()
-	callAtOnce(t, HTTP(server.URL, 2), 20)
+	callAtOnce(t, HTTP(server.URL, 2, once), 20)
 	if opened.Load() != 2 || inside.Load() != 20 {
 		t.Errorf("%d calls on %d connections", inside.Load(), opened.Load())
 	}
@@ -101,11 +104,38 @@ func TestHTTPCallsShareTheirConnectionsAndKeepThem(t *testing.T) {
 func TestAnHTTPAnswerThatIsNotOKIsAnErrorThatNamesIt(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	defer server.Close()
-	err := HTTP(server.URL, 0)(t.Context())
+	err := HTTP(server.URL, 0, once)(t.Context())
 	if err == nil || !strings.Contains(err.Error(), server.URL) || !strings.Contains(err.Error(), "404") {
 		t.Errorf("error %v", err)
 	}
-	if HTTP("no URL:", 0)(t.Context()) == nil {
+	if HTTP("no URL:", 0, once)(t.Context()) == nil {
 		t.Error("what is no URL was called")
+	}
+}
+
+func TestACallThatFailsIsTriedAgainAsOftenAsItMayBe(t *testing.T) {
+	var asked atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(response http.ResponseWriter, _ *http.Request) {
+		if asked.Add(1) < 3 {
+			response.WriteHeader(http.StatusServiceUnavailable)
+		}
+	}))
+	defer server.Close()
+	twice := Patience{Timeout: time.Minute, Tries: 2}
+	if err := HTTP(server.URL, 0, twice)(t.Context()); err == nil || asked.Load() != 2 {
+		t.Errorf("two tries made %d calls, error %v", asked.Load(), err)
+	}
+	if err := HTTP(server.URL, 0, twice)(t.Context()); err != nil || asked.Load() != 3 {
+		t.Errorf("a call that succeeds was made %d times, error %v", asked.Load()-2, err)
+	}
+}
+
+func TestATryThatTakesTooLongHasFailed(t *testing.T) {
+	leave := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-leave }))
+	defer server.Close()
+	defer close(leave)
+	if HTTP(server.URL, 0, Patience{Timeout: time.Millisecond, Tries: 1})(t.Context()) == nil {
+		t.Error("an answer that did not come is no error")
 	}
 }

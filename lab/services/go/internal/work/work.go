@@ -56,26 +56,47 @@ func (l *Lock) Hold(f func()) {
 	f()
 }
 
-// Pool is a fixed number of slots.
-type Pool struct{ slots chan struct{} }
+// Pool is a fixed number of slots, and the room of those who wait for one.
+type Pool struct {
+	slots chan struct{}
+	// Those within: in a slot or waiting; nil has no limit.
+	within chan struct{}
+}
 
-// NewPool makes a pool of size slots; 0 has no limit.
-func NewPool(size int) *Pool {
+// Unbounded is a waiting room without a limit.
+const Unbounded = -1
+
+// NewPool makes a pool of size slots, for which so many may wait; a size of 0 has no limit.
+func NewPool(size, waiting int) *Pool {
 	if size <= 0 {
 		return &Pool{}
 	}
-	return &Pool{slots: make(chan struct{}, size)}
+	pool := &Pool{slots: make(chan struct{}, size)}
+	if waiting >= 0 {
+		pool.within = make(chan struct{}, size+waiting)
+	}
+	return pool
 }
 
-// Use runs f in a slot, which it may have to wait for.
-func (p *Pool) Use(f func()) {
+// Use runs f in a slot, which it may have to wait for: those who came first are served first. It reports false, and does not run f,
+// where as many wait as may.
+func (p *Pool) Use(f func()) bool {
 	if p.slots == nil {
 		f()
-		return
+		return true
+	}
+	if p.within != nil {
+		select {
+		case p.within <- struct{}{}:
+			defer func() { <-p.within }()
+		default:
+			return false
+		}
 	}
 	p.slots <- struct{}{}
 	defer func() { <-p.slots }()
 	f()
+	return true
 }
 
 // Journal is a file to which each request appends a record that must be on disk before the answer.

@@ -66,7 +66,7 @@ func TestThoseWhoHoldALockDoSoOneAfterAnother(t *testing.T) {
 func TestAPoolLetsInAsManyAsItHasSlots(t *testing.T) {
 	for size, most := range map[int]int{1: 1, 3: 3, 0: 8, -1: 8} {
 		synctest.Test(t, func(t *testing.T) {
-			pool := NewPool(size)
+			pool := NewPool(size, Unbounded)
 			entered, leave := make(chan int, 8), make(chan int)
 			for range 8 {
 				go pool.Use(func() {
@@ -90,7 +90,7 @@ func TestAPoolLetsInAsManyAsItHasSlots(t *testing.T) {
 
 func TestASlotIsFreeAgainAfterAPanic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := NewPool(1)
+		pool := NewPool(1, Unbounded)
 		func() {
 			defer func() { recover() }()
 			pool.Use(func() { panic("of a request") })
@@ -100,6 +100,33 @@ func TestASlotIsFreeAgainAfterAPanic(t *testing.T) {
 		synctest.Wait()
 		if !worked {
 			t.Error("the slot is still taken")
+		}
+	})
+}
+
+func TestAFullWaitingRoomLetsNobodyIn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := NewPool(1, 2)
+		entered, leave := make(chan int, 8), make(chan int)
+		work := func() {
+			entered <- 1
+			<-leave
+		}
+		for range 3 {
+			go pool.Use(work)
+		}
+		synctest.Wait()
+		if pool.Use(work) || len(entered) != 1 {
+			t.Errorf("a fourth was let in where one works and two wait, or %d work", len(entered))
+		}
+		leave <- 1
+		synctest.Wait()
+		go pool.Use(work)
+		synctest.Wait()
+		close(leave)
+		synctest.Wait()
+		if len(entered) != 4 {
+			t.Errorf("%d of four were served", len(entered))
 		}
 	})
 }

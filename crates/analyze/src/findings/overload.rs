@@ -1,0 +1,187 @@
+//! What becomes of the target under overload.
+
+use plimsoll_plan::{Onset, OverloadClass};
+use plimsoll_record::FailureCounts;
+use plimsoll_stats::Estimate;
+
+use super::times::TimeSummary;
+
+/// A span of an overload's step.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OverloadPhase {
+    /// The rate that was to be offered, requests per second; where it changes, its mean.
+    pub offered_per_sec: f64,
+    pub span_sec: f64,
+    /// Requests that fell due within it.
+    pub due: u64,
+    /// Successful responses within the limit of latency, per second.
+    pub goodput: Estimate,
+    /// Those over all requests that fell due, or ended if those are more; `None` if there were none.
+    pub good_ratio: Option<f64>,
+    /// Successful responses that came after the limit.
+    pub late: u64,
+    /// Responses without success.
+    pub refused: u64,
+    /// Requests without a response.
+    pub failed: FailureCounts,
+    /// done − intended of everything that ended within it.
+    pub latency: TimeSummary,
+    /// The mean of done − sent, in nanoseconds.
+    pub service_mean_ns: f64,
+    /// Requests sent and not answered at its end.
+    pub in_flight: u64,
+    /// Requests that waited for a connection at its end.
+    pub backlog: u64,
+}
+
+impl OverloadPhase {
+    /// Responses without success and requests without a response, over everything that ended; `None` if nothing did.
+    pub fn failed_ratio(&self) -> Option<f64> {
+        let failed = self.refused + self.failed.total();
+        let ended = self.latency.count;
+        (ended > 0).then(|| failed as f64 / ended as f64)
+    }
+}
+
+/// One moment of an overload's step.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OverloadMoment {
+    /// Its middle, in seconds since the step began.
+    pub at_sec: f64,
+    /// Requests that fell due, per second.
+    pub due_per_sec: f64,
+    /// Successful responses within the limit of latency, per second.
+    pub goodput_per_sec: f64,
+    /// Responses, whatever became of them, per second.
+    pub answered_per_sec: f64,
+}
+
+/// Whether goodput came back at the base after an overload.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Recovery {
+    /// It did, so many seconds after the overload had ended.
+    After { sec: f64 },
+    /// It did not while the base was watched.
+    Not {
+        watched_sec: f64,
+        /// After so many seconds a queue of everything that was offered in excess would have been gone.
+        queue_sec: f64,
+        /// The watch was long enough to say that something else than such a queue keeps the target down.
+        stuck: bool,
+    },
+    /// The run ended before that was seen.
+    Unknown,
+}
+
+/// Why an overload says nothing, or not all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OverloadDoubt {
+    /// Goodput was down already at the base before it.
+    Base,
+    /// The generator was the limit.
+    Generator,
+    /// Too few requests fell due.
+    TooFew,
+    /// It did not last until its second half was there.
+    Interrupted,
+    /// At the rate that should be the highest within the conditions, goodput was well below the rate.
+    RateNotHeld,
+    /// No rate is known that the target holds.
+    NoRate,
+}
+
+/// What became of goodput while one overload lasted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OverloadOutcome {
+    /// Nearly all of what it is at the rate that holds.
+    Kept,
+    /// Part of it.
+    Reduced,
+    /// Less than half of it.
+    Lost,
+    Unknown(OverloadDoubt),
+}
+
+/// One overload.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OverloadStep {
+    /// Index of its step in the run.
+    pub index: u32,
+    /// The offered rate over the highest within the conditions.
+    pub factor: f64,
+    pub onset: Onset,
+    /// The base before it.
+    pub before: OverloadPhase,
+    /// All of it, with the ramp that leads to it.
+    pub whole: OverloadPhase,
+    /// Its second half, which is judged: queues have grown by then.
+    pub settled: OverloadPhase,
+    /// Goodput in the second half over that at the rate that holds.
+    pub kept: Option<Estimate>,
+    pub outcome: OverloadOutcome,
+    pub recovery: Recovery,
+    pub over_time: Vec<OverloadMoment>,
+}
+
+/// What a ramp to the highest overload changes, compared with a jump to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RampEffect {
+    None,
+    /// More goodput is left after a ramp.
+    Helps,
+    /// Less is.
+    Hurts,
+}
+
+/// What becomes of the target under overload, and what protects it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Overload {
+    pub class: OverloadClass,
+    /// The lowest overload that shows it, as a multiple of the rate.
+    pub at_factor: Option<f64>,
+    /// Why the class is not known.
+    pub doubt: Option<OverloadDoubt>,
+    /// The highest rate within the conditions, which was given or found, requests per second; `None` if none is known.
+    pub rate_per_sec: Option<f64>,
+    /// The limit of latency of goodput, in milliseconds; without one every success counts.
+    pub limit_ms: Option<f64>,
+    /// That rate itself, offered before any overload.
+    pub reference: Option<OverloadPhase>,
+    /// The overloads in order.
+    pub steps: Vec<OverloadStep>,
+    /// A ramp against a jump; `None` unless both are judged.
+    pub ramp: Option<RampEffect>,
+}
+
+impl Overload {
+    /// The overload that begins with a ramp.
+    pub fn ramped(&self) -> Option<&OverloadStep> {
+        self.steps.iter().find(|step| step.onset == Onset::Ramp)
+    }
+
+    /// The jump to the same rate.
+    pub fn jump_to_the_same(&self) -> Option<&OverloadStep> {
+        let ramped = self.ramped()?;
+        let same = |step: &&OverloadStep| {
+            step.onset == Onset::Jump && (step.factor / ramped.factor - 1.0).abs() < 1e-6
+        };
+        self.steps.iter().find(same)
+    }
+}
+
+/// The limits that keep a service within what it holds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Protection {
+    /// The most requests a second to be let in: the highest rate within the conditions.
+    pub rate_per_sec: f64,
+    /// Requests that may be let in at once beyond an even flow of that rate.
+    pub burst: u64,
+    /// The most requests to be worked on at a time.
+    pub concurrency: u64,
+    /// Those in progress at that rate on average, by Little's law.
+    pub in_progress: f64,
+    /// The limit of latency that they follow from, in milliseconds.
+    pub limit_ms: Option<f64>,
+    /// The longest that a request should wait to be let in, in milliseconds.
+    pub wait_ms: f64,
+}

@@ -1,0 +1,25 @@
+//! Distributions of times.
+
+/// A percentile with its interval; the value is `None` where there are too few samples to know it.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Percentile {
+    pub ns: Option<f64>,
+    /// Its 95 % interval in nanoseconds, by order statistics.
+    pub interval_ns: Option<(f64, f64)>,
+}
+
+/// The distribution of one kind of time over a step, in nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct TimeSummary {
+    pub count: u64,
+    pub mean_ns: f64,
+    pub stdev_ns: f64,
+    pub min_ns: f64,
+    pub max_ns: f64,
+    pub p50: Percentile,
+    pub p75: Percentile,
+    pub p90: Percentile,
+    pub p95: Percentile,
+    pub p99: Percentile,
+    pub p999: Percentile,
+}

@@ -1,0 +1,162 @@
+//! What becomes of the target under overload: goodput against what is offered, and whether it comes back.
+//!
+//! Goodput counts the successful responses within the limit of latency, which runs from the instant at which a request was due.
+//! [`RecoveryWatch`] follows an overload while its load goes on, [`of_run`] reads all of them off a recorded run, and
+//! [`protection`] gives the limits that follow from the rate that holds.
+
+mod judge;
+mod phase;
+mod protection;
+mod recovery;
+mod shape;
+mod slices;
+
+use std::collections::BTreeSet;
+
+use plimsoll_plan::Plan;
+use plimsoll_record::{CorruptHistogram, Frame, Run, Step, StepEnd};
+
+use crate::load::summary::summarize;
+use crate::{
+    GeneratorReason, Overload, OverloadDoubt, OverloadMoment, OverloadPhase, OverloadStep, RateSearch,
+    Recovery,
+};
+use phase::{Part, moments, phase};
+use recovery::SETTLING_SEC;
+use shape::Shape;
+use slices::{Slice, Slices, limit_ms};
+
+pub use protection::protection;
+pub use recovery::RecoveryWatch;
+
+/// A generator that sends later than this part of the limit of latency is felt in goodput.
+const LAG_PART: f64 = 0.1;
+
+/// Whether a step belongs to the overloads of its run. The first of them may also be the load of the plan.
+pub(crate) fn is_overload(plan: &Plan, step: &Step) -> bool {
+    plan.overload.is_some() && !step.stages.is_empty()
+}
+
+/// What became of the target under the overloads of a run; `None` if there were to be none.
+pub(crate) fn of_run(
+    run: &Run,
+    plan: &Plan,
+    search: Option<&RateSearch>,
+) -> Result<Option<Overload>, (u32, CorruptHistogram)> {
+    let Some(order) = &plan.overload else { return Ok(None) };
+    let rate_per_sec = order.rate_per_sec.or_else(|| search.and_then(|search| search.held_per_sec));
+    let Some(rate) = rate_per_sec else { return Ok(Some(judge::without_rate(limit_ms(&plan.slo)))) };
+    let (mut reference, mut steps) = (None, Vec::new());
+    for step in run.steps.iter().filter(|step| is_overload(plan, step)) {
+        let Some(shape) = Shape::of(&step.stages) else { continue };
+        let observed = Observed::new(run, plan, step, shape).map_err(|error| (step.index, error))?;
+        match observed.shape.load_ends_sec > observed.shape.ends_sec {
+            true => steps.push(observed.overload(rate)),
+            false => reference = Some((observed.settled.clone(), observed.doubt())),
+        }
+    }
+    Ok(Some(judge::judged(rate, limit_ms(&plan.slo), reference, steps)))
+}
+
+/// What was seen of one step of the overloads.
+struct Observed {
+    index: u32,
+    shape: Shape,
+    slices: Vec<Slice>,
+    before: OverloadPhase,
+    whole: OverloadPhase,
+    settled: OverloadPhase,
+    over_time: Vec<OverloadMoment>,
+    is_generator_limited: bool,
+    is_target_lost: bool,
+}
+
+impl Observed {
+    fn new(run: &Run, plan: &Plan, step: &Step, shape: Shape) -> Result<Self, CorruptHistogram> {
+        let frames: Vec<&Frame> = run.frames_of(step.index).collect();
+        let workers = frames.iter().map(|frame| frame.head.worker).collect::<BTreeSet<_>>();
+        let mut slices = Slices::new(limit_ms(&plan.slo), workers.len());
+        frames.iter().try_for_each(|frame| slices.add(frame))?;
+        let slices = slices.all();
+        let part = |from_sec, to_sec, offered_per_sec| {
+            phase(&frames, &slices, Part { from_sec, to_sec, offered_per_sec })
+        };
+        let ramped = (shape.base_per_sec + shape.peak_per_sec) / 2.0 * (shape.peak_sec - shape.begins_sec);
+        let held = shape.peak_per_sec * (shape.ends_sec - shape.peak_sec);
+        let mean_per_sec = (ramped + held) / (shape.ends_sec - shape.begins_sec);
+        let (before, whole, settled) = (
+            part(SETTLING_SEC, shape.begins_sec, shape.base_per_sec)?,
+            part(shape.begins_sec, shape.ends_sec, mean_per_sec)?,
+            part(shape.settled_sec(), shape.ends_sec, shape.peak_per_sec)?,
+        );
+        let over_time = moments(&slices);
+        let reasons = summarize(run, plan, step, &frames)?.generator.reasons;
+        let is_generator_limited = reasons.iter().any(|reason| limits(reason, limit_ms(&plan.slo)));
+        let is_target_lost = step.end == StepEnd::TargetLost;
+        let index = step.index;
+        Ok(Self {
+            index,
+            shape,
+            slices,
+            before,
+            whole,
+            settled,
+            over_time,
+            is_generator_limited,
+            is_target_lost,
+        })
+    }
+
+    /// Why nothing can be said of the time at the highest rate.
+    fn doubt(&self) -> Option<OverloadDoubt> {
+        let known_sec = self.slices.last().map_or(0.0, |slice| slice.ended_sec);
+        let is_cut = known_sec < self.shape.ends_sec - SETTLING_SEC && !self.is_target_lost;
+        match () {
+            () if is_cut => Some(OverloadDoubt::Interrupted),
+            () if self.is_generator_limited => Some(OverloadDoubt::Generator),
+            () if self.settled.due < judge::MIN_DUE && !self.is_target_lost => Some(OverloadDoubt::TooFew),
+            () => None,
+        }
+    }
+
+    fn overload(self, rate_per_sec: f64) -> OverloadStep {
+        let doubt = self.doubt();
+        // What was not well before cannot come back.
+        let recovery = match self.is_target_lost || !judge::base_holds(&self.before) {
+            true => Recovery::Unknown,
+            false => recovery::recovery(&self.shape, &self.slices, rate_per_sec),
+        };
+        OverloadStep {
+            index: self.index,
+            factor: self.shape.peak_per_sec / rate_per_sec,
+            onset: self.shape.onset,
+            outcome: judge::before_comparison(&self.before, doubt),
+            before: self.before,
+            whole: self.whole,
+            settled: self.settled,
+            kept: None,
+            recovery,
+            over_time: self.over_time,
+        }
+    }
+}
+
+/// True if what was seen of the generator distorts goodput. Requests that wait for an overloaded target, and packets that are sent
+/// again, are no such sign.
+fn limits(reason: &GeneratorReason, limit_ms: Option<f64>) -> bool {
+    match reason {
+        GeneratorReason::SendLag { p99_ns, .. } => {
+            limit_ms.is_none_or(|limit_ms| *p99_ns > LAG_PART * limit_ms * 1e6)
+        }
+        GeneratorReason::WorkerBusy { .. }
+        | GeneratorReason::WorkerStarved { .. }
+        | GeneratorReason::WorkerStalled { .. }
+        | GeneratorReason::OutOfResources { .. }
+        | GeneratorReason::OutOfConnections { .. }
+        | GeneratorReason::Stolen { .. } => true,
+        GeneratorReason::LittlesLaw { .. }
+        | GeneratorReason::BehindSchedule { .. }
+        | GeneratorReason::Retransmits { .. }
+        | GeneratorReason::NearCeiling { .. } => false,
+    }
+}

@@ -1,0 +1,158 @@
+//! What the overloads of a run say together.
+
+use plimsoll_plan::OverloadClass;
+use plimsoll_stats::ratio;
+
+use crate::{
+    Estimate, Overload, OverloadDoubt, OverloadOutcome, OverloadPhase, OverloadStep, RampEffect, Recovery,
+};
+
+/// A service that spends nothing on what it refuses keeps all of its goodput; one that refuses at a tenth of the cost of an answer
+/// keeps 0.9 of it at twice the rate. Goodput of at least this part of that at the rate that holds counts as kept.
+const KEPT: f64 = 0.8;
+/// Below this part, more than half of what the service can do goes into answers that are of no use.
+const LOST: f64 = 0.5;
+/// With this part of the requests good, the target keeps up with what is offered.
+const KEEPS_UP: f64 = 0.95;
+/// Less than this part of the rate is not what a target does that holds it.
+const HOLDS: f64 = 0.9;
+/// The base before an overload holds with this part of its requests good.
+const BASE_HOLDS: f64 = 0.9;
+/// Fewer requests due in the part that is judged say too little: the goodput of 100 Poisson arrivals is known to ± 20 %.
+pub(super) const MIN_DUE: u64 = 100;
+/// A ramp makes a difference beyond the intervals if it is as large as this part of the goodput at the rate that holds.
+const DIFFERENCE: f64 = 0.1;
+
+/// Whether the target was well at the base before an overload.
+pub(super) fn base_holds(before: &OverloadPhase) -> bool {
+    before.good_ratio.is_some_and(|ratio| ratio >= BASE_HOLDS)
+}
+
+/// The outcome of an overload as far as it does not depend on any other.
+pub(super) fn before_comparison(before: &OverloadPhase, doubt: Option<OverloadDoubt>) -> OverloadOutcome {
+    match doubt {
+        Some(doubt @ (OverloadDoubt::Interrupted | OverloadDoubt::Generator)) => {
+            OverloadOutcome::Unknown(doubt)
+        }
+        _ if !base_holds(before) => OverloadOutcome::Unknown(OverloadDoubt::Base),
+        Some(doubt) => OverloadOutcome::Unknown(doubt),
+        // Until it is compared with the rate that holds.
+        None => OverloadOutcome::Reduced,
+    }
+}
+
+/// Nothing is overloaded where no rate holds.
+pub(super) fn without_rate(limit_ms: Option<f64>) -> Overload {
+    Overload {
+        class: OverloadClass::Unknown,
+        at_factor: None,
+        doubt: Some(OverloadDoubt::NoRate),
+        rate_per_sec: None,
+        limit_ms,
+        reference: None,
+        steps: Vec::new(),
+        ramp: None,
+    }
+}
+
+/// Compares the overloads with the rate that holds, and judges all of them.
+pub(super) fn judged(
+    rate_per_sec: f64,
+    limit_ms: Option<f64>,
+    reference: Option<(OverloadPhase, Option<OverloadDoubt>)>,
+    mut steps: Vec<OverloadStep>,
+) -> Overload {
+    let (reference, doubt) = match reference {
+        Some((phase, doubt)) => {
+            let doubt = doubt.or_else(|| not_held(&phase, rate_per_sec));
+            (Some(phase), doubt)
+        }
+        None => (None, Some(OverloadDoubt::Interrupted)),
+    };
+    if let Some(reference) = reference.as_ref().filter(|_| doubt.is_none()) {
+        steps.iter_mut().for_each(|step| compare(step, reference));
+    }
+    let (class, at_factor, doubt) = match doubt {
+        Some(doubt) => (OverloadClass::Unknown, None, Some(doubt)),
+        None => class(&steps),
+    };
+    let overload = Overload {
+        class,
+        at_factor,
+        doubt,
+        rate_per_sec: Some(rate_per_sec),
+        limit_ms,
+        reference,
+        steps,
+        ramp: None,
+    };
+    Overload { ramp: ramp_effect(&overload), ..overload }
+}
+
+fn not_held(reference: &OverloadPhase, rate_per_sec: f64) -> Option<OverloadDoubt> {
+    let goodput = reference.goodput.interval.map_or(reference.goodput.value, |(_, high)| high);
+    (goodput < HOLDS * rate_per_sec).then_some(OverloadDoubt::RateNotHeld)
+}
+
+/// What is left of goodput. It is kept, or lost, if all of its interval is.
+fn compare(step: &mut OverloadStep, reference: &OverloadPhase) {
+    step.kept = ratio(step.settled.goodput, reference.goodput);
+    let (OverloadOutcome::Reduced, Some(kept)) = (step.outcome, step.kept) else { return };
+    let (low, high) = kept.interval.unwrap_or((kept.value, kept.value));
+    step.outcome = match () {
+        () if low >= KEPT => OverloadOutcome::Kept,
+        () if high < LOST => OverloadOutcome::Lost,
+        () => OverloadOutcome::Reduced,
+    };
+}
+
+type Classified = (OverloadClass, Option<f64>, Option<OverloadDoubt>);
+
+/// The worst that a judged overload shows, and the lowest that shows it. What holds of the highest one holds of the target only if
+/// that could be judged.
+fn class(steps: &[OverloadStep]) -> Classified {
+    let lowest = |is: fn(&OverloadStep) -> bool| {
+        let factors = steps.iter().filter(|step| is_judged(step) && is(step)).map(|step| step.factor);
+        factors.reduce(f64::min)
+    };
+    let stuck = lowest(|step| matches!(step.recovery, Recovery::Not { stuck: true, .. }));
+    let lost = lowest(|step| step.outcome == OverloadOutcome::Lost);
+    let reduced = lowest(|step| step.outcome == OverloadOutcome::Reduced);
+    let highest = steps.iter().max_by(|a, b| a.factor.total_cmp(&b.factor));
+    let doubt = match highest.map(|step| step.outcome) {
+        None => Some(OverloadDoubt::Interrupted),
+        Some(OverloadOutcome::Unknown(doubt)) => Some(doubt),
+        Some(OverloadOutcome::Kept | OverloadOutcome::Reduced | OverloadOutcome::Lost) => None,
+    };
+    match (stuck, lost, reduced, doubt) {
+        (Some(factor), ..) => (OverloadClass::Metastable, Some(factor), None),
+        (None, Some(factor), ..) => (OverloadClass::Collapses, Some(factor), None),
+        (.., Some(doubt)) => (OverloadClass::Unknown, None, Some(doubt)),
+        (_, _, Some(factor), None) => (OverloadClass::Degrades, Some(factor), None),
+        _ if highest.is_some_and(keeps_up) => (OverloadClass::NotOverloaded, None, None),
+        _ => (OverloadClass::Graceful, highest.map(|step| step.factor), None),
+    }
+}
+
+fn is_judged(step: &OverloadStep) -> bool {
+    !matches!(step.outcome, OverloadOutcome::Unknown(_))
+}
+
+fn keeps_up(step: &OverloadStep) -> bool {
+    step.settled.good_ratio.is_some_and(|ratio| ratio >= KEEPS_UP)
+}
+
+fn ramp_effect(overload: &Overload) -> Option<RampEffect> {
+    let (jump, ramp) = (overload.jump_to_the_same()?, overload.ramped()?);
+    if !is_judged(jump) || !is_judged(ramp) {
+        return None;
+    }
+    let bounds = |kept: Estimate| kept.interval.unwrap_or((kept.value, kept.value));
+    let (jumped, ramped) = (jump.kept?, ramp.kept?);
+    let by = ramped.value - jumped.value;
+    Some(match () {
+        () if by >= DIFFERENCE && bounds(ramped).0 > bounds(jumped).1 => RampEffect::Helps,
+        () if -by >= DIFFERENCE && bounds(jumped).0 > bounds(ramped).1 => RampEffect::Hurts,
+        () => RampEffect::None,
+    })
+}

@@ -1,0 +1,69 @@
+//! The parts of an overload's step, read off the rates that were offered.
+
+use std::time::Duration;
+
+use plimsoll_plan::{Onset, Stage, queue_gone_sec};
+use plimsoll_record::RateStage;
+
+/// When the parts of an overload's step begin, in seconds since the load did, and at which rates.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Shape {
+    pub(super) base_per_sec: f64,
+    pub(super) peak_per_sec: f64,
+    pub(super) onset: Onset,
+    /// When the overload begins, its ramp included.
+    pub(super) begins_sec: f64,
+    /// When its highest rate is reached.
+    pub(super) peak_sec: f64,
+    /// When it ends.
+    pub(super) ends_sec: f64,
+    /// When the load ends; as long as the overload lasts if nothing follows it.
+    pub(super) load_ends_sec: f64,
+    stages: Vec<Stage>,
+}
+
+impl Shape {
+    /// The shape of a step that goes from a level over a jump or a ramp to a higher one, and perhaps back; `None` of any other.
+    pub(super) fn of(stages: &[RateStage]) -> Option<Self> {
+        let stages: Vec<Stage> = stages.iter().map(stage).collect();
+        let (base, rest) = stages.split_first()?;
+        let is_level = |stage: &Stage| stage.from_per_sec == stage.to_per_sec;
+        let sec = |stage: &Stage| stage.duration.as_secs_f64();
+        let (onset, ramp_sec, peak, after) = match rest {
+            [ramp, peak, after @ ..] if !is_level(ramp) => (Onset::Ramp, sec(ramp), peak, after),
+            [peak, after @ ..] => (Onset::Jump, 0.0, peak, after),
+            [] => return None,
+        };
+        if !is_level(base) || !is_level(peak) || peak.to_per_sec <= base.to_per_sec || after.len() > 1 {
+            return None;
+        }
+        let begins_sec = sec(base);
+        let peak_sec = begins_sec + ramp_sec;
+        let ends_sec = peak_sec + sec(peak);
+        Some(Self {
+            base_per_sec: base.to_per_sec,
+            peak_per_sec: peak.to_per_sec,
+            onset,
+            begins_sec,
+            peak_sec,
+            ends_sec,
+            load_ends_sec: ends_sec + after.iter().map(sec).sum::<f64>(),
+            stages,
+        })
+    }
+
+    /// The middle of the highest rate, from which on an overload is judged.
+    pub(super) fn settled_sec(&self) -> f64 {
+        (self.peak_sec + self.ends_sec) / 2.0
+    }
+
+    /// After how many seconds a queue of all the excess over this rate would be gone.
+    pub(super) fn queue_sec(&self, rate_per_sec: f64) -> f64 {
+        queue_gone_sec(&self.stages, rate_per_sec, self.base_per_sec)
+    }
+}
+
+fn stage(recorded: &RateStage) -> Stage {
+    let RateStage { from_per_sec, to_per_sec, span_ns } = *recorded;
+    Stage { from_per_sec, to_per_sec, duration: Duration::from_nanos(span_ns) }
+}

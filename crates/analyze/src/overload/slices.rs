@@ -1,0 +1,143 @@
+//! Goodput over time, from the frames of one step.
+
+use std::collections::BTreeMap;
+
+use plimsoll_plan::Slo;
+use plimsoll_record::{CorruptHistogram, FailureCounts, Frame, Phase, latency_histogram};
+use plimsoll_stats::Weighted;
+
+/// The limit of latency of goodput, in milliseconds: that of the highest percentile which has one.
+pub(super) fn limit_ms(slo: &Slo) -> Option<f64> {
+    slo.highest_limit().map(|limit| limit.limit_ms)
+}
+
+/// One interval of a step, over all workers and requests.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Slice {
+    /// In seconds since the step began, as its end.
+    pub(super) began_sec: f64,
+    pub(super) ended_sec: f64,
+    pub(super) due: u64,
+    pub(super) ended: u64,
+    pub(super) answered: u64,
+    pub(super) ok: u64,
+    /// Successful responses within the limit of latency.
+    pub(super) good: u64,
+    /// Requests that ended after the limit, well or not.
+    pub(super) beyond: u64,
+    pub(super) failed: FailureCounts,
+    pub(super) in_flight: u64,
+    pub(super) backlog: u64,
+}
+
+impl Slice {
+    pub(super) fn span_sec(&self) -> f64 {
+        self.ended_sec - self.began_sec
+    }
+
+    pub(super) fn middle_sec(&self) -> f64 {
+        (self.began_sec + self.ended_sec) / 2.0
+    }
+}
+
+/// Goodput counts for a mean by the length of its interval.
+impl Weighted for Slice {
+    fn value(&self) -> f64 {
+        self.good as f64 / self.span_sec()
+    }
+
+    fn weight(&self) -> f64 {
+        self.span_sec()
+    }
+}
+
+/// The slices of a step while its frames come in, in whatever order. It is the same when all are taken in at once.
+#[derive(Debug)]
+pub(super) struct Slices {
+    limit_ns: Option<u64>,
+    workers: usize,
+    /// When the first frame began, in nanoseconds since the run began.
+    began_ns: u64,
+    /// By the number of the interval, with times in nanoseconds since the run began.
+    by_interval: BTreeMap<u32, (u64, u64, Slice)>,
+    /// The last interval of each worker.
+    last: BTreeMap<u32, u32>,
+}
+
+impl Slices {
+    /// Without a limit of latency every success is good.
+    pub(super) fn new(limit_ms: Option<f64>, workers: usize) -> Self {
+        Self {
+            limit_ns: limit_ms.map(|ms| (ms * 1e6) as u64),
+            workers,
+            began_ns: u64::MAX,
+            by_interval: BTreeMap::new(),
+            last: BTreeMap::new(),
+        }
+    }
+
+    /// Takes in a frame. Those after the load do not count.
+    ///
+    /// # Errors
+    /// When a histogram cannot be read.
+    pub(super) fn add(&mut self, frame: &Frame) -> Result<(), CorruptHistogram> {
+        let head = &frame.head;
+        if head.phase != Phase::Measure || head.ended_ns <= head.began_ns {
+            return Ok(());
+        }
+        let (good, beyond) = self.good_and_beyond(frame)?;
+        let new = || (u64::MAX, 0, Slice::default());
+        let (began_ns, ended_ns, slice) = self.by_interval.entry(head.interval).or_insert_with(new);
+        *began_ns = head.began_ns.min(*began_ns);
+        *ended_ns = head.ended_ns.max(*ended_ns);
+        slice.due += head.counts.intended;
+        slice.ended += head.counts.ended();
+        slice.answered += head.counts.completed;
+        slice.ok += head.counts.ok;
+        slice.good += good;
+        slice.beyond += beyond;
+        slice.failed.merge(&head.counts.failed);
+        slice.in_flight += head.in_flight;
+        slice.backlog += head.backlog;
+        self.began_ns = self.began_ns.min(head.began_ns);
+        if head.of_worker() {
+            self.last.insert(head.worker, head.interval);
+        }
+        Ok(())
+    }
+
+    /// The successes of a frame within the limit, and what ended after it: the times of successes are those of all requests
+    /// without those of the unsuccessful.
+    fn good_and_beyond(&self, frame: &Frame) -> Result<(u64, u64), CorruptHistogram> {
+        let ok = frame.head.counts.ok;
+        let Some(limit_ns) = self.limit_ns else { return Ok((ok, 0)) };
+        let (mut all, mut unsuccessful) = (latency_histogram(), latency_histogram());
+        frame.latency.add_to(&mut all)?;
+        frame.unsuccessful.add_to(&mut unsuccessful)?;
+        let within = all.count_between(0, limit_ns).min(all.len());
+        let good = within.saturating_sub(unsuccessful.count_between(0, limit_ns).min(unsuccessful.len()));
+        Ok((good.min(ok), all.len() - within))
+    }
+
+    /// The slices that every worker has left behind.
+    pub(super) fn whole(&self) -> Vec<Slice> {
+        let all = self.last.len() >= self.workers;
+        let end = self.last.values().min().copied().filter(|_| all).unwrap_or_default();
+        self.up_to(end)
+    }
+
+    /// All slices, also those that some workers did not hand over.
+    pub(super) fn all(&self) -> Vec<Slice> {
+        self.up_to(u32::MAX)
+    }
+
+    fn up_to(&self, end: u32) -> Vec<Slice> {
+        let since_sec = |ns: u64| ns.saturating_sub(self.began_ns) as f64 / 1e9;
+        let slice = |(began_ns, ended_ns, slice): &(u64, u64, Slice)| Slice {
+            began_sec: since_sec(*began_ns),
+            ended_sec: since_sec(*ended_ns),
+            ..*slice
+        };
+        self.by_interval.range(..end).map(|(_, found)| slice(found)).collect()
+    }
+}

@@ -1,0 +1,110 @@
+//! Flags of `plimsoll overload`, and the plan they stand for.
+
+use std::ffi::OsStr;
+use std::time::Duration;
+
+use clap::builder::TypedValueParser as _;
+use plimsoll_experiment::read_run;
+use plimsoll_plan::{LoadSpec, OverloadSpec, Protector, RateSearchOrder, Slo};
+use plimsoll_units::{parse_count, parse_duration, parse_rate, parse_ratio};
+
+use super::load::{Asked, Base};
+use super::{KeepArgs, RequestArgs, SloArgs, WatchArgs, values};
+use crate::exit::UsageError;
+
+#[derive(Debug, Clone, clap::Args)]
+#[command(before_help = "\
+Examples:
+  plimsoll overload http://127.0.0.1:8080/api --p99 200ms               search for what it holds, then overload that
+  plimsoll overload http://127.0.0.1:8080/api --p99 200ms --rate 740    it holds 740/s: overload it at once, 2 to 4 minutes
+  plimsoll overload http://127.0.0.1:8080/api --p99 200ms --rate last   it holds what the newest run says
+  plimsoll overload http://127.0.0.1:8080/api --rate 740 --factors 1.1,3 --hold 30s
+  plimsoll overload http://127.0.0.1:8080/api --rate 740 --snippet nginx > overload.conf")]
+pub(crate) struct OverloadArgs {
+    /// The URL that gets the load; without a scheme, http:// is meant. --requests may stand for it
+    #[arg(required_unless_present = "requests")]
+    pub(crate) url: Option<String>,
+    #[command(flatten)]
+    pub(crate) request: RequestArgs,
+    /// What the target holds within the conditions: a rate, or a run file that found it (`last` is the newest); without it that is
+    /// searched for first
+    #[arg(long, value_name = "RATE|RUN")]
+    pub(crate) rate: Option<String>,
+    /// The overloads, as multiples of that rate
+    #[arg(long, value_name = "N,N,…", value_delimiter = ',', default_value = "1.2,1.5,2")]
+    pub(crate) factors: Vec<f64>,
+    /// The load before and after an overload, as a part of that rate
+    #[arg(long, value_name = "RATIO", default_value = "75%", value_parser = parse_ratio)]
+    pub(crate) base: f64,
+    /// How long an overload is held, and how long the ramp to it takes [default: 16 times the limit of p99, 8 s to 60 s]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub(crate) hold: Option<Duration>,
+    /// How long the target is watched after an overload; it ends sooner once goodput is back [default: 1.5 times as long as a
+    /// queue of the excess would last, at least 10 s]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub(crate) watch: Option<Duration>,
+    /// The longest time for the search; half of it at most is for the ladder that brackets the rate
+    #[arg(long, value_name = "TIME", default_value = "5m", value_parser = parse_duration)]
+    pub(crate) budget: Duration,
+    /// The most connections that are opened; what finds none free waits, and that is counted
+    #[arg(long, value_name = "N", default_value = "10k", value_parser = parse_count)]
+    pub(crate) max_connections: u64,
+    /// Load the target before the first step until its throughput is steady, at most so long
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub(crate) warm: Option<Duration>,
+    /// Print the settings that protect the target, and nothing else: nginx, envoy, haproxy, resilience4j or grpc
+    #[arg(long, value_name = "PROGRAM", conflicts_with_all = ["json", "full"], value_parser = values::protector)]
+    pub(crate) snippet: Option<Protector>,
+    #[command(flatten)]
+    pub(crate) watched: WatchArgs,
+    #[command(flatten)]
+    pub(crate) slo: SloArgs,
+    #[command(flatten)]
+    pub(crate) keep: KeepArgs,
+}
+
+/// How near to each other the rate that holds and the one that does not must be, where they are searched for.
+const SEARCH_TOLERANCE: f64 = 0.05;
+
+impl OverloadArgs {
+    /// The plan of an overload. Users give up after a few times the limit of latency, unless the line says when.
+    pub(crate) fn plan(&self) -> anyhow::Result<Asked> {
+        let load = LoadSpec::Ladder { steps: None, step_limit: None, budget: Some(self.budget) };
+        let mut base = Base::new(load);
+        let slo = self.slo.objective()?.or(&Slo::reference());
+        base.spec.timeout = OverloadSpec::patience(&slo);
+        base.spec.slo = slo;
+        base.spec.overload = Some(OverloadSpec {
+            rate_per_sec: self.rate_per_sec()?,
+            base: Some(self.base),
+            factors: self.factors.clone(),
+            hold: self.hold,
+            watch: self.watch,
+        });
+        base.spec.search = Some(RateSearchOrder { tolerance: SEARCH_TOLERANCE });
+        base.spec.warm = self.warm;
+        base.spec.connections_max = Some(self.max_connections);
+        let csv = self.request.apply_to(self.url.as_deref(), &mut base.spec)?;
+        base.asked(csv, &self.keep, &self.watched)
+    }
+
+    /// The rate as typed, or that of the run file that is named.
+    fn rate_per_sec(&self) -> anyhow::Result<Option<f64>> {
+        let Some(text) = &self.rate else { return Ok(None) };
+        if let Ok(rate_per_sec) = parse_rate(text) {
+            return Ok(Some(rate_per_sec));
+        }
+        let command = clap::Command::new("overload");
+        let path = values::run_file().parse_ref(&command, None, OsStr::new(text))?;
+        let findings = read_run(&path)?.findings;
+        let of_search = findings.search.and_then(|search| search.held_per_sec);
+        let held = findings.overload.and_then(|overload| overload.rate_per_sec).or(of_search);
+        let none = || {
+            UsageError(format!(
+                "{} does not say which rate holds: it has neither a search nor an overload; `plimsoll search` finds it",
+                path.display()
+            ))
+        };
+        Ok(Some(held.ok_or_else(none)?))
+    }
+}

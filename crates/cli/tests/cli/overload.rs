@@ -1,0 +1,101 @@
+//! `plimsoll overload`: what becomes of a target beyond what it holds.
+
+use serde_json::Value;
+
+use crate::bench::{Bench, Target};
+use crate::https::schema_errors;
+
+/// Overloads a target that serves 200 requests a second, for a second each.
+fn overload(bench: &Bench, url: &str, more: &[&str]) -> crate::bench::Called {
+    let mut line = vec![
+        "overload",
+        url,
+        "--rate",
+        "150",
+        "--factors",
+        "2",
+        "--hold",
+        "1s",
+        "--watch",
+        "3s",
+        "--p99",
+        "200ms",
+    ];
+    line.extend(more);
+    bench.call(&line)
+}
+
+#[test]
+fn an_overload_is_recorded_and_the_report_says_the_same_again() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    // Four workers of 20 ms each: no more than 200 requests a second, however fast the machine is.
+    let called = overload(&bench, &target.url("/sleep?ms=20&workers=4"), &["--json"]);
+    let document = called.json();
+    assert_eq!(schema_errors(&document), [""; 0]);
+    let found = &document["overload"];
+    assert_eq!((&found["rate_per_sec"], &found["limit_ms"]), (&Value::from(150.0), &Value::from(200.0)));
+    let steps = found["steps"].as_array().unwrap();
+    let onsets: Vec<&Value> = steps.iter().map(|step| &step["onset"]).collect();
+    assert_eq!(onsets, ["jump", "ramp"]);
+    for step in steps {
+        let per_sec = |phase: &str, name: &str| step[phase][name].as_f64().unwrap();
+        assert_eq!(per_sec("settled", "offered_per_sec"), 300.0);
+        assert!(step["whole"]["due"].as_u64().unwrap() > 150, "{step}");
+        // Twice that in half a second by chance would be a wonder.
+        assert!(per_sec("settled", "goodput_per_sec") < 400.0, "{step}");
+    }
+    // The rate itself is the load of the run; the overloads are not among its steps.
+    assert_eq!(document["steps"].as_array().unwrap().len(), 1);
+    let class = found["class"].as_str().unwrap();
+    let expected = match class {
+        "graceful" | "degrades" => 0,
+        "collapses" | "metastable" => 3,
+        _ => 4,
+    };
+    assert_eq!(called.code, expected, "{class}: {}", called.err);
+    let again = bench.expect(0, &["report", "last", "--json"]).json();
+    assert_eq!(again["overload"], *found);
+    let full = bench.expect(0, &["report", "last", "--full"]).out;
+    assert!(full.contains("Goodput in the second half of each overload"), "{full}");
+    let settings = bench.expect(0, &["report", "last", "--snippet", "nginx"]).out;
+    assert!(
+        settings.contains("rate=150r/s") && settings.lines().all(|line| line.starts_with(['#', 'l'])),
+        "{settings}"
+    );
+}
+
+#[test]
+fn the_target_is_named_before_it_is_overloaded_and_settings_come_alone() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    let called =
+        overload(&bench, &target.url("/sleep?ms=20&workers=4"), &["--snippet", "haproxy", "--no-files"]);
+    assert!(called.err.contains("this overloads 127.0.0.1:"), "{}", called.err);
+    assert!(called.out.starts_with("# Protects http://127.0.0.1:"), "{}", called.out);
+    assert!(called.out.contains("sc_gpc0_rate(2) ge 150"), "{}", called.out);
+}
+
+#[test]
+fn what_makes_no_overload_is_refused_before_the_load() {
+    let bench = Bench::new();
+    let refused = |more: &[&str], reason: &str| {
+        let mut line = vec!["overload", "http://127.0.0.1:1/"];
+        line.extend(more);
+        let called = bench.expect(2, &line);
+        assert!(called.err.contains(reason), "{}", called.err);
+    };
+    refused(&["--rate", "100", "--factors", "0.5"], "above 1");
+    refused(&["--rate", "100", "--base", "99%"], "0.95");
+    refused(&["--rate", "100", "--snippet", "apache"], "nginx, envoy");
+    refused(&["--rate", "100", "--hold", "10ms"], "1 s");
+}
+
+#[test]
+fn a_run_that_knows_no_rate_gives_no_settings() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    bench.expect(0, &["run", &target.url("/"), "-c", "1", "-n", "10"]);
+    let refused = bench.expect(4, &["report", "last", "--snippet", "nginx"]);
+    assert!(refused.err.contains("plimsoll search"), "{}", refused.err);
+}

@@ -1,0 +1,174 @@
+//! Overloads as they are typed, and the load that they begin with.
+
+use std::time::Duration;
+
+use crate::error::PlanError;
+use crate::overload::{MAX_STAGE, OverloadOrder, bounded};
+use crate::{ArrivalProcess, Level, Load, RateProfile, Slo};
+
+/// The load before and after an overload, as a part of the highest rate within the conditions: a usual one, with room for a
+/// queue to be worked off.
+const DEFAULT_BASE: f64 = 0.75;
+const DEFAULT_FACTORS: [f64; 3] = [1.2, 1.5, 2.0];
+/// At 1.2 times the rate, answers are late after five times the limit of latency. An overload that is held for so many times the
+/// limit shows that in its second half.
+const HOLD_PER_LIMIT: f64 = 16.0;
+const MIN_DEFAULT_HOLD: Duration = Duration::from_secs(8);
+const MAX_DEFAULT_HOLD: Duration = Duration::from_secs(60);
+const MIN_STAGE: Duration = Duration::from_secs(1);
+const MAX_FACTOR: f64 = 20.0;
+const MAX_FACTORS: usize = 10;
+/// Connections that are open when the load begins; it opens more as it needs them.
+const CONNECTIONS: u32 = 10;
+/// Users give up after so many times the limit of latency, within these bounds.
+const PATIENCE_PER_LIMIT: f64 = 4.0;
+const MIN_PATIENCE: Duration = Duration::from_secs(1);
+const MAX_PATIENCE: Duration = Duration::from_secs(10);
+
+/// Overloads as typed; what is left open gets a default.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct OverloadSpec {
+    /// The highest rate within the conditions, requests per second; `None` searches for it first.
+    pub rate_per_sec: Option<f64>,
+    /// The load before and after an overload, as a part of that rate.
+    pub base: Option<f64>,
+    /// The overloads, as multiples of that rate; none takes 1.2, 1.5 and 2.
+    pub factors: Vec<f64>,
+    /// How long an overload is held, and how long a ramp to it takes.
+    pub hold: Option<Duration>,
+    /// How long the base is watched after an overload at most.
+    pub watch: Option<Duration>,
+}
+
+impl OverloadSpec {
+    /// How long users wait for an answer, where nothing else is said: a service that is overloaded meets clients that give up.
+    pub fn patience(slo: &Slo) -> Duration {
+        let limit_sec = slo.highest_limit().map_or(f64::INFINITY, |limit| limit.limit_ms / 1e3);
+        bounded(PATIENCE_PER_LIMIT * limit_sec, MIN_PATIENCE, MAX_PATIENCE)
+    }
+
+    /// Checks the overloads and fills in what was left open.
+    ///
+    /// # Errors
+    /// When a number is outside its range.
+    pub(crate) fn freeze(self, slo: &Slo) -> Result<OverloadOrder, PlanError> {
+        let base = self.base.unwrap_or(DEFAULT_BASE);
+        if !(0.1..=0.95).contains(&base) {
+            return Err(PlanError::range(
+                "the load before an overload",
+                base,
+                "from 0.1 to 0.95 of the rate",
+            ));
+        }
+        let limit_sec = slo.highest_limit().map_or(0.0, |limit| limit.limit_ms / 1e3);
+        let hold = bounded(HOLD_PER_LIMIT * limit_sec, MIN_DEFAULT_HOLD, MAX_DEFAULT_HOLD);
+        Ok(OverloadOrder {
+            rate_per_sec: self.rate_per_sec.map(checked_rate).transpose()?,
+            base,
+            factors: checked_factors(self.factors)?,
+            hold: checked_time("the time of an overload", self.hold.unwrap_or(hold))?,
+            watch: self.watch.map(|watch| checked_time("the time after an overload", watch)).transpose()?,
+        })
+    }
+}
+
+fn checked_rate(rate_per_sec: f64) -> Result<f64, PlanError> {
+    if rate_per_sec > 0.0 && rate_per_sec.is_finite() {
+        return Ok(rate_per_sec);
+    }
+    Err(PlanError::range("the rate that is overloaded", rate_per_sec, "above 0"))
+}
+
+fn checked_factors(mut factors: Vec<f64>) -> Result<Vec<f64>, PlanError> {
+    if factors.is_empty() {
+        factors = DEFAULT_FACTORS.to_vec();
+    }
+    factors.sort_by(f64::total_cmp);
+    factors.dedup();
+    let wrong = factors.iter().find(|factor| !(**factor > 1.0 && **factor <= MAX_FACTOR));
+    match wrong {
+        Some(factor) => Err(PlanError::range(
+            "a multiple of the rate",
+            factor,
+            format!("above 1 and at most {MAX_FACTOR}: the rate itself is offered first"),
+        )),
+        None if factors.len() > MAX_FACTORS => {
+            Err(PlanError::range("the number of overloads", factors.len(), format!("at most {MAX_FACTORS}")))
+        }
+        None => Ok(factors),
+    }
+}
+
+fn checked_time(what: &'static str, time: Duration) -> Result<Duration, PlanError> {
+    if (MIN_STAGE..=MAX_STAGE).contains(&time) {
+        return Ok(time);
+    }
+    Err(PlanError::range(what, format!("{time:?}"), "from 1 s to 1 h"))
+}
+
+/// The load of a plan whose rate is given: the rate itself after the base, which all overloads are compared with.
+pub(crate) fn reference_load(order: &OverloadOrder, rate_per_sec: f64, depth: u16) -> Load {
+    let profile = order.reference(rate_per_sec);
+    let duration = profile.duration().unwrap_or(order.hold);
+    Load::Single { level: open_level(profile, depth), duration, requests_max: None }
+}
+
+/// The level of a step of an overload: arrivals at random, as from users who know nothing of each other.
+pub fn open_level(profile: RateProfile, depth: u16) -> Level {
+    Level::Open { profile, arrivals: ArrivalProcess::Poisson, connections: CONNECTIONS, depth }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::LatencyLimit;
+
+    fn slo(p99_ms: f64) -> Slo {
+        Slo { latency: vec![LatencyLimit::p99(p99_ms)], ..Slo::default() }
+    }
+
+    fn order(spec: OverloadSpec) -> OverloadOrder {
+        spec.freeze(&slo(500.0)).unwrap()
+    }
+
+    fn texts(order: &OverloadOrder) -> Vec<String> {
+        order.profiles(1000.0).iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn a_slow_service_is_overloaded_for_longer_and_its_users_wait_longer() {
+        assert_eq!(OverloadSpec::default().freeze(&slo(2000.0)).unwrap().hold, Duration::from_secs(32));
+        let patience = |ms| OverloadSpec::patience(&slo(ms)).as_millis();
+        assert_eq!([patience(20.0), patience(500.0), patience(60_000.0)], [1000, 2000, 10_000]);
+        assert_eq!(OverloadSpec::patience(&Slo::default()), Duration::from_secs(10));
+    }
+
+    #[test]
+    fn what_is_no_overload_is_refused() {
+        let refused = |spec: OverloadSpec| spec.freeze(&slo(500.0)).unwrap_err().to_string();
+        let factors = |factors: &[f64]| OverloadSpec { factors: factors.to_vec(), ..OverloadSpec::default() };
+        assert!(refused(factors(&[1.0])).contains("the rate itself is offered first"));
+        assert!(refused(factors(&[f64::NAN])).contains("above 1"));
+        assert!(refused(OverloadSpec { base: Some(1.0), ..OverloadSpec::default() }).contains("0.95"));
+        assert!(
+            refused(OverloadSpec { rate_per_sec: Some(0.0), ..OverloadSpec::default() }).contains("above 0")
+        );
+        let hold = Some(Duration::from_millis(10));
+        assert!(refused(OverloadSpec { hold, ..OverloadSpec::default() }).contains("1 s"));
+    }
+
+    #[test]
+    fn the_rate_itself_comes_first_then_jumps_and_a_ramp_to_the_highest() {
+        let order = order(OverloadSpec { factors: vec![2.0, 1.5], ..OverloadSpec::default() });
+        assert_eq!(
+            texts(&order),
+            [
+                "const(750,5s) const(1000,8s)",
+                "const(750,5s) const(1500,8s) const(750,24s)",
+                "const(750,5s) const(2000,8s) const(750,48s)",
+                "const(750,5s) ramp(750,2000,8s) const(2000,8s) const(750,67.2s)",
+            ]
+        );
+        assert_eq!(order.longest(1000.0), Duration::from_millis(13_000 + 37_000 + 61_000 + 88_200));
+    }
+}

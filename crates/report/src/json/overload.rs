@@ -1,0 +1,155 @@
+//! What becomes of the target under overload.
+
+use std::collections::BTreeMap;
+
+use plimsoll_analyze::{
+    Overload, OverloadDoubt, OverloadMoment, OverloadOutcome, OverloadPhase, OverloadStep, Protection,
+    RampEffect, Recovery,
+};
+
+use super::document::{Interval, document, each, ms, value};
+use crate::words;
+
+document! {
+    /// What becomes of the target when more is offered than it holds.
+    pub struct OverloadDocument(overload: &Overload, limits: Option<&Protection>) {
+        /// `graceful`, `degrades`, `collapses`, `metastable`, `not_overloaded` or `unknown`.
+        class: &'static str = overload.class.name(),
+        /// The lowest overload that shows it, as a multiple of the rate; null where none does.
+        at_factor: Option<f64> = overload.at_factor,
+        /// Why the class is not known: `base`, `generator`, `too_few`, `interrupted`, `rate_not_held` or `no_rate`; null if it
+        /// is.
+        doubt: Option<&'static str> = overload.doubt.map(doubt),
+        /// The highest rate within the conditions, as given or found, requests per second.
+        rate_per_sec: Option<f64> = overload.rate_per_sec,
+        /// Goodput counts the successes within this time of the instant they were due; null if every success counts.
+        limit_ms: Option<f64> = overload.limit_ms,
+        /// That rate itself, in the second half of its time.
+        reference: Option<OverloadPhaseDocument> = overload.reference.as_ref().map(OverloadPhaseDocument::new),
+        /// The overloads, in order.
+        steps: Vec<OverloadStepDocument> = each(&overload.steps, OverloadStepDocument::new),
+        /// What a ramp to the highest overload changes, compared with a jump: `none`, `helps` or `hurts`; null if not known.
+        ramp: Option<&'static str> = overload.ramp.map(|effect| match effect {
+            RampEffect::None => "none",
+            RampEffect::Helps => "helps",
+            RampEffect::Hurts => "hurts",
+        }),
+        /// The limits that protect the target; null where no rate is known to hold.
+        protection: Option<ProtectionDocument> = limits.map(ProtectionDocument::new),
+    }
+
+    /// One overload.
+    pub struct OverloadStepDocument(step: &OverloadStep) {
+        /// The offered rate over the highest within the conditions.
+        factor: f64 = step.factor,
+        /// `jump` or `ramp`.
+        onset: &'static str = words::onset_name(step.onset),
+        /// `kept`, `reduced`, `lost` or `unknown`.
+        outcome: &'static str = match step.outcome {
+            OverloadOutcome::Kept => "kept",
+            OverloadOutcome::Reduced => "reduced",
+            OverloadOutcome::Lost => "lost",
+            OverloadOutcome::Unknown(_) => "unknown",
+        },
+        /// Why it is not known; null if it is.
+        doubt: Option<&'static str> = match step.outcome {
+            OverloadOutcome::Unknown(why) => Some(doubt(why)),
+            OverloadOutcome::Kept | OverloadOutcome::Reduced | OverloadOutcome::Lost => None,
+        },
+        /// Goodput over that at the rate that holds.
+        kept: Option<f64> = value(step.kept),
+        /// Its 95 % interval.
+        kept_interval: Interval = step.kept,
+        /// Seconds from the end of the overload until goodput was back; null if it did not come back, or that is not known.
+        back_after_sec: Option<f64> = match step.recovery {
+            Recovery::After { sec } => Some(sec),
+            Recovery::Not { .. } | Recovery::Unknown => None,
+        },
+        /// Seconds for which goodput was watched and did not come back; null if it did, or that is not known.
+        not_back_within_sec: Option<f64> = match step.recovery {
+            Recovery::Not { watched_sec, .. } => Some(watched_sec),
+            Recovery::After { .. } | Recovery::Unknown => None,
+        },
+        /// Seconds after which a queue of all that was offered in excess would have been gone; null where goodput came back.
+        queue_gone_after_sec: Option<f64> = match step.recovery {
+            Recovery::Not { queue_sec, .. } => Some(queue_sec),
+            Recovery::After { .. } | Recovery::Unknown => None,
+        },
+        /// The base before the overload.
+        before: OverloadPhaseDocument = OverloadPhaseDocument::new(&step.before),
+        /// The whole overload, with the ramp that leads to it.
+        whole: OverloadPhaseDocument = OverloadPhaseDocument::new(&step.whole),
+        /// Its second half, which is judged.
+        settled: OverloadPhaseDocument = OverloadPhaseDocument::new(&step.settled),
+        /// The course of the step.
+        over_time: Vec<OverloadMomentDocument> = each(&step.over_time, OverloadMomentDocument::new),
+    }
+
+    /// A span of the load.
+    pub struct OverloadPhaseDocument(phase: &OverloadPhase) {
+        /// The rate that was to be offered, requests per second; its mean where it changes.
+        offered_per_sec: f64 = phase.offered_per_sec,
+        /// Its length.
+        span_sec: f64 = phase.span_sec,
+        /// Requests that fell due.
+        due: u64 = phase.due,
+        /// Successes within the limit of latency, per second.
+        goodput_per_sec: f64 = phase.goodput.value,
+        /// The 95 % interval of that.
+        goodput_interval: Interval = phase.goodput,
+        /// Those over all requests that fell due, or ended if these are more; null without any.
+        good_ratio: Option<f64> = phase.good_ratio,
+        /// Successes after the limit.
+        late: u64 = phase.late,
+        /// Responses without success.
+        refused: u64 = phase.refused,
+        /// Requests without a response, by the kind of failure.
+        failed: BTreeMap<&'static str, u64> =
+            phase.failed.iter().map(|(kind, count)| (kind.name(), count)).collect::<BTreeMap<_, _>>(),
+        /// Median of the latency of what ended; null with too few requests.
+        p50_ms: Option<f64> = phase.latency.p50.ns.map(ms),
+        /// 99th percentile of that.
+        p99_ms: Option<f64> = phase.latency.p99.ns.map(ms),
+        /// Requests sent and not answered at its end.
+        in_flight: u64 = phase.in_flight,
+        /// Requests that waited for a connection at its end.
+        backlog: u64 = phase.backlog,
+    }
+
+    /// Half a second of an overload's step.
+    pub struct OverloadMomentDocument(moment: &OverloadMoment) {
+        /// Its middle, in seconds since the step began.
+        at_sec: f64 = moment.at_sec,
+        /// Requests that fell due, per second.
+        due_per_sec: f64 = moment.due_per_sec,
+        /// Successes within the limit of latency, per second.
+        goodput_per_sec: f64 = moment.goodput_per_sec,
+        /// Responses of any kind, per second.
+        answered_per_sec: f64 = moment.answered_per_sec,
+    }
+
+    /// The limits that keep a service within what it holds.
+    pub struct ProtectionDocument(limits: &Protection) {
+        /// The most requests a second to be let in.
+        rate_per_sec: f64 = limits.rate_per_sec,
+        /// Requests that may be let in at once beyond an even flow.
+        burst: u64 = limits.burst,
+        /// The most requests to be worked on at a time.
+        concurrency: u64 = limits.concurrency,
+        /// Requests in progress at that rate on average.
+        in_progress: f64 = limits.in_progress,
+        /// The longest that a request should wait to be let in.
+        wait_ms: f64 = limits.wait_ms,
+    }
+}
+
+fn doubt(doubt: OverloadDoubt) -> &'static str {
+    match doubt {
+        OverloadDoubt::Base => "base",
+        OverloadDoubt::Generator => "generator",
+        OverloadDoubt::TooFew => "too_few",
+        OverloadDoubt::Interrupted => "interrupted",
+        OverloadDoubt::RateNotHeld => "rate_not_held",
+        OverloadDoubt::NoRate => "no_rate",
+    }
+}

@@ -1,0 +1,47 @@
+//! The limits that protect a service, as settings of the programs that can keep them. Each text can be pasted as it is.
+
+mod envoy;
+mod grpc;
+mod haproxy;
+mod nginx;
+mod resilience4j;
+mod values;
+
+use plimsoll_analyze::Protection;
+use plimsoll_plan::Protector;
+use plimsoll_units::{duration_text, escape_control, grouped};
+use values::Values;
+
+/// The settings of a program that keep these limits for the service at a URL.
+pub fn snippet(protector: Protector, limits: &Protection, url: &str) -> String {
+    let values = Values::new(limits);
+    let head = head(&values, limits, url);
+    match protector {
+        Protector::Nginx => nginx::settings(&head, &values),
+        Protector::Envoy => envoy::settings(&head, &values),
+        Protector::Haproxy => haproxy::settings(&head, &values),
+        Protector::Resilience4j => resilience4j::settings(&head, &values),
+        Protector::Grpc => grpc::settings(&head, &values),
+    }
+}
+
+/// What the settings are for and what they follow from, a line each.
+fn head(values: &Values, limits: &Protection, url: &str) -> Vec<String> {
+    // A comment must not end where a server or a user wants it to.
+    let url = escape_control(url).replace("*/", "* /");
+    let within =
+        limits.limit_ms.map_or_else(String::new, |ms| format!(" within {}", duration_text(ms * 1e6)));
+    vec![
+        format!("Protects {url} from overload, as measured by Plimsoll."),
+        format!(
+            "It holds {} requests/s{within}, with {:.0} in progress on average.",
+            grouped(values.rate),
+            limits.in_progress.ceil()
+        ),
+        format!(
+            "Let in: {} requests/s, bursts of {}, {} at a time. The rest is refused at once.",
+            values.rate, values.burst, values.concurrency
+        ),
+        "If several instances share these limits, each gets its part of them.".to_owned(),
+    ]
+}

@@ -1,0 +1,163 @@
+//! Sentences about overload: what becomes of the target, whether it comes back, and which limits protect it.
+
+use plimsoll_analyze::{
+    Onset, Overload, OverloadClass, OverloadDoubt, OverloadOutcome, OverloadStep, Protection, RampEffect,
+    Recovery,
+};
+use plimsoll_units::{count_text, duration_text, grouped, share_text};
+
+use crate::amount::{if_known, seconds};
+
+/// What becomes of the target, as the rest of a sentence that begins with its URL.
+pub(crate) fn overload_verdict(overload: &Overload) -> String {
+    let rate = overload.rate_per_sec.map(|rate| format!("the {} requests/s that it holds", count_text(rate)));
+    let rate = rate.unwrap_or_default();
+    let shown = overload.at_factor.and_then(|factor| step_at(overload, factor, overload.class));
+    let at = if_known(shown, |step| {
+        format!("at {} times {rate}, {} of its goodput is left", times(step.factor), left(step))
+    });
+    match overload.class {
+        OverloadClass::Graceful => format!("degrades gracefully under overload: {at}."),
+        OverloadClass::Degrades => format!("degrades under overload: {at}."),
+        OverloadClass::Collapses => format!("collapses under overload: {at}.{}", if_known(shown, came_back)),
+        OverloadClass::Metastable => {
+            format!(
+                "collapses under overload and stays down, a metastable failure: {at}.{}",
+                if_known(shown, came_back)
+            )
+        }
+        OverloadClass::NotOverloaded => format!(
+            "kept up with all that was offered, {} times {rate}: that is not its maximum. plimsoll search finds it.",
+            if_known(overload.steps.last(), |step| times(step.factor))
+        ),
+        OverloadClass::Unknown => {
+            let why = if_known(overload.doubt, |doubt| doubt_text(doubt, overload));
+            format!("was overloaded, and what becomes of it is not known: {why}.")
+        }
+    }
+}
+
+/// The overload of this factor that shows the class.
+fn step_at(overload: &Overload, factor: f64, class: OverloadClass) -> Option<&OverloadStep> {
+    let mut at = overload.steps.iter().filter(|step| step.factor == factor);
+    let is_stuck = |step: &&OverloadStep| matches!(step.recovery, Recovery::Not { stuck: true, .. });
+    let first = at.clone().next();
+    if class == OverloadClass::Metastable { at.find(is_stuck).or(first) } else { first }
+}
+
+/// The part of goodput that is left.
+fn left(step: &OverloadStep) -> String {
+    step.kept.map_or_else(|| "an unknown part".to_owned(), |kept| share_text(kept.value.min(1.0)))
+}
+
+fn came_back(step: &OverloadStep) -> String {
+    match step.recovery {
+        Recovery::After { sec: 0.0 } => " It was back as soon as the load had fallen.".to_owned(),
+        Recovery::After { sec } => format!(" It was back {} after the load had fallen.", back_after(sec)),
+        Recovery::Not { watched_sec, queue_sec, stuck: true } => format!(
+            " {} after the load had fallen to where it held before, goodput was still down; a queue of all that was offered \
+             in excess would have been gone after {}.",
+            seconds(watched_sec),
+            seconds(queue_sec)
+        ),
+        Recovery::Not { watched_sec, .. } => {
+            format!(" {} after the load had fallen it was not back.", seconds(watched_sec))
+        }
+        Recovery::Unknown => String::new(),
+    }
+}
+
+/// A multiple of the rate: `1.2`, `2`.
+pub(crate) fn times(factor: f64) -> String {
+    format!("{}", (factor * 100.0).round() / 100.0)
+}
+
+/// The first window in which goodput was back is a second long, or longer.
+fn back_after(sec: f64) -> String {
+    if sec == 0.0 { "at once".to_owned() } else { format!("{sec:.0} s") }
+}
+
+/// The recovery in a cell of a table.
+pub(crate) fn recovery_cell(recovery: Recovery) -> String {
+    match recovery {
+        Recovery::After { sec } => back_after(sec),
+        Recovery::Not { watched_sec, .. } => format!("not in {watched_sec:.0} s"),
+        Recovery::Unknown => "n/k".to_owned(),
+    }
+}
+
+/// The outcome in a cell of a table.
+pub(crate) fn outcome_text(step: &OverloadStep, overload: &Overload) -> String {
+    match step.outcome {
+        OverloadOutcome::Kept => "goodput kept".to_owned(),
+        OverloadOutcome::Reduced => "goodput reduced".to_owned(),
+        OverloadOutcome::Lost => "goodput lost".to_owned(),
+        OverloadOutcome::Unknown(doubt) => format!("not judged: {}", doubt_text(doubt, overload)),
+    }
+}
+
+fn doubt_text(doubt: OverloadDoubt, overload: &Overload) -> String {
+    match doubt {
+        OverloadDoubt::Base => "the target was not well at the base before the overload".to_owned(),
+        OverloadDoubt::Generator => "this machine could not make the load".to_owned(),
+        OverloadDoubt::TooFew => "too few requests fell due; hold it for longer with --hold".to_owned(),
+        OverloadDoubt::Interrupted => "the run ended before".to_owned(),
+        OverloadDoubt::RateNotHeld => {
+            let rate = if_known(overload.rate_per_sec, count_text);
+            let goodput = if_known(overload.reference.as_ref(), |phase| count_text(phase.goodput.value));
+            format!(
+                "of the {rate} requests/s that should hold, only {goodput} were answered well; give a lower rate, or leave \
+                 --rate out to search for it"
+            )
+        }
+        OverloadDoubt::NoRate => "no rate of arrivals is known to hold".to_owned(),
+    }
+}
+
+/// A ramp compared with a jump; `None` where they cannot be compared.
+pub(crate) fn ramp_text(overload: &Overload) -> Option<String> {
+    let (effect, jump, ramp) = (overload.ramp?, overload.jump_to_the_same()?, overload.ramped()?);
+    let failed = |step: &OverloadStep| if_known(step.whole.failed_ratio(), share_text);
+    let failures =
+        format!("{} of the requests failed in the jump, {} in the ramp", failed(jump), failed(ramp));
+    Some(match effect {
+        RampEffect::None => format!("A ramp to the same load makes no difference: {failures}."),
+        RampEffect::Helps => format!(
+            "A ramp to the same load leaves {} of the goodput, a jump {}: raise load slowly. {failures}.",
+            left(ramp),
+            left(jump)
+        ),
+        RampEffect::Hurts => format!(
+            "A ramp to the same load leaves only {} of the goodput, a jump {}: the longer the overload, the worse. {failures}.",
+            left(ramp),
+            left(jump)
+        ),
+    })
+}
+
+/// The limits in one sentence.
+pub(crate) fn limits_text(limits: &Protection) -> String {
+    let within = limits.limit_ms.map(|ms| {
+        let wait = limits.concurrency as f64 / limits.rate_per_sec * 1e9;
+        format!(
+            " ({} in progress take {} of the limit of {})",
+            grouped(limits.concurrency),
+            duration_text(wait),
+            duration_text(ms * 1e6)
+        )
+    });
+    format!(
+        "let in at most {} requests/s and {} at a time{}, and refuse the rest at once",
+        grouped(limits.rate_per_sec.floor() as u64),
+        grouped(limits.concurrency),
+        within.unwrap_or_default()
+    )
+}
+
+/// How an overload begins.
+pub(crate) fn onset_name(onset: Onset) -> &'static str {
+    match onset {
+        Onset::Jump => "jump",
+        Onset::Ramp => "ramp",
+    }
+}
