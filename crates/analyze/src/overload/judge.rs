@@ -118,7 +118,7 @@ fn class(steps: &[OverloadStep]) -> Classified {
     let stuck = lowest(|step| matches!(step.recovery, Recovery::Not { stuck: true, .. }));
     let lost = lowest(|step| step.outcome == OverloadOutcome::Lost);
     let reduced = lowest(|step| step.outcome == OverloadOutcome::Reduced);
-    let highest = steps.iter().max_by(|a, b| a.factor.total_cmp(&b.factor));
+    let highest = highest(steps);
     let doubt = match highest.map(|step| step.outcome) {
         None => Some(OverloadDoubt::Interrupted),
         Some(OverloadOutcome::Unknown(doubt)) => Some(doubt),
@@ -132,6 +132,14 @@ fn class(steps: &[OverloadStep]) -> Classified {
         _ if highest.is_some_and(keeps_up) => (OverloadClass::NotOverloaded, None, None),
         _ => (OverloadClass::Graceful, highest.map(|step| step.factor), None),
     }
+}
+
+/// The highest overload; of a jump and a ramp to it, the one that could be judged.
+fn highest(steps: &[OverloadStep]) -> Option<&OverloadStep> {
+    let by_factor = |a: &&OverloadStep, b: &&OverloadStep| {
+        a.factor.total_cmp(&b.factor).then(is_judged(a).cmp(&is_judged(b)))
+    };
+    steps.iter().max_by(by_factor)
 }
 
 fn is_judged(step: &OverloadStep) -> bool {

@@ -361,6 +361,13 @@ fn what_was_measured_before_an_interruption_is_kept() {
 }
 
 #[test]
+fn a_ramp_that_was_cut_leaves_what_the_jump_to_the_same_load_showed() {
+    let overload = found(&Made { cut_sec: 140.0, ..Made::of(shedding) });
+    assert_eq!((overload.steps.len(), overload.class), (4, OverloadClass::Graceful));
+    assert_eq!(overload.ramp, None, "it cannot be compared");
+}
+
+#[test]
 fn a_base_that_does_not_hold_is_not_blamed_on_the_overload() {
     let sick = || -> Service {
         // Well at the rate itself, and at nothing else.
