@@ -16,7 +16,7 @@ import pinned
 import results
 
 ORDER = (*(case.name for case in cases.CASES), "latency", "knee", "probe", "soak-epoll", "soak-io_uring", "soak", "scenarios",
-         "experiments")
+         "experiments", "plan")
 RESULTS = pinned.ROOT / "bench" / "RESULTS.md"
 SECTION = re.compile(r"^## .*?(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 
@@ -31,7 +31,7 @@ def documents(folder):
 def missing(folder):
     """Cases without a result; they are named, so that silence is not taken for success."""
     return [case.name for case in cases.CASES if not (folder / f"{case.name}.json").exists()] + [
-        name for name in ("latency", "knee", "probe", "scenarios", "experiments") if not (folder / f"{name}.json").exists()]
+        name for name in ("latency", "knee", "probe", "scenarios", "experiments", "plan") if not (folder / f"{name}.json").exists()]
 
 
 def machine_line(found):

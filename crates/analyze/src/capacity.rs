@@ -4,5 +4,6 @@
 
 pub(crate) mod comparability;
 pub(crate) mod compare;
+pub(crate) mod kinds;
 pub(crate) mod machines;
 pub(crate) mod tiers;

@@ -47,6 +47,7 @@ pub use capacity::comparability::{Incomparable, RunSide, Setting, incomparable};
 pub use capacity::compare::{
     BestComparison, Comparison, ComparisonRow, Margin, StepOutcome, compare, step_outcomes,
 };
+pub use capacity::kinds::{RequestKind, request_kinds};
 pub use capacity::machines::*;
 pub use capacity::tiers::{Efficiency, TierCount, TierRow, TierScaling, TierUse, scalings, tier_rows};
 pub use findings::*;

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use plimsoll_analyze::WhatIfError;
+use plimsoll_analyze::{FleetError, PriceError, WhatIfError};
 use plimsoll_conductor::ConductError;
 use plimsoll_experiment::{ErrorKind, ExperimentError, MappingError, RunStatus};
 use plimsoll_lab::LabError;
@@ -55,7 +55,9 @@ impl Exit {
         let typed = error.is::<UsageError>()
             || error.is::<PlanError>()
             || error.is::<MappingError>()
-            || error.is::<WhatIfError>();
+            || error.is::<WhatIfError>()
+            || error.is::<PriceError>()
+            || error.downcast_ref::<FleetError>().is_some_and(FleetError::is_usage_error);
         if error.is::<NoEvidence>() {
             return Self::Refused;
         }

@@ -49,6 +49,7 @@ fn plan(server: &BadServer, requests_max: Option<u64>, timeout: Duration) -> Pla
         slo: Slo::default(),
         hosts: Vec::new(),
         redact: Vec::new(),
+        group: None,
     };
     spec.freeze().unwrap()
 }

@@ -51,6 +51,7 @@ fn plan(server: &BadServer, hosts: Vec<PlanHost>) -> Plan {
         slo: Slo::default(),
         hosts,
         redact: Vec::new(),
+        group: None,
     };
     spec.freeze().unwrap()
 }

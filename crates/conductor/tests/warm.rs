@@ -40,6 +40,7 @@ fn plan(server: &BadServer, warm: Duration) -> Plan {
         slo: Slo::default(),
         hosts: Vec::new(),
         redact: Vec::new(),
+        group: None,
     };
     spec.freeze().unwrap()
 }

@@ -1,8 +1,8 @@
 //! What the runs of one file say together.
 
 use plimsoll_analyze::{
-    Comparison, Findings, Goal, MachinePlan, RunRows, StepOutcome, TierRow, TierScaling, compare,
-    observe_runs, plan_machines, run_rows, step_outcomes, tier_rows,
+    Comparison, Findings, Goal, MachinePlan, RequestKind, RunRows, StepOutcome, TierRow, TierScaling,
+    compare, observe_runs, plan_machines, request_kinds, run_rows, scalings, step_outcomes, tier_rows,
 };
 use plimsoll_plan::PlanFile;
 
@@ -43,6 +43,17 @@ pub struct TierScalings {
     pub rows: Vec<TierRow>,
     /// One scaling for each tier whose number of machines differs.
     pub scalings: Vec<TierScaling>,
+    /// The requests that the runs were made of.
+    pub kinds: Vec<RequestKind>,
+}
+
+impl TierScalings {
+    /// The tiers of these runs; without scalings if no tier differs in its machines between runs of the same requests.
+    pub fn of_runs(runs: &[(&str, &Findings)]) -> Self {
+        let rows = tier_rows(runs);
+        let scalings = scalings(&rows);
+        Self { rows, scalings, kinds: request_kinds(runs) }
+    }
 }
 
 /// The machines for a rate.
@@ -100,35 +111,18 @@ impl<'a> Comparisons<'a> {
 }
 
 fn tiers(runs: &[CompletedRun<'_>]) -> Option<TierScalings> {
-    let (mut rows, mut scalings) = (Vec::new(), Vec::new());
-    for group in groups(runs) {
-        let own = tier_rows(&group);
-        scalings.extend(plimsoll_analyze::scalings(&own));
-        rows.extend(own);
-    }
-    (!scalings.is_empty()).then_some(TierScalings { rows, scalings })
+    let tiers = TierScalings::of_runs(&named(runs));
+    (!tiers.scalings.is_empty()).then_some(tiers)
 }
 
 fn machines(goal: Goal, runs: &[CompletedRun<'_>]) -> MachineNeed {
-    let observed = observe_runs(&groups(runs));
+    let observed = observe_runs(&named(runs));
     if observed.tiers.is_empty() {
         return MachineNeed::NoHostSampled;
     }
     MachineNeed::Plan(Box::new(plan_machines(&observed, goal)))
 }
 
-type NamedRun<'a> = (&'a str, &'a Findings);
-
-/// Runs of the same requests together, in the order of the first of each.
-fn groups<'a>(runs: &'a [CompletedRun<'_>]) -> Vec<Vec<NamedRun<'a>>> {
-    let mut groups: Vec<(Option<&str>, Vec<NamedRun<'_>>)> = Vec::new();
-    for run in runs {
-        let group = run.file.row.as_ref().and_then(|row| row.group.as_deref());
-        let one = (run.name, run.findings());
-        match groups.iter_mut().find(|(known, _)| *known == group) {
-            Some((_, runs)) => runs.push(one),
-            None => groups.push((group, vec![one])),
-        }
-    }
-    groups.into_iter().map(|(_, runs)| runs).collect()
+fn named<'a>(runs: &'a [CompletedRun<'_>]) -> Vec<(&'a str, &'a Findings)> {
+    runs.iter().map(|run| (run.name, run.findings())).collect()
 }

@@ -14,6 +14,7 @@ use plimsoll_store::StoreError;
 
 use crate::ab::{AbFolderError, ServiceError};
 use crate::ablation::{ColumnError, UnfitPlan};
+use crate::curve_error::CurveError;
 use crate::table::MappingError;
 
 /// How a command should end that met an error.
@@ -153,6 +154,8 @@ pub enum ExperimentError {
         row: usize,
         why: String,
     },
+    #[error("{}: {source}", path.display())]
+    Curve { path: PathBuf, source: CurveError },
     #[error("{}: {why}", path.display())]
     NoRows { path: PathBuf, why: String },
     #[error(
@@ -180,6 +183,8 @@ impl ExperimentError {
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Part { source, .. } => source.kind(),
+            Self::Curve { source: CurveError::File(_), .. } => ErrorKind::Failed,
+            Self::Curve { .. } => ErrorKind::Usage,
             Self::PlanFile { .. }
             | Self::Requests { .. }
             | Self::NotText(_)

@@ -13,6 +13,8 @@ mod case_outcome;
 mod conclusions;
 mod context;
 mod csv_rows;
+mod curve;
+mod curve_error;
 mod diagnose;
 mod error;
 mod generator;
@@ -36,6 +38,8 @@ pub use ablation::{
 pub use case_outcome::{CaseOutcome, JudgedRun, PeakStep};
 pub use conclusions::{Comparisons, Conclusions, MachineNeed, Side, TierScalings, conclude};
 pub use context::{AbProgress, Observer, Progress, RunContext, RunSettings};
+pub use curve::read_curve;
+pub use curve_error::CurveError;
 pub use diagnose::{Scenarios, diagnose};
 pub use error::{ErrorKind, ExperimentError};
 pub use generator::{GeneratorOptions, generate};
@@ -47,4 +51,4 @@ pub use recorded::{RecordedRun, RunStatus, file_stem, read_run, read_what_is_int
 pub use runner::PlanRunner;
 pub use session::raise_lab;
 pub use table::{Mapping, MappingError, read_table};
-pub use tiers::{NamedFindings, read_named_runs, run_tiers};
+pub use tiers::{NamedFindings, by_name, read_named_runs, run_tiers};

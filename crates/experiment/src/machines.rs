@@ -30,7 +30,7 @@ impl TableRows<'_> {
 /// # Errors
 /// When a run cannot be read, or no host was sampled.
 pub fn observe_run_files(paths: &[PathBuf]) -> Result<Observed, ExperimentError> {
-    let observed = observe_runs(&[by_name(&read_named_runs(paths)?)]);
+    let observed = observe_runs(&by_name(&read_named_runs(paths)?));
     if observed.tiers.is_empty() {
         let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
         return Err(ExperimentError::NoHostSampled(names.join(", ")));

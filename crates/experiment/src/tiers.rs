@@ -2,10 +2,9 @@
 
 use std::path::PathBuf;
 
-use plimsoll_analyze::{Findings, scalings, tier_rows};
+use plimsoll_analyze::Findings;
 
 use crate::ExperimentError;
-use crate::conclusions::TierScalings;
 use crate::context::{Progress, RunContext};
 use crate::lab_file::{Case, LabFile};
 use crate::recorded::{file_stem, read_run};
@@ -13,15 +12,6 @@ use crate::runner::PlanRunner;
 
 /// Findings with the name of their run.
 pub type NamedFindings = (String, Findings);
-
-impl TierScalings {
-    /// The tiers of these runs; without scalings if no tier differs in its machines.
-    pub fn of_runs(runs: &[NamedFindings]) -> Self {
-        let rows = tier_rows(&by_name(runs));
-        let scalings = scalings(&rows);
-        Self { rows, scalings }
-    }
-}
 
 /// Reads run files; each run has the name of its file.
 ///
@@ -32,7 +22,7 @@ pub fn read_named_runs(paths: &[PathBuf]) -> Result<Vec<NamedFindings>, Experime
 }
 
 /// Runs as the analysis takes them.
-pub(crate) fn by_name(runs: &[NamedFindings]) -> Vec<(&str, &Findings)> {
+pub fn by_name(runs: &[NamedFindings]) -> Vec<(&str, &Findings)> {
     runs.iter().map(|(name, findings)| (name.as_str(), findings)).collect()
 }
 

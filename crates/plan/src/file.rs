@@ -164,6 +164,7 @@ fn read(text: &str, root: &DeTable<'_>) -> Result<PlanFile> {
     let row = conclusions::row(&section, &hosts.plan)?;
     hosts.take_part(&section)?;
     let mut spec = PlanSpec::new("", load::search(None));
+    spec.group = row.as_ref().and_then(|row| row.group.clone());
     let requests = target::target(&section, &mut spec)?;
     spec.name = section.read("name", Entry::name)?;
     (spec.load, spec.warm) = load::load(&section)?;

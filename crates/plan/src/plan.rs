@@ -228,6 +228,9 @@ pub struct Plan {
     /// Headers whose values no document shows, besides those whose names tell.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub redact: Vec<String>,
+    /// What the plan file calls its requests: runs of one group count as runs of the same requests, whatever differs in them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
 }
 
 /// A stored plan that cannot be read.
@@ -257,7 +260,7 @@ impl Plan {
     /// another one all the same.
     pub fn hash(&self) -> String {
         let generator = Generator { seed: 0, ..self.generator.clone() };
-        let load = Self { generator, redact: Vec::new(), ..self.clone() };
+        let load = Self { generator, redact: Vec::new(), group: None, ..self.clone() };
         hex(&Sha256::digest(load.to_json()))
     }
 
@@ -267,6 +270,34 @@ impl Plan {
             [] => Cow::Owned(vec![MixedRequest::only(&self.target)]),
             mix => Cow::Borrowed(mix),
         }
+    }
+
+    /// True if a run of this plan and one of the other are of the same requests: of one group, or, where neither names one, what
+    /// is sent over the same kind of connection is equal. Where it is sent does not count.
+    pub fn is_of_same_requests(&self, other: &Self) -> bool {
+        if self.group.is_some() || other.group.is_some() {
+            return self.group == other.group;
+        }
+        let rows = |plan: &Self| plan.csv.as_ref().map(|csv| csv.sha256.clone());
+        let connection = |plan: &Self| (plan.http2, plan.tls.is_some(), plan.network.keep_alive);
+        let (own, others) = (self.mixed(), other.mixed());
+        own.len() == others.len()
+            && own.iter().zip(others.iter()).all(|(one, other)| one.is_same_request(other))
+            && rows(self) == rows(other)
+            && connection(self) == connection(other)
+    }
+
+    /// What runs of these requests are called: their group, or the first request without its query.
+    pub fn requests_name(&self) -> String {
+        let first = || {
+            let path = self.target.path.split('?').next().unwrap_or_default();
+            let others = match self.mix.len() {
+                0 | 1 => String::new(),
+                count => format!(" and {} more", count - 1),
+            };
+            format!("{} {path}{others}", self.target.method)
+        };
+        self.group.clone().unwrap_or_else(first)
     }
 
     /// The level of a run that has just one.

@@ -126,6 +126,12 @@ impl MixedRequest {
         Self { group: 0, weight: 1, line: 0, method, path, headers, body }
     }
 
+    /// True if the same is sent as often, wherever it was written.
+    pub(crate) fn is_same_request(&self, other: &Self) -> bool {
+        let place = |request: &Self| Self { group: 0, line: 0, ..request.clone() };
+        place(self) == place(other)
+    }
+
     /// A length that the user's own header states of a body that is the same each time, and the body's own, if they differ:
     /// servers wait for what does not come, or take the rest of the body for another request.
     pub fn misstated_length(&self) -> Option<(u64, u64)> {

@@ -72,6 +72,8 @@ pub struct PlanSpec {
     pub hosts: Vec<PlanHost>,
     /// Headers whose values no document shows.
     pub redact: Vec<String>,
+    /// What the plan file calls its requests, if it names them.
+    pub group: Option<String>,
 }
 
 type Result<T, E = PlanError> = std::result::Result<T, E>;
@@ -169,6 +171,7 @@ impl PlanSpec {
             driver: None,
             slo: Slo::default(),
             redact: Vec::new(),
+            group: None,
             hosts: Vec::new(),
         }
     }
@@ -230,6 +233,7 @@ impl PlanSpec {
             hosts: self.hosts,
             profile: None,
             redact: self.redact,
+            group: self.group,
         };
         requests::check_volume(&plan.mixed(), &plan.target.authority(), depth)?;
         Ok(plan)
@@ -396,6 +400,27 @@ mod tests {
         let warmed = PlanSpec { warm: Some(Duration::from_secs(60)), ..spec(ladder(None)) }.freeze().unwrap();
         assert_ne!(one.hash(), warmed.hash(), "what ran before it is part of a load");
         assert!(!one.to_json().contains("warm"), "plans without a warm-up stay what they were");
+        let named = PlanSpec { group: Some("login".to_owned()), ..spec(ladder(None)) }.freeze().unwrap();
+        assert_eq!(one.hash(), named.hash(), "what requests are called makes no other load");
+    }
+
+    #[test]
+    fn requests_are_the_same_by_their_group_or_by_what_is_sent() {
+        let plan = |url: &str, group: Option<&str>| {
+            let group = group.map(ToOwned::to_owned);
+            PlanSpec { url: url.to_owned(), group, ..spec(ladder(None)) }.freeze().unwrap()
+        };
+        let same = |one: &Plan, other: &Plan| one.is_of_same_requests(other);
+        let one = plan("http://a:8001/x?n=1", None);
+        assert!(same(&one, &plan("http://b:8002/x?n=1", None)), "where it is sent does not count");
+        assert!(!same(&one, &plan("http://a:8001/x?n=2", None)));
+        let posted =
+            PlanSpec { body: Some(b"1".to_vec()), ..PlanSpec::new("http://a:8001/x?n=1", ladder(None)) };
+        assert!(!same(&one, &posted.freeze().unwrap()));
+        let login = plan("http://a/x?n=1", Some("login"));
+        assert!(same(&login, &plan("http://a/y", Some("login"))));
+        assert!(!same(&login, &plan("http://a/x?n=1", Some("write"))) && !same(&login, &one));
+        assert_eq!((one.requests_name(), login.requests_name()), ("GET /x".to_owned(), "login".to_owned()));
     }
 
     fn open_loop(connections: Option<u64>, connections_max: Option<u64>) -> PlanSpec {

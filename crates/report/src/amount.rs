@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 pub(crate) use plimsoll_analyze::chosen_step;
-use plimsoll_analyze::{Estimate, Findings, Limit, Percentile, StepSummary, TimeSummary};
+use plimsoll_analyze::{Currency, Estimate, Findings, Limit, Percentile, StepSummary, TimeSummary};
 use plimsoll_plan::Load;
 use plimsoll_record::StepEnd;
-use plimsoll_units::{bytes_text, count_text, duration_text, grouped, percent_text};
+use plimsoll_units::{bytes_text, count_text, duration_text, grouped, percent_text, significant};
 
 /// Printed for a value that is not known; [`NOT_KNOWN_NOTE`] explains it.
 pub(crate) const NOT_KNOWN: &str = "n/k";
@@ -54,6 +54,23 @@ pub(crate) fn range(interval: Option<(f64, f64)>, text: impl Fn(f64) -> String) 
 /// Bits per second, in the units of links: `200 Mbit/s`.
 pub(crate) fn bits(per_sec: f64) -> String {
     format!("{}bit/s", bytes_text(per_sec).trim_end_matches('B'))
+}
+
+/// An amount of money: two decimals from a tenth on, three digits below, and the currency where the user wrote it.
+pub(crate) fn money(currency: &Currency, value: f64) -> String {
+    let number = match value {
+        _ if value != 0.0 && value < 0.1 => significant(value),
+        _ if value >= 1_000.0 => {
+            let cents = (value * 100.0).round() as u64;
+            format!("{}.{:02}", grouped(cents / 100), cents % 100)
+        }
+        _ => format!("{value:.2}"),
+    };
+    match (currency.symbol.as_str(), currency.leads) {
+        ("", _) => number,
+        (symbol, true) => format!("{symbol}{number}"),
+        (symbol, false) => format!("{number} {symbol}"),
+    }
 }
 
 /// A ratio as per cent, or that it is not known.
@@ -148,6 +165,17 @@ mod tests {
         assert_eq!(span(Duration::from_millis(1500)), "1.5 s");
         assert_eq!(span(Duration::from_secs(300)), "300 s");
         assert_eq!(span(Duration::ZERO), "0 ns");
+    }
+
+    #[test]
+    fn money_reads_as_prices_do() {
+        let money = |symbol: &str, leads: bool, value: f64| {
+            money(&Currency { symbol: symbol.to_owned(), leads }, value)
+        };
+        assert_eq!(money("$", true, 0.17), "$0.17");
+        assert_eq!(money("EUR", false, 1_234.5), "1,234.50 EUR");
+        assert_eq!(money("", false, 0.012_34), "0.012");
+        assert_eq!(money("", false, 0.0), "0.00");
     }
 
     #[test]

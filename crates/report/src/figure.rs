@@ -1,6 +1,6 @@
 //! Figures as SVG and PNG, drawn by the same code: the answer and the comparison of two runs in panels; the two figures of a
 //! sweep; the costs of switches; a metric over many runs; throughput over machines, over response sizes and over held times; the
-//! differences of two services by percentile and by round. Flame graphs are SVG only.
+//! differences of two services by percentile and by round; the machines of each hour of a day. Flame graphs are SVG only.
 //!
 //! A figure that cannot be drawn is the fault of a damaged build, and a flame graph also that of a profile without CPU time.
 
@@ -10,6 +10,7 @@ mod axis;
 mod bars;
 mod canvas;
 mod chart;
+mod day;
 mod flame;
 mod ladder;
 mod legend;
@@ -26,6 +27,7 @@ pub use ab::{quantile_difference, round_ratios};
 pub use answer::{answer, comparison};
 pub use bars::{Bar, ledger};
 pub use canvas::{Caption, Figure, FigureError};
+pub use day::day;
 pub use flame::flame;
 pub use ladder::{success, throughput};
 pub use overload::{overload, overload_over_time};

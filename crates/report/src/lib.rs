@@ -12,6 +12,7 @@ pub mod dat;
 pub mod figure;
 pub mod host_view;
 pub mod json;
+mod plan_view;
 mod privacy;
 mod profiled;
 mod snippet;
@@ -19,6 +20,7 @@ pub mod text;
 pub mod words;
 
 pub use ab::AbReport;
+pub use plan_view::PlanView;
 pub use privacy::{Values, for_figures, shareable_plan};
 pub use profiled::{NoProfile, Order, ProfiledRun};
 pub use snippet::snippet;

@@ -6,6 +6,7 @@ mod conclusion;
 mod damage;
 mod evidence;
 mod failure;
+pub(crate) mod fleet;
 mod generator;
 pub(crate) mod machines;
 mod overload;

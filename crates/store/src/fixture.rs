@@ -42,6 +42,7 @@ pub(crate) fn plan_json() -> String {
         slo: Slo::default(),
         hosts: Vec::new(),
         redact: Vec::new(),
+        group: None,
     };
     spec.freeze().unwrap().to_json()
 }

@@ -4,22 +4,34 @@
 //! the tier together, c what one machine has, U the share of it that may be used, U₀ what one machine uses without
 //! requests (Denning and Buzen 1978; the utilisation law turned round). The largest of them is the tier's number.
 
+mod cost;
+mod day;
 mod demand;
 mod doubt;
+mod fleet;
 mod growth;
+mod mix;
 mod observe;
 mod observed;
 mod plan;
+mod price;
 mod scaling;
+mod size;
 mod terms;
+mod tier_load;
 mod what_if;
 
+pub use cost::{PlanCost, PricedMachines, TierCost, price_plan};
+pub use day::{CurvePoint, DayCost, DayPlan, HourPlan, RateCurve, TierHours, plan_day};
 pub use demand::TierDemand;
 pub use doubt::{Doubt, Remark, Taken};
-pub use growth::{Growth, Stop};
+pub use fleet::{Fleet, FleetCapacity, FleetCause, FleetDoubt, FleetError, FleetLimit, fleet_capacity};
+pub use growth::{Growth, GrowthStart, Stop, TierMachines};
 pub use observe::{observe_runs, observe_table};
-pub use observed::{Carried, Observed, ObservedTier};
-pub use plan::{MachinePlan, Machines, Need, TierPlan, plan_machines};
-pub use scaling::{Scaling, ScalingTrial};
+pub use observed::{Carried, Halt, Observed, ObservedTier, SizedDemands};
+pub use plan::{MachinePlan, Machines, Need, SizeRate, TierPlan, plan_machines};
+pub use price::{Currency, Price, PriceError, PriceList};
+pub use scaling::{Contention, Scaling, ScalingTrial};
+pub use size::{MachineSize, SizeSelector};
 pub use terms::{DemandUnit, Goal, Origin, TierResource};
 pub use what_if::{Change, ChangedPart, WhatIf, WhatIfError};

@@ -2,6 +2,7 @@
 
 use plimsoll_stats::ratio;
 
+use super::kinds::{NamedRun, by_requests};
 use crate::groups::{firsts, grouped};
 use crate::hosts::tracks::GENERATOR;
 use crate::{Confidence, Estimate, Findings, Limit, Resource, ResourceKind};
@@ -36,6 +37,8 @@ pub struct Efficiency {
 #[derive(Debug, Clone, PartialEq)]
 pub struct TierRow {
     pub name: String,
+    /// Rows of one number are of the same requests; only those are compared.
+    pub kind: usize,
     pub tiers: Vec<TierUse>,
     /// The highest throughput, requests per second.
     pub throughput: Estimate,
@@ -63,6 +66,8 @@ pub struct TierCount {
 #[derive(Debug, Clone, PartialEq)]
 pub struct TierScaling {
     pub tier: String,
+    /// The number of its rows' requests.
+    pub kind: usize,
     /// The others with their machines; empty where there are none.
     pub others: Vec<TierCount>,
     /// Machines, requests per second and whether that is a lower bound, the fewest machines first.
@@ -78,12 +83,18 @@ impl TierScaling {
     }
 }
 
-/// A row of each run, in their order; runs without an answer have none.
+/// A row of each run, those of the same requests together; runs without an answer have none.
 pub fn tier_rows(runs: &[(&str, &Findings)]) -> Vec<TierRow> {
-    let mut rows: Vec<TierRow> = runs.iter().filter_map(|(name, findings)| row(name, findings)).collect();
+    let kinds = by_requests(runs).into_iter().enumerate();
+    let of_kind =
+        |kind: usize, (name, findings): NamedRun<'_>| Some(TierRow { kind, ..row(name, findings)? });
+    let mut rows: Vec<TierRow> =
+        kinds.flat_map(|(kind, runs)| runs.into_iter().filter_map(move |run| of_kind(kind, run))).collect();
     for scaling in scalings(&rows) {
         let Some((few, base, _)) = scaling.points.first().cloned() else { continue };
-        for row in rows.iter_mut().filter(|row| others(row, &scaling.tier) == scaling.others) {
+        let is_of =
+            |row: &&mut TierRow| row.kind == scaling.kind && others(row, &scaling.tier) == scaling.others;
+        for row in rows.iter_mut().filter(is_of) {
             let machines = machines_of(row, &scaling.tier);
             let per = f64::from(few) / f64::from(machines.max(1));
             let scaled = ratio(row.throughput, base).map(|ratio| ratio.times(per));
@@ -95,12 +106,13 @@ pub fn tier_rows(runs: &[(&str, &Findings)]) -> Vec<TierRow> {
     rows
 }
 
-/// Where rows differ in the machines of one tier alone. Of several rows of one count the fastest is taken.
+/// Where rows of the same requests differ in the machines of one tier alone. Of several rows of one count the fastest is taken.
 pub fn scalings(rows: &[TierRow]) -> Vec<TierScaling> {
     let names = firsts(rows.iter().flat_map(|row| &row.tiers).map(|tier| tier.tier.as_str()), |a, b| a == b);
     let loaded = names.iter().flat_map(|name| rows.iter().map(move |row| (*name, row)));
     let loaded = loaded.filter(|(name, row)| machines_of(row, name) > 0);
-    let alike = grouped(loaded, |a, b| a.0 == b.0 && others(a.1, a.0) == others(b.1, b.0));
+    let alike =
+        grouped(loaded, |a, b| (a.0, a.1.kind) == (b.0, b.1.kind) && others(a.1, a.0) == others(b.1, b.0));
     alike.iter().map(|alike| scaling(alike)).filter(|scaling| scaling.points.len() > 1).collect()
 }
 
@@ -110,7 +122,7 @@ fn scaling(alike: &[(&str, &TierRow)]) -> TierScaling {
     let mut points: Vec<_> = alike.iter().map(point).collect();
     points.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.value.total_cmp(&a.1.value)));
     points.dedup_by_key(|point| point.0);
-    TierScaling { tier: tier.to_owned(), others: others(first, tier), points }
+    TierScaling { tier: tier.to_owned(), kind: first.kind, others: others(first, tier), points }
 }
 
 fn machines_of(row: &TierRow, tier: &str) -> u32 {
@@ -129,6 +141,7 @@ pub(crate) fn row(name: &str, findings: &Findings) -> Option<TierRow> {
     let tier_of_host = |host: &str| tier_of(findings, host).to_owned();
     Some(TierRow {
         name: name.to_owned(),
+        kind: 0,
         tiers: hosts_by_tier(findings)
             .into_iter()
             .map(|(tier, hosts)| used(findings, position, tier, &hosts))
@@ -192,6 +205,7 @@ mod tests {
         };
         TierRow {
             name: name.to_owned(),
+            kind: 0,
             tiers: counts.iter().map(tier).collect(),
             throughput: Estimate { value: per_sec, interval: Some((0.99 * per_sec, 1.01 * per_sec)) },
             connections: 64,
@@ -219,5 +233,13 @@ mod tests {
         assert_eq!(points, [(1, 1000.0), (2, 1950.0), (3, 2700.0)]);
         let web = TierCount { tier: "web".to_owned(), machines: 1 };
         assert_eq!((&*scalings[0].others, scalings[0].ideal_per_sec(3)), (&[web][..], 3000.0));
+    }
+
+    #[test]
+    fn rows_of_other_requests_are_no_scaling() {
+        let one = row("a", &[("api", 1)], 1000.0);
+        let two = TierRow { kind: 1, ..row("b", &[("api", 2)], 1900.0) };
+        assert_eq!(scalings(&[one.clone(), two.clone()]), []);
+        assert_eq!(scalings(&[one, TierRow { kind: 0, ..two }]).len(), 1);
     }
 }

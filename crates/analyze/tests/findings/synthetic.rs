@@ -306,6 +306,7 @@ fn manifest(load: LoadSpec, slo: Slo) -> Manifest {
         slo,
         hosts: Vec::new(),
         redact: Vec::new(),
+        group: None,
     };
     let plan = spec.freeze().unwrap();
     Manifest {

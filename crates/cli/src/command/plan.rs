@@ -1,15 +1,18 @@
-//! `plimsoll plan`: machines per tier for a target rate.
+//! `plimsoll plan`: machines per tier for a target rate or for each hour of a day, what they cost, and the rate of given machines.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
-use plimsoll_analyze::WhatIf;
-use plimsoll_analyze::{Goal, plan_machines};
-use plimsoll_experiment::{Mapping, TableRows, observe_run_files, observe_table_file};
-use plimsoll_report::{json, text};
+use plimsoll_analyze::{
+    Fleet, Goal, Observed, Price, PriceList, WhatIf, fleet_capacity, plan_day, plan_machines, price_plan,
+};
+use plimsoll_experiment::{Mapping, TableRows, file_stem, observe_run_files, observe_table_file, read_curve};
+use plimsoll_report::{PlanView, figure, json, text};
 use plimsoll_units::{parse_rate, parse_ratio};
 
 use crate::args::values;
 use crate::exit::{Exit, UsageError};
+use crate::files::{Output, Written, stamp};
 use crate::terminal::{print, remark};
 
 #[derive(Debug, clap::Args)]
@@ -17,6 +20,10 @@ use crate::terminal::{print, remark};
 Examples:
   plimsoll plan plimsoll-runs/shop-20260101-120000.plimsoll --target 20k
   plimsoll plan one.plimsoll two.plimsoll four.plimsoll --target 20k --utilisation 60%
+  plimsoll plan shop.plimsoll --machines api=3,web=1              the rate that these hold, and what stops it
+  plimsoll plan shop.plimsoll --target 20k --price api=$0.17/h --price web=$0.09/h
+  plimsoll plan half.plimsoll whole.plimsoll --target 20k --price api@0.5=0.09/h --price api@1=0.16/h
+  plimsoll plan shop.plimsoll --target day.csv --price api=$0.17/h        machines of each hour
   plimsoll plan shop.plimsoll --target 20k --what-if web.cores=2x --what-if proxy=drop
   plimsoll plan --csv tiers.csv --target 100k --map qps=qps --map label=note --map group=phase \\
       --map nginx.instances=nginx --map nginx.in_mbit=in --map nginx.out_mbit=out --map nginx.link_both_mbit=1500")]
@@ -28,9 +35,15 @@ pub(crate) struct PlanArgs {
     /// Run files; several may be of different numbers of machines, and `last` is the newest
     #[arg(required_unless_present = "csv", conflicts_with = "csv", value_parser = values::run_file())]
     files: Vec<PathBuf>,
-    /// Requests per second to plan for
-    #[arg(long, value_name = "RATE", value_parser = positive_rate)]
-    target: f64,
+    /// Requests per second to plan for; or a CSV file with the rates of a day, in columns `time` and `rate`
+    #[arg(long, value_name = "RATE|FILE", required_unless_present = "machines", conflicts_with = "machines")]
+    target: Option<Target>,
+    /// Turn the question round: the rate that so many machines carry; tiers that are not named keep theirs
+    #[arg(long, value_name = "TIER=N,...")]
+    machines: Option<Fleet>,
+    /// What a machine of a tier costs, in any currency; TIER@0.5=... is for those with 0.5 cores, TIER@1Gbit=... for that link
+    #[arg(long, value_name = "TIER=PRICE/h", conflicts_with_all = ["what_if", "machines"])]
+    price: Vec<Price>,
     /// A table of measurements instead of runs: comma-separated, with a header
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
@@ -52,9 +65,35 @@ pub(crate) struct PlanArgs {
     /// Also plan with other machines; given several times, all changes apply together
     #[arg(long, value_name = "CHANGE")]
     what_if: Vec<WhatIf>,
+    /// Draw the rate and the machines of each hour into this folder
+    #[arg(short = 'o', long, value_name = "DIR")]
+    out: Option<PathBuf>,
     /// One JSON document instead of text
     #[arg(long)]
     json: bool,
+}
+
+/// What is to be planned for.
+#[derive(Debug, Clone, PartialEq)]
+enum Target {
+    /// Requests per second.
+    Rate(f64),
+    /// A file with the rates of a day.
+    Curve(PathBuf),
+}
+
+impl FromStr for Target {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let path = Path::new(text);
+        let names_file = path.extension().is_some_and(|ending| ending == "csv") || text.contains('/');
+        match positive_rate(text) {
+            Ok(rate) => Ok(Self::Rate(rate)),
+            Err(_) if names_file || path.exists() => Ok(Self::Curve(path.to_owned())),
+            Err(why) => Err(format!("{why}, and there is no such file")),
+        }
+    }
 }
 
 fn positive_rate(text: &str) -> Result<f64, String> {
@@ -72,27 +111,115 @@ fn share(text: &str) -> Result<f64, String> {
 }
 
 pub(crate) fn plan(args: &PlanArgs) -> anyhow::Result<Exit> {
-    let utilisation = args.headroom.map_or(args.utilisation, |headroom| 1.0 - headroom);
-    if utilisation <= 0.0 {
-        let why = "a headroom of 100 % leaves nothing to be used; write less, such as 30%";
-        return Err(UsageError(why.to_owned()).into());
+    let utilisation = args.utilisation()?;
+    let prices = PriceList::new(args.price.clone())?;
+    let observed = args.observed()?;
+    prices.as_ref().map_or(Ok(()), |prices| prices.check(&observed))?;
+    match (&args.machines, &args.target) {
+        (Some(fleet), _) => args.rate_of(fleet, &observed, utilisation),
+        (None, Some(Target::Rate(rate))) => args.for_rate(*rate, &observed, utilisation, prices.as_ref()),
+        (None, Some(Target::Curve(file))) => args.for_day(file, &observed, utilisation, prices.as_ref()),
+        (None, None) => Err(usage("name what to plan for with --target RATE or --machines TIER=N")),
     }
-    let goal = Goal { target_per_sec: args.target, utilisation };
-    let observed = match &args.csv {
-        Some(csv) => {
-            let rows = TableRows { groups: &args.group, max_per_sec: args.rows_to };
-            let (observed, reading) = observe_table_file(csv, &Mapping::parse(&args.map)?, rows)?;
-            text::table_reading(&reading).lines().for_each(remark);
-            observed
+}
+
+fn usage(why: &str) -> anyhow::Error {
+    UsageError(why.to_owned()).into()
+}
+
+impl PlanArgs {
+    fn utilisation(&self) -> anyhow::Result<f64> {
+        let utilisation = self.headroom.map_or(self.utilisation, |headroom| 1.0 - headroom);
+        if utilisation > 0.0 {
+            return Ok(utilisation);
         }
-        None => observe_run_files(&args.files)?,
-    };
-    let plan = plan_machines(&observed, goal);
-    let changed = args.what_if.iter().try_fold(observed, |known, what_if| what_if.applied(&known))?;
-    let changed = (!args.what_if.is_empty()).then(|| plan_machines(&changed, goal));
-    let what_if = args.what_if.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-    let other = changed.as_ref().map(|changed| (what_if.as_str(), changed));
-    let document = || json::render(&json::PlanDocument::new(&plan, other));
-    print(args.json, document, || text::machines(&plan, other))?;
-    Ok(Exit::Success)
+        Err(usage("a headroom of 100 % leaves nothing to be used; write less, such as 30%"))
+    }
+
+    fn observed(&self) -> anyhow::Result<Observed> {
+        let Some(csv) = &self.csv else { return Ok(observe_run_files(&self.files)?) };
+        let rows = TableRows { groups: &self.group, max_per_sec: self.rows_to };
+        let (observed, reading) = observe_table_file(csv, &Mapping::parse(&self.map)?, rows)?;
+        text::table_reading(&reading).lines().for_each(remark);
+        Ok(observed)
+    }
+
+    /// The changes as typed, and what would have been observed with them; `None` without changes.
+    fn changed(&self, observed: &Observed) -> anyhow::Result<Option<(String, Observed)>> {
+        if self.what_if.is_empty() {
+            return Ok(None);
+        }
+        let changed =
+            self.what_if.iter().try_fold(observed.clone(), |known, what_if| what_if.applied(&known))?;
+        let changes = self.what_if.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        Ok(Some((changes, changed)))
+    }
+
+    fn rate_of(&self, fleet: &Fleet, observed: &Observed, utilisation: f64) -> anyhow::Result<Exit> {
+        self.refuse_out()?;
+        let capacity = fleet_capacity(observed, fleet, utilisation)?;
+        let changed = match self.changed(observed)? {
+            None => None,
+            Some((changes, changed)) => Some((changes, fleet_capacity(&changed, fleet, utilisation)?)),
+        };
+        let what_if = changed.as_ref().map(|(changes, changed)| (changes.as_str(), changed));
+        let document = || json::render(&json::FleetDocument::new(&capacity, what_if));
+        print(self.json, document, || text::fleet(&capacity, what_if))?;
+        Ok(Exit::Success)
+    }
+
+    fn for_rate(
+        &self,
+        target_per_sec: f64,
+        observed: &Observed,
+        utilisation: f64,
+        prices: Option<&PriceList>,
+    ) -> anyhow::Result<Exit> {
+        self.refuse_out()?;
+        let goal = Goal { target_per_sec, utilisation };
+        let plan = plan_machines(observed, goal);
+        let cost = prices.map(|prices| price_plan(&plan, prices));
+        let changed =
+            self.changed(observed)?.map(|(changes, changed)| (changes, plan_machines(&changed, goal)));
+        let what_if = changed.as_ref().map(|(changes, changed)| (changes.as_str(), changed));
+        self.print(&PlanView { what_if, cost: cost.as_ref(), ..PlanView::new(&plan) })?;
+        Ok(Exit::Success)
+    }
+
+    fn for_day(
+        &self,
+        file: &Path,
+        observed: &Observed,
+        utilisation: f64,
+        prices: Option<&PriceList>,
+    ) -> anyhow::Result<Exit> {
+        if !self.what_if.is_empty() {
+            return Err(usage(
+                "--what-if changes the plan of one rate; write --target RATE with it, not a file",
+            ));
+        }
+        let curve = read_curve(file)?;
+        let goal = Goal { target_per_sec: curve.peak_per_sec(), utilisation };
+        let plan = plan_machines(observed, goal);
+        let cost = prices.map(|prices| price_plan(&plan, prices));
+        let day = plan_day(observed, &curve, utilisation, prices);
+        self.print(&PlanView { cost: cost.as_ref(), day: Some(&day), ..PlanView::new(&plan) })?;
+        let Some(out) = &self.out else { return Ok(Exit::Success) };
+        let name = file_stem(file);
+        let drawn = figure::day(&name, &day).map_err(anyhow::Error::from);
+        let stem = format!("{name}-{}_machines", stamp());
+        let outputs = drawn.map(|figure| Output::figure(&stem, figure).into());
+        Ok(Exit::of_all(Written::to(out, outputs, false).report(false), false))
+    }
+
+    fn print(&self, view: &PlanView<'_>) -> anyhow::Result<()> {
+        print(self.json, || json::render(&json::PlanDocument::new(view)), || text::machines(view))
+    }
+
+    fn refuse_out(&self) -> anyhow::Result<()> {
+        if self.out.is_none() {
+            return Ok(());
+        }
+        Err(usage("--out draws the hours of a day; it goes with --target FILE.csv"))
+    }
 }

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use plimsoll_analyze::TierScaling;
-use plimsoll_experiment::{NamedFindings, PlanRunner, RunSettings, TierScalings, read_named_runs, run_tiers};
+use plimsoll_experiment::{
+    NamedFindings, PlanRunner, RunSettings, TierScalings, by_name, read_named_runs, run_tiers,
+};
 use plimsoll_report::{figure, json, text};
 
 use crate::args::values::{self, RUNS_FOLDER};
@@ -60,9 +62,9 @@ pub(crate) fn tiers(args: &TiersArgs) -> anyhow::Result<Exit> {
 
 /// Prints the table and draws the figures; true if these are there.
 fn print_tiers(runs: &[NamedFindings], name: &str, args: &TiersArgs) -> anyhow::Result<bool> {
-    let TierScalings { rows, scalings } = TierScalings::of_runs(runs);
+    let TierScalings { rows, scalings, kinds } = TierScalings::of_runs(&by_name(runs));
     let document = || json::render(&json::TiersDocument::new(&rows, &scalings));
-    print(args.json, document, || text::tier_rows(&rows))?;
+    print(args.json, document, || text::tier_rows(&rows, &kinds))?;
     if args.no_figures || scalings.is_empty() {
         return Ok(true);
     }

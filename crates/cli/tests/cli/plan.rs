@@ -129,3 +129,98 @@ fn a_recorded_run_is_planned_by_what_was_seen_of_its_host() {
     let text = bench.expect(0, &["plan", &file, "--target", "100k"]).out;
     assert!(text.contains("a request takes"), "{text}");
 }
+
+#[test]
+fn given_machines_carry_what_their_resources_allow() {
+    let bench = Bench::new();
+    let file = unpacked("cpu-single", bench.folder());
+    let found = bench.expect(0, &["plan", &file, "--machines", "api=3", "--json"]).json();
+    let capacity = &found["capacity"];
+    // One host made 920 requests/s.
+    let per_sec = capacity["per_sec"].as_f64().unwrap();
+    assert!((2_700.0..2_850.0).contains(&per_sec), "{capacity}");
+    assert_eq!((&capacity["limits"][0]["resource"], &capacity["at_most"]), (&"cpu".into(), &false.into()));
+    let held = capacity["held_per_sec"].as_f64().unwrap();
+    assert!((held / per_sec - 0.7).abs() < 0.02, "{capacity}");
+    let changed = bench
+        .expect(0, &["plan", &file, "--machines", "api=1", "--what-if", "api.cores=2x", "--json"])
+        .json();
+    let changed = changed["what_if"]["capacity"]["per_sec"].as_f64().unwrap();
+    assert!((1.5 * changed / per_sec - 1.0).abs() < 0.02, "twice the cores are as two machines: {changed}");
+    let text = bench.expect(0, &["plan", &file, "--machines", "api=3"]).out;
+    assert!(text.contains("stopped by api: the CPU of 3 machines"), "{text}");
+    assert!(bench.expect(2, &["plan", &file, "--machines", "web=3"]).err.contains("there are api"));
+    assert!(bench.expect(2, &["plan", &file, "--machines", "api=none"]).err.contains("TIER=N"));
+    bench.expect(2, &["plan", &file, "--machines", "api=3", "--target", "1k"]);
+    bench.expect(2, &["plan", &file]);
+}
+
+#[test]
+fn a_price_gives_the_cost_of_an_hour_and_of_a_million_requests() {
+    let bench = Bench::new();
+    let file = unpacked("cpu-single", bench.folder());
+    let with = |prices: &[&str]| {
+        let prices = prices.iter().flat_map(|price| ["--price", price]);
+        ["plan", &file, "--target", "100k"]
+            .into_iter()
+            .chain(prices)
+            .map(ToOwned::to_owned)
+            .collect::<Vec<_>>()
+    };
+    let call = |code: i32, prices: &[&str], more: &[&str]| {
+        let args = with(prices);
+        let args: Vec<&str> = args.iter().map(String::as_str).chain(more.iter().copied()).collect();
+        bench.expect(code, &args)
+    };
+    let plan = call(0, &["api=$0.17/h"], &["--json"]).json();
+    let per_hour = plan["cost"]["per_hour"].as_f64().unwrap();
+    assert!((per_hour - 156.0 * 0.17).abs() < 1e-9, "{}", plan["cost"]);
+    let per_million = plan["cost"]["per_million"].as_f64().unwrap();
+    assert!((per_million - per_hour / 360.0).abs() < 1e-9, "100,000/s are 360 million an hour");
+    assert!(call(0, &["api=$0.17/h"], &[]).out.contains("$26.52"));
+    assert!(call(2, &["api=$1/h", "api@0.4=€1/h"], &[]).err.contains("different currencies"));
+    assert!(call(2, &["web=1/h"], &[]).err.contains("there are api"));
+    assert!(call(2, &["api@3=1/h"], &[]).err.contains("0.4 cores"));
+    assert!(call(2, &["api=1"], &[]).err.contains("TIER=0.17/h"));
+    assert!(call(0, &["api@0.4=1/h"], &[]).out.contains("0.4 cores at 1.00"));
+}
+
+#[test]
+fn a_curve_gives_the_machines_of_each_hour_and_their_figure() {
+    let bench = Bench::new();
+    let file = unpacked("cpu-single", bench.folder());
+    let curve = bench.path("day.csv");
+    std::fs::write(&curve, "time,qps\n00:00,500\n00:30,600\n01:00,600\n02:00,2k\n03:00,500\n").unwrap();
+    let curve = curve.to_str().unwrap();
+    let args = ["plan", &file, "--target", curve, "--price", "api=1/h"];
+    let plan = bench.expect(0, &[&args[..], &["--json"]].concat()).json();
+    let day = &plan["day"];
+    let machines: Vec<u64> =
+        day["hours"].as_array().unwrap().iter().map(|hour| hour["machines"][0].as_u64().unwrap()).collect();
+    // 644/s a machine.
+    assert_eq!(machines, [1, 1, 4, 1], "{day}");
+    assert_eq!((&day["tiers"][0]["by_hour"], &day["tiers"][0]["constant"]), (&7.into(), &16.into()));
+    assert_eq!((&day["cost"]["by_hour"], &day["cost"]["constant"]), (&7.0.into(), &16.0.into()));
+    assert_eq!(plan["target_per_sec"], 2_000.0);
+    let text = bench.expect(0, &[&args[..], &["-o", "drawn"]].concat()).out;
+    assert!(text.contains("00:00 to 01:00, 2 hours"), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    let drawn = std::fs::read_dir(bench.path("drawn")).unwrap().count();
+    assert_eq!(drawn, 2, "SVG and PNG");
+    std::fs::write(bench.path("wrong.csv"), "time,qps\n00:00,500\n00:61,5\n").unwrap();
+    assert!(bench.expect(2, &["plan", &file, "--target", "wrong.csv"]).err.contains("line 3: `00:61`"));
+    bench.expect(1, &["plan", &file, "--target", "absent.csv"]);
+    assert!(bench.expect(2, &["plan", &file, "--target", "many"]).err.contains("no such file"));
+    bench.expect(2, &["plan", &file, "--target", "1k", "-o", "drawn"]);
+}
+
+#[test]
+fn runs_of_different_requests_are_named_and_not_compared() {
+    let bench = Bench::new();
+    let (one, other) = (unpacked("cpu-single", bench.folder()), unpacked("link-out", bench.folder()));
+    let plan = bench.expect(0, &["plan", &one, &other, "--target", "1k", "--json"]).json();
+    let remarks = plan["remarks"].to_string();
+    assert!(remarks.contains("2 kinds of requests") && remarks.contains("(link-out)"), "{remarks}");
+    let tiers = bench.expect(0, &["tiers", &one, &other, "--no-figures"]).out;
+    assert!(tiers.contains("Only runs of the same requests are compared"), "{tiers}");
+}

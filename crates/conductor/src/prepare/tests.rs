@@ -35,6 +35,7 @@ fn plan(load: LoadSpec) -> Plan {
         slo: Slo::default(),
         hosts: Vec::new(),
         redact: Vec::new(),
+        group: None,
     };
     spec.freeze().unwrap()
 }

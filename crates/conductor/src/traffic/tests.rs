@@ -31,6 +31,7 @@ fn spec(url: &str) -> PlanSpec {
         slo: Slo::default(),
         hosts: Vec::new(),
         redact: Vec::new(),
+        group: None,
     }
 }
 

@@ -400,6 +400,8 @@ row = { case = "sleep 70", held = "70ms", group = "text" }
     assert_eq!(file.row, Some(RowSpec { front, held: Some(Duration::ZERO), ..RowSpec::default() }));
     assert_eq!(row(0), RowSpec { alone: Some("api1".to_owned()), cores: Some(0.5), ..common.clone() });
     assert_eq!(row(1), RowSpec { group: Some("text".to_owned()), ..common });
+    let group = file.variants[1].file.spec.clone().freeze().unwrap().group;
+    assert_eq!(group.as_deref(), Some("text"), "the run is recorded with it");
     assert_eq!(with("").row, None, "a file without the table makes no rows");
 }
 

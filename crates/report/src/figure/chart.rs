@@ -1,5 +1,6 @@
 //! The content of a figure before it is drawn: lines over ticks, in one panel or in several that share the ticks.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use plimsoll_analyze::Estimate;
@@ -50,12 +51,14 @@ pub(super) struct Line {
     /// By rising ticks.
     pub(super) marks: Vec<Mark>,
     pub(super) labels_below: bool,
+    /// Each value holds from its tick to the next whole one, and no point is marked. Without it lines join the points.
+    pub(super) stepped: bool,
 }
 
 impl Line {
     /// A line of the left axis with its labels above it.
     pub(super) fn new(legend: String, look: Look, marks: impl Iterator<Item = Mark>) -> Self {
-        Self { legend, look, side: Side::Left, marks: marks.collect(), labels_below: false }
+        Self { legend, look, side: Side::Left, marks: marks.collect(), labels_below: false, stepped: false }
     }
 }
 
@@ -74,16 +77,20 @@ pub(super) enum Spacing {
 /// The x axis.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Ticks {
-    pub(super) label: &'static str,
+    pub(super) label: Cow<'static, str>,
     pub(super) spacing: Spacing,
     /// The values, lowest first.
     pub(super) values: Vec<u32>,
 }
 
 impl Ticks {
-    pub(super) fn new(label: &'static str, spacing: Spacing, values: impl IntoIterator<Item = u32>) -> Self {
+    pub(super) fn new(
+        label: impl Into<Cow<'static, str>>,
+        spacing: Spacing,
+        values: impl IntoIterator<Item = u32>,
+    ) -> Self {
         let values: BTreeSet<u32> = values.into_iter().collect();
-        Self { label, spacing, values: values.into_iter().collect() }
+        Self { label: label.into(), spacing, values: values.into_iter().collect() }
     }
 
     /// Where a value is between the first and the last, from 0 to 1.

@@ -203,11 +203,14 @@ impl<'a, DB: DrawingBackend> Plot<'a, DB> {
             return Ok(());
         }
         let middle = ((self.left + self.right) / 2.0, bottom + 46.0);
-        self.canvas.text(middle, self.chart.ticks.label, Lettering::new(AXIS_SIZE, INK))
+        self.canvas.text(middle, &self.chart.ticks.label, Lettering::new(AXIS_SIZE, INK))
     }
 
     fn line(&self, line: &Line) -> Drawn {
         const CAP_HALF: f64 = 9.0;
+        if line.stepped {
+            return self.steps(line);
+        }
         let spots: Vec<Spot> = line.marks.iter().map(|mark| self.spot(line, mark)).collect();
         self.canvas.path(&spots, line.look)?;
         let axis = self.chart.axis_of(line);
@@ -217,6 +220,18 @@ impl<'a, DB: DrawingBackend> Plot<'a, DB> {
                 self.canvas.error_bar((x, lower), (x, upper), CAP_HALF, line.look.color)?;
             }
             self.canvas.mark((x, y), line.look, mark.hollow)?;
+        }
+        Ok(())
+    }
+
+    /// Values that hold from one tick to the next, with a gap where a tick has none.
+    fn steps(&self, line: &Line) -> Drawn {
+        for marks in line.marks.chunk_by(|one, next| one.tick + 1 == next.tick) {
+            let corners = marks.iter().flat_map(|mark| {
+                let (x, y) = self.spot(line, mark);
+                [(x, y), (x + self.x(mark.tick + 1) - self.x(mark.tick), y)]
+            });
+            self.canvas.path(&corners.collect::<Vec<Spot>>(), line.look)?;
         }
         Ok(())
     }

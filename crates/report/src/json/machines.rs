@@ -1,30 +1,37 @@
 //! The machines for a target rate, schema `plimsoll/plan/1`.
 
 use plimsoll_analyze::{
-    Carried, Growth, MachinePlan, Need, Place, Scaling, ScalingTrial, Stop, TierPlan, Usl,
+    Carried, Growth, MachinePlan, Need, Place, Scaling, ScalingTrial, SizeRate, Stop, TierPlan, Usl,
 };
 
+use super::cost::PlanCostDocument;
+use super::day::DayDocument;
 use super::document::{Interval, document, each};
+use crate::plan_view::PlanView;
 use crate::words::machines as words;
 
 document! {
     /// A plan, and the same with other machines.
     #[schemars(title = "Machines for a target rate")]
-    pub struct PlanDocument(plan: &MachinePlan, what_if: Option<(&str, &MachinePlan)>) {
+    pub struct PlanDocument(view: &PlanView<'_>) {
         /// Always `plimsoll/plan/1`.
         schema: &'static str = "plimsoll/plan/1",
-        /// The target rate, requests per second.
-        target_per_sec: f64 = plan.goal.target_per_sec,
+        /// The target rate, requests per second; of a curve its highest.
+        target_per_sec: f64 = view.plan.goal.target_per_sec,
         /// The share of a machine's capacity that may be used.
-        utilisation: f64 = plan.goal.utilisation,
+        utilisation: f64 = view.plan.goal.utilisation,
         /// The tiers.
-        tiers: Vec<TierPlanDocument> = each(&plan.tiers, TierPlanDocument::new),
+        tiers: Vec<TierPlanDocument> = each(&view.plan.tiers, TierPlanDocument::new),
         /// Where growth stops with the measured machines; null where that is not known.
-        growth: Option<GrowthDocument> = plan.growth.as_ref().map(GrowthDocument::new),
+        growth: Option<GrowthDocument> = view.plan.growth.as_ref().map(GrowthDocument::new),
         /// What applies to the whole plan, one sentence each.
-        remarks: Vec<String> = each(&plan.remarks, words::remark),
+        remarks: Vec<String> = each(&view.plan.remarks, words::remark),
         /// The same with other machines; null unless that was requested.
-        what_if: Option<WhatIfDocument> = what_if.map(|(change, plan)| WhatIfDocument::new(change, plan)),
+        what_if: Option<WhatIfDocument> = view.what_if.map(|(change, plan)| WhatIfDocument::new(change, plan)),
+        /// What the machines cost; null without prices.
+        cost: Option<PlanCostDocument> = view.cost.map(PlanCostDocument::new),
+        /// The machines of each hour; null unless the target is a curve.
+        day: Option<DayDocument> = view.day.map(DayDocument::new),
     }
 
     /// The plan with other machines.
@@ -54,12 +61,26 @@ document! {
         machines_with_spare: Option<u64> = plan.machines.map(|machines| machines.count + 1),
         /// What its resources need, the decisive one first.
         needs: Vec<NeedDocument> = each(&plan.needs, NeedDocument::new),
+        /// What one machine of each observed size carries at that utilisation; empty where sizes are not known.
+        sizes: Vec<SizeDocument> = each(&plan.sizes, SizeDocument::new),
         /// The highest throughput measured through it; null where that is not known.
         carried: Option<CarriedDocument> = plan.carried.as_ref().map(CarriedDocument::new),
         /// How it scaled; null where only one number of machines was measured.
         scaling: Option<ScalingDocument> = plan.scaling.as_ref().map(ScalingDocument::new),
         /// What is not known of it, one sentence each.
         doubts: Vec<String> = each(&plan.doubts, words::doubt),
+    }
+
+    /// A size of machine that was observed.
+    pub struct SizeDocument(rate: &SizeRate) {
+        /// Cores; null where that is not known.
+        cores: Option<f64> = rate.size.cores,
+        /// What its link carries in; null where no limit is known.
+        in_bits_per_sec: Option<f64> = rate.size.in_bits_per_sec,
+        /// What its link carries out.
+        out_bits_per_sec: Option<f64> = rate.size.out_bits_per_sec,
+        /// Requests per second of one machine; null where nothing tells.
+        per_sec: Option<f64> = rate.per_sec,
     }
 
     /// What one resource needs.
@@ -107,6 +128,8 @@ document! {
         efficiency: f64 = scaling.efficiency(),
         /// The scalability law over machines; null where it was not fitted.
         usl: Option<LawDocument> = scaling.usl.as_ref().map(LawDocument::new),
+        /// The contention α between machines, 0 to 1, from fewer numbers than the law takes; null where there is none.
+        contention: Option<f64> = scaling.contention().map(|contention| contention.alpha),
         /// The row of the most machines as the others predict it; null for fewer than three numbers.
         trial: Option<TrialDocument> = scaling.trial().map(TrialDocument::new),
     }
@@ -142,11 +165,11 @@ document! {
     /// Where growth stops.
     pub struct GrowthDocument(growth: &Growth) {
         /// The throughput that it starts from.
-        from_per_sec: f64 = growth.from_per_sec,
+        from_per_sec: f64 = growth.from.per_sec,
         /// Where that was measured.
-        at: String = &growth.at,
+        at: String = &growth.from.at,
         /// What stops it, the nearest first.
-        stops: Vec<StopDocument> = each(&growth.stops, |stop| StopDocument::new(stop, growth.from_per_sec)),
+        stops: Vec<StopDocument> = each(&growth.stops, |stop| StopDocument::new(stop, growth.from.per_sec)),
     }
 
     /// One thing that stops growth.

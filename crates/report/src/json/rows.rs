@@ -26,6 +26,8 @@ document! {
     pub struct TierRowDocument(row: &TierRow) {
         /// Its name.
         name: String = &row.name,
+        /// Rows of one number are of the same requests; only those are compared.
+        kind: u64 = row.kind as u64,
         /// The highest throughput, requests per second.
         throughput_per_sec: f64 = row.throughput.value,
         /// The 95 % interval of that.

@@ -3,19 +3,27 @@
 use plimsoll_analyze::{DemandUnit, Growth, MachinePlan, Machines, Need, Stop, TierPlan};
 use plimsoll_units::{count_text, escape_control, grouped, percent_text, significant};
 
+use super::cost::plan_cost;
+use super::day::day_plan;
 use super::paragraph::{fact, headed, point, wrapped};
 use super::table::{Column, table};
 use crate::amount::{bound, if_known, list, range};
-use crate::words::machines as words;
+use crate::plan_view::PlanView;
+use crate::words::machines::{self as words, number};
 
-/// A plan, and the same with other machines: the change, and the plan then.
-pub fn machines(plan: &MachinePlan, what_if: Option<(&str, &MachinePlan)>) -> String {
+/// A plan, and what else was asked for: the machines of each hour before it, the cost and the same with other machines after its
+/// numbers.
+pub fn machines(view: &PlanView<'_>) -> String {
+    let PlanView { plan, what_if, cost, day } = *view;
+    let of_peak = if day.is_some() { "the peak of " } else { "" };
     let heading = format!(
-        "Machines for {} requests/s, each used to {} of what it has at most",
+        "Machines for {of_peak}{} requests/s, each used to {} of what it has at most",
         count_text(plan.goal.target_per_sec),
         percent_text(plan.goal.utilisation)
     );
-    let mut blocks = vec![wrapped("", "", &heading), numbers(plan, None)];
+    let mut blocks = vec![if_known(day, |day| day_plan(day) + "\n")];
+    blocks.extend([wrapped("", "", &heading), numbers(plan, None)]);
+    blocks.extend(cost.map(|cost| format!("\n{}", plan_cost(cost, plan.goal.target_per_sec))));
     if let Some((text, changed)) = what_if {
         blocks.push(format!("\n{}", wrapped("", "", &format!("With {}", escape_control(text)))));
         blocks.push(numbers(changed, Some(plan)));
@@ -33,11 +41,6 @@ pub fn machines(plan: &MachinePlan, what_if: Option<(&str, &MachinePlan)>) -> St
 
 fn count(machines: Machines) -> String {
     format!("{}{}", bound(machines.at_least), grouped(machines.count))
-}
-
-/// A number of machines, which tables may have halves of.
-fn number(machines: f64) -> String {
-    if machines.fract() == 0.0 { grouped(machines as u64) } else { significant(machines) }
 }
 
 fn numbers(plan: &MachinePlan, before: Option<&MachinePlan>) -> String {
@@ -70,8 +73,8 @@ fn growth(growth: Option<&Growth>) -> String {
     };
     let text = format!(
         "With the machines of \"{}\", which made {} requests/s, growth stops first at {}: {}.",
-        growth.at,
-        count_text(growth.from_per_sec),
+        growth.from.at,
+        count_text(growth.from.per_sec),
         first.tier,
         stop(growth, first)
     );
@@ -81,10 +84,10 @@ fn growth(growth: Option<&Growth>) -> String {
 }
 
 fn stop(growth: &Growth, stop: &Stop) -> String {
-    let at = stop.at_per_sec(growth.from_per_sec);
+    let at = stop.at_per_sec(growth.from.per_sec);
     let plural = if stop.machines == 1.0 { "" } else { "s" };
     let part = if_known(stop.place.as_ref(), |place| format!(" ({place})"));
-    let seen = if stop.seen { "" } else { ", by what a request takes in other rows" };
+    let seen = if stop.seen { "" } else { ", by what a request takes elsewhere" };
     let scaled = if_known(stop.scaled, |(few, many, efficiency)| {
         format!(
             "; adding machines helped there, from {} to {} it scaled to {:.0} % of linear",

@@ -1,14 +1,14 @@
 //! Runs of the same tiers with other numbers of machines, as one table.
 
-use plimsoll_analyze::{TierRow, TierUse};
+use plimsoll_analyze::{RequestKind, TierRow, TierUse};
 use plimsoll_units::{count_text, duration_text, escape_control};
 
 use super::paragraph::wrapped;
 use super::table::{Column, table};
 use crate::amount::{at_least, bound, half_width, if_known, list};
 
-/// A row of each run.
-pub fn tier_rows(rows: &[TierRow]) -> String {
+/// A row of each run, and which of them are of the same requests if not all are.
+pub fn tier_rows(rows: &[TierRow], kinds: &[RequestKind]) -> String {
     let columns: [Column<'_, TierRow>; 7] = [
         ("run", &|row| escape_control(&row.name)),
         ("QPS", &|row| at_least(row.throughput.value, row.lower_bound)),
@@ -18,12 +18,15 @@ pub fn tier_rows(rows: &[TierRow]) -> String {
         ("what limits", &|row| escape_control(&limit(row))),
         ("machines: CPU, Mbit/s in and out", &|row| escape_control(&list(row.tiers.iter().map(used), ", "))),
     ];
-    let lines = table(rows, &columns);
-    if rows.iter().all(|row| row.efficiency.is_none()) {
-        return lines;
-    }
     let note = "scales: throughput per machine, compared with the run with the fewest machines of that tier and all else equal.";
-    lines + "\n" + &wrapped("", "", note)
+    let note = rows.iter().any(|row| row.efficiency.is_some()).then(|| note.to_owned());
+    let kind = |kind: &RequestKind| format!("{} ({})", kind.name, list(kind.runs.iter().cloned(), ", "));
+    let kinds = (kinds.len() > 1).then(|| {
+        let kinds = escape_control(&list(kinds.iter().map(kind), "; "));
+        format!("Only runs of the same requests are compared. These are of several: {kinds}.")
+    });
+    let notes = note.into_iter().chain(kinds).map(|note| format!("\n{}", wrapped("", "", &note)));
+    table(rows, &columns) + &list(notes, "")
 }
 
 fn scales(row: &TierRow) -> String {

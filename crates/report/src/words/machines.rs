@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use plimsoll_analyze::{DemandUnit, Doubt, Origin, Remark, ScalingTrial, Taken, TierCount, TierResource};
-use plimsoll_units::{bytes_text, count_text, duration_text, significant};
+use plimsoll_analyze::{
+    DemandUnit, Doubt, Origin, Remark, RequestKind, ScalingTrial, Taken, TierCount, TierResource,
+};
+use plimsoll_units::{bytes_text, count_text, duration_text, grouped, significant};
 
 pub(crate) use super::phrase::law;
 use crate::amount::{bits, if_known, list};
@@ -34,6 +36,11 @@ pub(crate) fn resource(resource: TierResource) -> &'static str {
         TierResource::Pool => "pool of workers",
         TierResource::Alone => "whole capacity",
     }
+}
+
+/// A number of machines, which tables may have halves of.
+pub(crate) fn number(machines: f64) -> String {
+    if machines.fract() == 0.0 { grouped(machines as u64) } else { significant(machines) }
 }
 
 /// An amount with its unit.
@@ -121,11 +128,35 @@ pub(crate) fn doubt(doubt: &Doubt) -> String {
             "by the scalability law no number of machines carries that: {} requests/s at most, at the utilisation asked for",
             count_text(*most_per_sec)
         ),
+        Doubt::Contended { few, most, alpha, machines } => {
+            let then = match machines {
+                Some(machines) => format!("the target takes {} machines", grouped(*machines)),
+                None => "no number of machines reaches the target".to_owned(),
+            };
+            format!(
+                "from {} to {} machines throughput a machine fell as if {:.0} % of the work were done one machine at a time: if that goes on, {then}",
+                number(*few),
+                number(*most),
+                100.0 * alpha
+            )
+        }
+        Doubt::OtherRuns { of_requests, of_size } => other_runs(of_requests, of_size),
         Doubt::BeyondMeasured { count, most, trusted } => format!(
             "it was the limit with {most:.0} machines at most: that {count} share the load as well is not measured beyond \
              {trusted:.0}"
         ),
     }
+}
+
+fn other_runs(of_requests: &[String], of_size: &[String]) -> String {
+    let part = |runs: &[String], why: &str| {
+        (!runs.is_empty()).then(|| format!("{} ({why})", list(runs.iter().cloned(), ", ")))
+    };
+    let parts = [part(of_requests, "other requests"), part(of_size, "machines of another size")];
+    format!(
+        "how it scales is computed only from runs of the same requests on machines of one size, which leaves out {}",
+        list(parts.into_iter().flatten(), " and ")
+    )
 }
 
 /// What is used by something else, each resource once and in the order of the words.
@@ -166,6 +197,16 @@ pub(crate) fn remark(remark: &Remark) -> String {
             "The rows are of {kinds} kinds of requests. Each tier is planned by the kind that is dearest for it, since their \
              mix is not known; --group picks one."
         ),
+        Remark::Requests(kinds) => {
+            let kind =
+                |kind: &RequestKind| format!("{} ({})", kind.name, list(kind.runs.iter().cloned(), ", "));
+            format!(
+                "The runs are of {} kinds of requests: {}. Each tier is planned by the kind that is dearest for it, since their mix \
+                 is not known, and how it scales is computed from one kind at a time.",
+                kinds.len(),
+                list(kinds.iter().map(kind), "; ")
+            )
+        }
         Remark::Without(tier) => format!(
             "Without {tier}: what it does for the others (connections kept ready, waiting for slow clients, encryption) falls \
              to them, and what that costs is not known."

@@ -40,7 +40,7 @@ fn scaling_is_drawn_with_the_line_of_linear_growth() {
     let points =
         vec![(1, estimate(1000.0), false), (2, estimate(1900.0), false), (4, estimate(3200.0), true)];
     let others = vec![TierCount { tier: "nginx".to_owned(), machines: 1 }];
-    let scaling = TierScaling { tier: "tomcat".to_owned(), others, points };
+    let scaling = TierScaling { tier: "tomcat".to_owned(), kind: 0, others, points };
     let drawn = figure::tier_scaling("shop", &scaling).unwrap();
     for text in [
         "Scaling of tomcat: shop",
@@ -69,6 +69,7 @@ fn a_row_shows_tiers_their_limit_and_their_scaling() {
     let ratio = Estimate { value: 0.93, interval: Some((0.91, 0.95)) };
     let row = TierRow {
         name: "six".to_owned(),
+        kind: 0,
         tiers: vec![nginx, tomcat],
         throughput: estimate(50_000.0),
         connections: 700,
@@ -79,7 +80,7 @@ fn a_row_shows_tiers_their_limit_and_their_scaling() {
         lower_bound: true,
         efficiency: Some(Efficiency { tier: "tomcat".to_owned(), from: 1, ratio }),
     };
-    let text = text::tier_rows(&[row]);
+    let text = text::tier_rows(&[row], &[]);
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     // The last column wraps between words.
     let flowing = text.split_whitespace().collect::<Vec<_>>().join(" ");

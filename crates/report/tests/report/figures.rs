@@ -1,6 +1,6 @@
 //! Figures: what a program can check.
 
-use plimsoll_analyze::{Estimate, step_outcomes};
+use plimsoll_analyze::{DayPlan, Estimate, HourPlan, Machines, TierHours, step_outcomes};
 use plimsoll_record::{FailureKind, RunCommand};
 use plimsoll_report::figure::{Caption, Figure, Series, StepPoint, answer, comparison, success, throughput};
 
@@ -163,4 +163,27 @@ fn long_titles_are_cut_before_they_leave_the_sheet() {
 fn the_same_run_gives_the_same_bytes() {
     let series = Series::new(&sample::healthy(RunCommand::Sweep).findings);
     assert_eq!(both(&series), both(&series));
+}
+
+#[test]
+fn a_day_has_its_rate_and_the_machines_of_each_tier_by_hour() {
+    let machines = |count| Some(Machines { count, range: None, at_least: false });
+    let hour = |hour: i64, per_sec: f64, web: u64, api: Option<Machines>| HourPlan {
+        hour,
+        label: format!("{hour:02}:00"),
+        peak_per_sec: per_sec,
+        machines: vec![machines(web), api],
+        cost: None,
+    };
+    let tier = |tier: &str| TierHours { tier: tier.to_owned(), by_hour: None, constant: None };
+    let hours =
+        vec![hour(8, 400.0, 1, machines(2)), hour(9, 900.0, 1, None), hour(11, 300.0, 1, machines(1))];
+    let day = DayPlan { hours, missing: vec![10], tiers: vec![tier("web"), tier("api")], cost: None };
+    let drawn = plimsoll_report::figure::day("shop", &day).unwrap();
+    assert!(drawn.png.len() > 1_000 && !drawn.svg.contains("NaN"));
+    for text in ["Machines by hour: shop", "requests/s", "machines", "hour of the day", "web", "api"] {
+        assert!(drawn.svg.contains(text), "{text}");
+    }
+    let later = DayPlan { hours: vec![hour(490_000, 5.0, 1, None)], missing: Vec::new(), ..day };
+    assert!(plimsoll_report::figure::day("shop", &later).unwrap().svg.contains("hours since 490000:00"));
 }

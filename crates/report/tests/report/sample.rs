@@ -57,6 +57,7 @@ pub(super) fn plan(load: LoadSpec, slo: Slo) -> Plan {
         slo,
         hosts: Vec::new(),
         redact: Vec::new(),
+        group: None,
     };
     spec.freeze().unwrap()
 }

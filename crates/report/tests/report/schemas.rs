@@ -1,12 +1,13 @@
 //! The published schemas, and documents other than a run's that satisfy theirs.
 
 use plimsoll_analyze::{
-    Goal, Incomparable, Margin, RunSide, Setting, TableRow, TableTier, Trial, Trials, explain_table, ledger,
-    observe_runs, observe_table, plan_machines, replays, scalings, tier_rows,
+    CurvePoint, Fleet, Goal, Incomparable, Margin, PriceList, RateCurve, RunSide, Setting, TableRow,
+    TableTier, Trial, Trials, explain_table, fleet_capacity, ledger, observe_runs, observe_table, plan_day,
+    plan_machines, price_plan, replays, scalings, tier_rows,
 };
 use plimsoll_record::RunCommand;
-use plimsoll_report::AbReport;
 use plimsoll_report::json::{self, schema_of};
+use plimsoll_report::{AbReport, PlanView};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -14,12 +15,13 @@ use serde_json::Value;
 use super::hosts;
 
 /// Each published file with the schema of this code.
-fn schemas() -> [(&'static str, Value); 11] {
+fn schemas() -> [(&'static str, Value); 12] {
     [
         ("run.schema.json", schema_of::<json::Document>()),
         ("explanation.schema.json", schema_of::<json::ExplanationDocument>()),
         ("table.schema.json", schema_of::<json::TableDocument>()),
         ("plan.schema.json", schema_of::<json::PlanDocument>()),
+        ("fleet.schema.json", schema_of::<json::FleetDocument>()),
         ("ablation.schema.json", schema_of::<json::AblationDocument>()),
         ("tiers.schema.json", schema_of::<json::TiersDocument>()),
         ("lab-run.schema.json", schema_of::<json::LabRunDocument>()),
@@ -81,10 +83,32 @@ fn plans_of_tables_and_of_runs_satisfy_their_schema() {
     let observed = observe_table(&rows, &explain_table(&rows));
     let changed = "web.cores=2x".parse::<plimsoll_analyze::WhatIf>().unwrap().applied(&observed).unwrap();
     let (plan, changed) = (plan_machines(&observed, goal), plan_machines(&changed, goal));
-    satisfies(&json::PlanDocument::new(&plan, Some(("web.cores=2x", &changed))));
+    let view = PlanView { what_if: Some(("web.cores=2x", &changed)), ..PlanView::new(&plan) };
+    satisfies(&json::PlanDocument::new(&view));
     let sample = hosts::watched(RunCommand::Answer);
-    let observed = observe_runs(&[vec![("api", &sample.findings)]]);
-    satisfies(&json::PlanDocument::new(&plan_machines(&observed, goal), None));
+    let observed = observe_runs(&[("api", &sample.findings)]);
+    let plan = plan_machines(&observed, goal);
+    let tier = &plan.tiers[0].tier;
+    let prices = PriceList::new(vec![format!("{tier}=$0.17/h").parse().unwrap()]).unwrap().unwrap();
+    let point =
+        |hour| CurvePoint { hour, label: format!("{hour:02}:00"), per_sec: 500.0 * (1 + hour) as f64 };
+    let curve = RateCurve::new((0..3).map(point)).unwrap();
+    let day = plan_day(&observed, &curve, goal.utilisation, Some(&prices));
+    let cost = price_plan(&plan, &prices);
+    satisfies(&json::PlanDocument::new(&PlanView {
+        cost: Some(&cost),
+        day: Some(&day),
+        ..PlanView::new(&plan)
+    }));
+}
+
+#[test]
+fn rates_of_given_machines_satisfy_their_schema() {
+    let rows = rows();
+    let observed = observe_table(&rows, &explain_table(&rows));
+    let fleet: Fleet = "web=3".parse().unwrap();
+    let capacity = fleet_capacity(&observed, &fleet, 0.7).unwrap();
+    satisfies(&json::FleetDocument::new(&capacity, Some(("web.cores=2x", &capacity))));
 }
 
 #[test]

@@ -5,6 +5,9 @@ use super::terms::{DemandUnit, Goal, Origin, TierResource};
 use crate::findings::{Estimate, Part};
 use crate::groups::grouped;
 
+/// Shares of a resource that differ by less are as full.
+const AS_FULL: f64 = 0.05;
+
 /// What a request uses of one resource, in all machines of a tier together.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TierDemand {
@@ -21,6 +24,8 @@ pub struct TierDemand {
     pub capacity: Option<f64>,
     /// The largest share of a machine's capacity that was ever seen used; 0 where the capacity is not known.
     pub used_most: f64,
+    /// The share that was used at the throughput at which D was found, on the machines that were measured.
+    pub used_there: f64,
     pub origin: Origin,
 }
 
@@ -50,6 +55,24 @@ impl TierDemand {
         (!taken.is_empty()).then_some(Doubt::NoCapacity(taken))
     }
 
+    /// Of several of one resource in runs of the same requests that of the run in which it was used most: at low load a server wakes
+    /// up for each request, which costs more than at high load. Of runs in which it was used as much the dearest.
+    pub(super) fn fullest(demands: Vec<Self>) -> Vec<Self> {
+        let fullest = |demands: Vec<Self>| {
+            let most = demands.iter().map(|demand| demand.used_there).fold(0.0, f64::max);
+            demands.into_iter().filter(|demand| demand.used_there >= most - AS_FULL).collect()
+        };
+        let alike = grouped(demands, |a, b| a.resource == b.resource);
+        Self::dearest(
+            alike.into_iter().flat_map(|demands: Vec<Self>| -> Vec<Self> { fullest(demands) }).collect(),
+        )
+    }
+
+    /// True if this one was found where much more of the resource was used than this share.
+    pub(super) fn is_of_fuller(&self, share: f64) -> bool {
+        self.used_there > share + AS_FULL
+    }
+
     /// The dearest of several of one resource, of those whose capacity is known if there are such: what else there was
     /// may be of cheaper requests, and how they mix is not known. How full it was seen is that of all of them.
     pub(super) fn dearest(demands: Vec<Self>) -> Vec<Self> {
@@ -62,5 +85,38 @@ impl TierDemand {
         };
         let alike = grouped(demands, |a, b| a.resource == b.resource);
         alike.into_iter().filter_map(|demands| demands.into_iter().reduce(dearer)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn demand(run: &str, per_request: f64, used_there: f64) -> TierDemand {
+        TierDemand {
+            resource: TierResource::Cpu,
+            part: Part::Whole,
+            unit: DemandUnit::Cores,
+            per_request: Estimate::exact(per_request),
+            idle: 0.0,
+            capacity: Some(1.0),
+            used_most: 1.0,
+            used_there,
+            origin: Origin::Run(run.to_owned()),
+        }
+    }
+
+    fn names(demands: &[TierDemand]) -> Vec<&Origin> {
+        demands.iter().map(|demand| &demand.origin).collect()
+    }
+
+    #[test]
+    fn the_run_that_used_most_of_a_resource_says_what_a_request_costs_it() {
+        let idle = demand("idle", 56e-6, 0.3);
+        let (full, as_full) = (demand("full", 37e-6, 1.0), demand("as full", 40e-6, 0.97));
+        assert_eq!(names(&TierDemand::fullest(vec![idle.clone(), full.clone()])), [&full.origin]);
+        let found = TierDemand::fullest(vec![idle.clone(), full.clone(), as_full.clone()]);
+        assert_eq!(names(&found), [&as_full.origin], "of two that are as full the dearer");
+        assert_eq!(names(&TierDemand::dearest(vec![idle.clone(), full])), [&idle.origin]);
     }
 }

@@ -1,6 +1,7 @@
 //! What is not known of a plan of machines, or to be taken with care; `report` makes sentences of it.
 
 use super::terms::{DemandUnit, Origin, TierResource};
+use crate::capacity::kinds::RequestKind;
 use crate::findings::{Limit, Place};
 
 /// What is not known of a tier.
@@ -33,6 +34,16 @@ pub enum Doubt {
     MoreThanLinear { few: f64, most: f64 },
     /// By the law no number of machines carries the target: the most that they carry, at the utilisation asked for.
     NeverByLaw { most_per_sec: f64 },
+    /// Throughput a machine fell from few to most machines: if they go on contending so, it takes more machines than planned, or no
+    /// number is enough.
+    Contended { few: f64, most: f64, alpha: f64, machines: Option<u64> },
+    /// Runs in which it limits, and that its scaling is not computed from.
+    OtherRuns {
+        /// They are of other requests.
+        of_requests: Vec<String>,
+        /// Its machines were of another size.
+        of_size: Vec<String>,
+    },
     /// More machines are planned than growth was measured for.
     BeyondMeasured { count: u64, most: f64, trusted: f64 },
 }
@@ -60,6 +71,8 @@ pub enum Remark {
     Unlawful(usize, usize),
     /// The rows are of so many kinds of requests.
     Kinds(usize),
+    /// The runs are of several kinds of requests.
+    Requests(Vec<RequestKind>),
     /// A tier is left out.
     Without(String),
 }

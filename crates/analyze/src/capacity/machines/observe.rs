@@ -4,54 +4,31 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::demand::TierDemand;
 use super::doubt::{Doubt, Remark};
-use super::growth::{Growth, Stop};
+use super::growth::{Growth, GrowthStart, TierMachines};
 use super::observed::{Observed, ObservedTier};
 use super::scaling::Scaling;
-use super::terms::{DemandUnit, Origin, TierResource};
-use crate::capacity::tiers::hosts_by_tier;
-use crate::findings::{Claim, RowClaim};
+use super::size::MachineSize;
+use super::terms::TierResource;
+use super::tier_load::{LoadedTier, TierLoad, kind_of};
+use crate::capacity::kinds::{by_requests, request_kinds};
 use crate::groups::grouped;
-use crate::observations::Observations;
-use crate::table::together_per_sec;
-use crate::{
-    Demand, Estimate, Findings, Law, Limit, Part, Place, Resource, ResourceKind, TableFindings, TableRow,
-    Verdict,
-};
+use crate::{Findings, Limit, Resource, TableFindings, TableRow, Verdict};
 
 /// Rows whose costs of a request differ by this factor or more were not of the same thing.
 const MIN_SPREAD: f64 = 1.5;
 
-/// One load of the tiers, with what limits it.
-struct TierLoad<'a> {
-    label: &'a str,
-    verdict: &'a Verdict,
-    obs: Observations<'a>,
-    /// The load of `obs` that it is.
-    load: usize,
-    tiers: Vec<LoadedTier<'a>>,
-}
-
-/// A tier that takes part in a load.
-struct LoadedTier<'a> {
-    name: &'a str,
-    hosts: Vec<&'a str>,
-    /// `None` where a table does not say; figures are then those of one.
-    machines: Option<f64>,
-}
-
 /// A load by its name, and what of a tier is used by something else in it.
 type OtherUse<'a> = (&'a str, BTreeSet<TierResource>);
 
-/// What runs tell: each with its name, those of the same requests together. Hosts of one tier are taken together; a host
-/// without a tier is one by itself.
-pub fn observe_runs(groups: &[Vec<(&str, &Findings)>]) -> Observed {
-    let kinds: Vec<Vec<TierLoad<'_>>> = groups
-        .iter()
-        .map(|group| group.iter().filter_map(|run| TierLoad::from_run(run.0, run.1)).collect())
-        .collect();
+/// What runs tell, each with its name. Hosts of one tier are taken together; a host without a tier is one by itself.
+pub fn observe_runs(runs: &[(&str, &Findings)]) -> Observed {
+    let load = |(name, findings)| TierLoad::from_run(name, findings);
+    let kinds: Vec<Vec<TierLoad<'_>>> =
+        by_requests(runs).into_iter().map(|runs| runs.into_iter().filter_map(load).collect()).collect();
     let mut observed = observe(Observed::default(), &kinds);
-    observed.remarks =
-        groups.iter().flatten().filter_map(|(name, findings)| remark(name, findings)).collect();
+    observed.remarks = runs.iter().filter_map(|(name, findings)| remark(name, findings)).collect();
+    let kinds = request_kinds(runs);
+    observed.remarks.extend((kinds.len() > 1).then_some(Remark::Requests(kinds)));
     observed
 }
 
@@ -86,316 +63,105 @@ fn remark(name: &str, findings: &Findings) -> Option<Remark> {
     }
 }
 
+/// What a request of one kind uses of each tier.
+type KindDemands<'a> = BTreeMap<&'a str, Vec<TierDemand>>;
+
 /// What loads tell, those of the same requests together.
 fn observe(mut observed: Observed, kinds: &[Vec<TierLoad<'_>>]) -> Observed {
     let mut other_uses: BTreeMap<&str, Vec<OtherUse<'_>>> = BTreeMap::new();
-    for load in kinds.iter().flatten() {
-        for tier in &load.tiers {
-            let known = observed.tier(tier.name);
-            if tier.machines.is_some() || load.resources(tier).next().is_some() {
-                known.carries(load.per_sec().value, tier.count(), load.label);
+    let mut kind_demands: Vec<KindDemands<'_>> = Vec::new();
+    for kind in kinds {
+        let mut of_kind = KindDemands::new();
+        for load in kind {
+            for tier in &load.tiers {
+                of_kind.entry(tier.name).or_default().extend(load.observe(tier, observed.tier(tier.name)));
+                other_uses.entry(tier.name).or_default().push((load.label, load.used_otherwise(tier)));
             }
-            known.demands.extend(load.demands(tier));
-            known.demands.extend(load.own_capacity(tier));
-            load.judge(tier, known);
-            other_uses.entry(tier.name).or_default().push((load.label, load.used_otherwise(tier)));
+            load.add_front(&mut observed);
         }
-        load.add_front(&mut observed);
+        // What a request costs in rows is known from all of them together.
+        for demands in of_kind.values_mut().filter(|_| !kind.iter().any(TierLoad::is_row)) {
+            *demands = TierDemand::fullest(std::mem::take(demands));
+        }
+        kind_demands.push(of_kind);
     }
     for tier in &mut observed.tiers {
-        tier.demands = TierDemand::dearest(std::mem::take(&mut tier.demands));
-        let scalings = kinds.iter().filter_map(|kind| scaling(kind, &tier.name));
-        tier.scaling = scalings.max_by_key(|scaling| scaling.points.len());
+        let of_kinds = kind_demands.iter().filter_map(|kind| kind.get(tier.name.as_str())).flatten().cloned();
+        tier.demands =
+            TierDemand::dearest(std::mem::take(&mut tier.demands).into_iter().chain(of_kinds).collect());
+        tier.sizes.sort_by(|a, b| a.size.cores.unwrap_or(0.0).total_cmp(&b.size.cores.unwrap_or(0.0)));
+        for size in &mut tier.sizes {
+            size.demands = TierDemand::fullest(std::mem::take(&mut size.demands));
+        }
+        let (scaling, left_out) = scaling(kinds, &tier.name);
+        tier.scaling = scaling;
+        tier.doubts.extend(left_out);
         tier.doubts.extend(differing(kinds, tier));
         tier.doubts.extend(other_uses.get(tier.name.as_str()).and_then(|uses| other_use_doubt(uses)));
         tier.doubts.extend(unseen(kinds, tier));
     }
-    observed.growth = growth(kinds, &observed);
+    observed.growth = growth(kinds, &kind_demands, &observed);
+    observed.take_machines_of_growth();
     observed
 }
 
-/// What a resource is called here, and its unit. One core by itself says nothing of a machine: the kernel moves work about.
-fn kind_of(resource: &Resource) -> Option<(TierResource, DemandUnit)> {
-    match resource.kind {
-        ResourceKind::Cpu => Some((TierResource::Cpu, DemandUnit::Cores)),
-        ResourceKind::Machine => Some((TierResource::Cpu, DemandUnit::MachineShare)),
-        ResourceKind::Thread if resource.part == Part::Whole => {
-            Some((TierResource::OneCore, DemandUnit::Cores))
-        }
-        ResourceKind::Thread => Some((TierResource::Thread, DemandUnit::Cores)),
-        ResourceKind::Quota => Some((TierResource::Quota, DemandUnit::Cores)),
-        ResourceKind::BandwidthIn => Some((TierResource::BandwidthIn, DemandUnit::Bits)),
-        ResourceKind::BandwidthOut => Some((TierResource::BandwidthOut, DemandUnit::Bits)),
-        ResourceKind::BandwidthBoth => Some((TierResource::BandwidthBoth, DemandUnit::Bits)),
-        ResourceKind::PacketsIn => Some((TierResource::PacketsIn, DemandUnit::Packets)),
-        ResourceKind::PacketsOut => Some((TierResource::PacketsOut, DemandUnit::Packets)),
-        _ => None,
-    }
+/// A load that a tier limits, with its machines.
+struct ScalingPoint<'a> {
+    run: &'a str,
+    /// The number of the load's requests.
+    kind: usize,
+    size: Option<MachineSize>,
+    machines: f64,
+    per_sec: f64,
 }
 
-impl LoadedTier<'_> {
-    fn count(&self) -> f64 {
-        self.machines.unwrap_or(1.0)
-    }
-
-    /// Machines for which each of its hosts stands: a host of a run for itself, a tier of a table for all of them.
-    fn machines_of_host(&self) -> f64 {
-        self.count() / self.hosts.len() as f64
-    }
+/// Throughput by the number of machines of a tier in the loads that it limits; then what is left out of it. The rows of a table are
+/// read by their groups.
+fn scaling(kinds: &[Vec<TierLoad<'_>>], name: &str) -> (Option<Scaling>, Option<Doubt>) {
+    let loads = kinds.iter().enumerate().flat_map(|(kind, loads)| loads.iter().map(move |load| (kind, load)));
+    let points: Vec<ScalingPoint<'_>> =
+        loads.filter_map(|(kind, load)| ScalingPoint::new(kind, load, name)).collect();
+    let is_row = kinds.iter().flatten().any(TierLoad::is_row);
+    let (scaling, left_out) = scaling_by(&points);
+    (scaling, left_out.filter(|_| !is_row))
 }
 
-impl<'a> TierLoad<'a> {
-    /// The step of the highest throughput; `None` if nothing was answered.
-    fn from_run(name: &'a str, findings: &'a Findings) -> Option<Self> {
-        let (load, _) = findings.best_answered_step()?;
-        let tier = |(name, hosts): (&'a str, Vec<&'a str>)| {
-            let machines = Some(hosts.len() as f64);
-            LoadedTier { name, hosts, machines }
-        };
-        let tiers = hosts_by_tier(findings).into_iter().map(tier).collect();
-        let obs = Observations::from_findings(findings);
-        Some(Self { label: name, verdict: &findings.verdict, obs, load, tiers })
-    }
-
-    fn from_row(rows: &'a [&'a TableRow], load: usize, verdict: &'a Verdict) -> Self {
-        let row = rows[load];
-        let tiers = row.present().map(|tier| LoadedTier {
-            name: &tier.name,
-            hosts: vec![&tier.name],
-            machines: tier.instances,
-        });
-        let tiers = tiers.collect();
-        Self { label: &row.label, verdict, obs: Observations::from_table(rows, load), load, tiers }
-    }
-
-    fn row(&self) -> Option<&'a TableRow> {
-        self.obs.rows.get(self.load).copied()
-    }
-
-    fn is_row(&self) -> bool {
-        self.row().is_some()
-    }
-
-    fn per_sec(&self) -> Estimate {
-        self.obs.loads[self.load].throughput
-    }
-
-    fn used(&self, resource: &Resource) -> Option<f64> {
-        resource.used.get(self.load).copied().flatten()
-    }
-
-    fn limits(&self, tier: &LoadedTier<'_>) -> bool {
-        tier.hosts.contains(&self.verdict.host())
-    }
-
-    /// What of a tier counts: no core by itself, and no loopback.
-    fn resources(&self, tier: &LoadedTier<'_>) -> impl Iterator<Item = &Resource> {
-        let own = self.obs.resources.iter().filter(|resource| tier.hosts.contains(&resource.host.as_str()));
-        own.filter(|resource| kind_of(resource).is_some() && !resource.is_loopback())
-    }
-
-    /// Those that requests use, each kind of a host once: of several threads or interfaces the one that was used most.
-    fn spent(&self, tier: &LoadedTier<'_>) -> Vec<(&Resource, Demand)> {
-        let demand = |resource: &'_ Resource| resource.demand.filter(|demand| demand.law != Law::Broken);
-        let spent = self.resources(tier).filter_map(|resource| Some((resource, demand(resource)?)));
-        let alike = grouped(spent, |(a, _), (b, _)| (a.kind, &a.host) == (b.kind, &b.host));
-        let used = |(resource, _): &(&Resource, Demand)| self.used(resource).unwrap_or(0.0);
-        // The first of those that were used as much.
-        let most = |all: Vec<_>| all.into_iter().rev().max_by(|a, b| used(a).total_cmp(&used(b)));
-        alike.into_iter().filter_map(most).collect()
-    }
-
-    /// What a request uses of a tier: the sum over its machines, kind by kind. The ends of the intervals are added up,
-    /// which makes the sum's too wide rather than too narrow.
-    fn demands(&self, tier: &LoadedTier<'_>) -> Vec<TierDemand> {
-        let one = |(resource, demand): (&Resource, Demand)| {
-            let (kind, unit) = kind_of(resource)?;
-            let shares = (0..resource.used.len()).filter_map(|load| resource.utilisation(load));
-            Some(TierDemand {
-                resource: kind,
-                part: resource.part.clone(),
-                unit,
-                per_request: demand.per_request.times(tier.machines_of_host()),
-                idle: demand.idle,
-                capacity: resource.capacity,
-                used_most: shares.fold(0.0, f64::max),
-                origin: self.origin(resource),
-            })
-        };
-        let sum = |a: TierDemand, b: TierDemand| TierDemand {
-            per_request: added(a.per_request, b.per_request),
-            idle: a.idle.max(b.idle),
-            capacity: a.capacity.zip(b.capacity).map(|(a, b)| a.min(b)),
-            used_most: a.used_most.max(b.used_most),
-            ..a
-        };
-        let kinds = grouped(self.spent(tier).into_iter().filter_map(one), |a, b| a.resource == b.resource);
-        kinds.into_iter().filter_map(|demands| demands.into_iter().reduce(sum)).collect()
-    }
-
-    fn origin(&self, resource: &Resource) -> Origin {
-        let Some(row) = self.row() else { return Origin::Run(self.label.to_owned()) };
-        let rows = self.obs.rows.iter().zip(&resource.used);
-        let count = rows.filter(|(other, used)| used.is_some() && other.is_of_same_requests(row)).count();
-        Origin::Rows { count, group: row.group.clone() }
-    }
-
-    /// A tier by what it was seen to carry, whatever of it is used up then.
-    fn carried(&self, resource: TierResource, capacity: f64, per_request: Estimate) -> TierDemand {
-        let rows = |row: &TableRow| Origin::Rows { count: 1, group: row.group.clone() };
-        TierDemand {
-            resource,
-            part: Part::Whole,
-            unit: if resource == TierResource::Pool { DemandUnit::Workers } else { DemandUnit::MachineShare },
-            per_request,
-            idle: 0.0,
-            capacity: Some(capacity),
-            used_most: 1.0,
-            origin: self.row().map_or_else(|| Origin::Run(self.label.to_owned()), rows),
-        }
-    }
-
-    /// The pool that the verdict found: K workers on each of m machines are held for m·K/X of a request. And what a tier
-    /// carries alone; tiers that were measured alone in the same row share its requests.
-    fn own_capacity(&self, tier: &LoadedTier<'_>) -> Option<TierDemand> {
-        let pool = self.verdict.size.filter(|_| self.verdict.limit == Limit::Pool);
-        let (resource, workers) =
-            pool.map_or((TierResource::Alone, 1.0), |size| (TierResource::Pool, size.value));
-        let held = |per_sec: f64| workers * tier.count() / per_sec;
-        let is_alone = |row: &&TableRow| row.tier(tier.name).is_some_and(|tier| tier.alone_per_sec.is_some());
-        if let Some(together) = self.row().filter(is_alone).map(together_per_sec) {
-            let per_request = Estimate::exact(held(together));
-            let used_most = self.per_sec().value.min(together) / together;
-            return Some(TierDemand { used_most, ..self.carried(resource, workers, per_request) });
-        }
-        pool.filter(|_| self.limits(tier)).map(|_| {
-            let Estimate { value, interval } = self.per_sec();
-            let interval = interval.filter(|(low, _)| *low > 0.0).map(|(low, high)| (held(high), held(low)));
-            self.carried(resource, workers, Estimate { value: held(value), interval })
-        })
-    }
-
-    /// A tier in front that a table has no figure of, by the row that it was found to stop.
-    fn add_front(&self, observed: &mut Observed) {
-        let (host, per_sec) = (self.verdict.host(), self.per_sec().value);
-        let is_front = matches!(self.verdict.claim, Some(Claim::Row(RowClaim::Front { .. })));
-        if is_front && self.tiers.iter().all(|tier| tier.name != host) {
-            let tier = observed.tier(host);
-            tier.carries(per_sec, 1.0, self.label);
-            let per_request = Estimate::exact(1.0 / per_sec);
-            tier.demands.push(self.carried(TierResource::Alone, 1.0, per_request));
-        }
-    }
-
-    /// A tier that is stopped by something else than what is planned by needs that fixed, not machines.
-    fn judge(&self, tier: &LoadedTier<'_>, known: &mut ObservedTier) {
-        let needs_a_fix = matches!(
-            self.verdict.limit,
-            Limit::Disk
-                | Limit::Memory
-                | Limit::Connections
-                | Limit::Lock
-                | Limit::Dependency
-                | Limit::Refused
-        );
-        if needs_a_fix && self.limits(tier) {
-            known.stopped_otherwise = true;
-            known.doubts.push(Doubt::StoppedBy {
-                run: self.label.to_owned(),
-                per_sec: self.per_sec().value,
-                limit: self.verdict.limit,
-                place: self.verdict.place.clone(),
-            });
-        }
-    }
-
-    /// Resources of a tier that something else than the requests uses.
-    fn used_otherwise(&self, tier: &LoadedTier<'_>) -> BTreeSet<TierResource> {
-        let broken = |resource: &&Resource| resource.demand.is_some_and(|demand| demand.law == Law::Broken);
-        self.resources(tier).filter(broken).filter_map(|resource| Some(kind_of(resource)?.0)).collect()
-    }
-
-    /// Machines that were busy: each by what it used most of.
-    fn busy(&self) -> f64 {
-        let of_host = |tier: &LoadedTier<'_>, host: &str| {
-            let own = self.spent(tier).into_iter().filter(|(resource, _)| resource.host == host);
-            let shares = own.filter_map(|(resource, _)| resource.utilisation(self.load));
-            shares.fold(0.0, f64::max) * tier.machines_of_host()
-        };
-        let hosts = self.tiers.iter().flat_map(|tier| tier.hosts.iter().map(move |host| (tier, host)));
-        hosts.map(|(tier, host)| of_host(tier, host)).sum()
-    }
-
-    /// What stops the growth of a tier with the machines that it has.
-    fn stops(&self, tier: &LoadedTier<'_>, known: &ObservedTier) -> Vec<Stop> {
-        let spent =
-            self.spent(tier).into_iter().filter_map(|(resource, demand)| self.stop(tier, resource, demand));
-        let mut stops: Vec<Stop> = spent.collect();
-        // What other rows show of the tier holds here too, if it is known how many machines there are.
-        let others =
-            if self.is_row() { known.demands.clone() } else { Vec::from_iter(self.own_capacity(tier)) };
-        for demand in others.iter().filter(|_| tier.machines.is_some()) {
-            if !stops.iter().any(|stop| stop.resource == demand.resource) {
-                stops.extend(self.predicted(tier, demand));
-            }
-        }
-        let scaled = known.scaling.as_ref().filter(|_| self.is_row()).map(|scaling| {
-            let (few, many) = scaling.span();
-            (few, many, scaling.efficiency())
-        });
-        stops.into_iter().map(|stop| Stop { scaled, ..stop }).collect()
-    }
-
-    fn stop(&self, tier: &LoadedTier<'_>, resource: &Resource, demand: Demand) -> Option<Stop> {
-        let (kind, unit) = kind_of(resource)?;
-        let used = self.used(resource)?;
-        // A row is followed by what a request costs in it.
-        let own = self.row().map(|row| Estimate::exact(used / row.throughput_per_sec));
-        Some(Stop {
-            tier: tier.name.to_owned(),
-            resource: kind,
-            place: Some(resource.place()).filter(Place::is_part),
-            machines: tier.count(),
-            unit,
-            used,
-            capacity: resource.capacity?,
-            per_request: own.unwrap_or(demand.per_request),
-            seen: true,
-            scaled: None,
-        })
-    }
-
-    fn predicted(&self, tier: &LoadedTier<'_>, demand: &TierDemand) -> Option<Stop> {
-        let of_one = demand.per_request.times(1.0 / tier.count());
-        let per_request = if self.is_row() { Estimate::exact(of_one.value) } else { of_one };
-        Some(Stop {
-            tier: tier.name.to_owned(),
-            resource: demand.resource,
-            place: None,
-            machines: tier.count(),
-            unit: demand.unit,
-            used: per_request.value * self.per_sec().value,
-            capacity: demand.capacity?,
-            per_request,
-            seen: !self.is_row(),
-            scaled: None,
-        })
-    }
+/// The scaling by loads of the same requests on machines of one size; of several such sets that of most counts.
+fn scaling_by(points: &[ScalingPoint<'_>]) -> (Option<Scaling>, Option<Doubt>) {
+    let sets = grouped(points, |one, other| one.kind == other.kind && one.is_of_size(other));
+    let fitted = |set: &Vec<&ScalingPoint<'_>>| {
+        Scaling::fit(set.iter().map(|point| (point.machines, point.per_sec)).collect())
+    };
+    // Of several sets with as many counts the first.
+    let best = sets.iter().rev().max_by_key(|set| fitted(set).map_or(0, |scaling| scaling.points.len()));
+    let Some(best) = best else { return (None, None) };
+    let chosen = best[0];
+    let left_out = points.iter().filter(|point| point.kind != chosen.kind || !point.is_of_size(chosen));
+    let (of_requests, of_size): (Vec<_>, Vec<_>) = left_out.partition(|point| point.kind != chosen.kind);
+    let is_any = !of_requests.is_empty() || !of_size.is_empty();
+    let several = points.iter().any(|point| point.machines != chosen.machines);
+    let names = |points: Vec<&ScalingPoint<'_>>| points.iter().map(|point| point.run.to_owned()).collect();
+    let doubt = (several && is_any)
+        .then(|| Doubt::OtherRuns { of_requests: names(of_requests), of_size: names(of_size) });
+    (fitted(best), doubt)
 }
 
-fn added(a: Estimate, b: Estimate) -> Estimate {
-    let interval = a.interval.zip(b.interval).map(|(a, b)| (a.0 + b.0, a.1 + b.1));
-    Estimate { value: a.value + b.value, interval }
-}
-
-/// Throughput by the number of machines of a tier, in loads of the same requests that it limits.
-fn scaling(kind: &[TierLoad<'_>], name: &str) -> Option<Scaling> {
-    let point = |load: &TierLoad<'_>| {
+impl<'a> ScalingPoint<'a> {
+    /// `None` if the tier does not limit the load, or it is not known how many machines it has.
+    fn new(kind: usize, load: &TierLoad<'a>, name: &str) -> Option<Self> {
         let tier = load.tiers.iter().find(|tier| tier.name == name && load.limits(tier))?;
         let is_limit = !matches!(load.verdict.limit, Limit::None | Limit::Unknown);
-        Some((tier.machines.filter(|_| is_limit)?, load.per_sec().value))
-    };
-    Scaling::fit(kind.iter().filter_map(point).collect())
+        let machines = tier.machines.filter(|_| is_limit)?;
+        let (size, per_sec) = (load.size(tier), load.per_sec().value);
+        Some(Self { run: load.label, kind, size, machines, per_sec })
+    }
+
+    fn is_of_size(&self, other: &Self) -> bool {
+        match (self.size, other.size) {
+            (Some(one), Some(other)) => one.is_same_as(&other),
+            (one, other) => one.is_none() && other.is_none(),
+        }
+    }
 }
 
 /// Rows that do not agree on what a request costs the tier by what decides.
@@ -454,17 +220,85 @@ fn unseen(kinds: &[Vec<TierLoad<'_>>], tier: &ObservedTier) -> Option<Doubt> {
 }
 
 /// Growth starts from the load in which most machines were busy: the largest test there is. A tier tested by itself answers
-/// faster than the whole, and says nothing of how that grows.
-fn growth(kinds: &[Vec<TierLoad<'_>>], observed: &Observed) -> Option<Growth> {
-    let load = kinds.iter().flatten().max_by(|a, b| a.busy().total_cmp(&b.busy()))?;
+/// faster than the whole, and says nothing of how that grows. Of runs of the same requests on as many machines that of the highest
+/// throughput stands for all: in the others some machine was smaller.
+fn growth(
+    kinds: &[Vec<TierLoad<'_>>],
+    kind_demands: &[KindDemands<'_>],
+    observed: &Observed,
+) -> Option<Growth> {
+    let loads = kinds
+        .iter()
+        .zip(kind_demands)
+        .flat_map(|(kind, demands)| fastest(kind).into_iter().map(move |load| (load, demands)));
+    let (load, demands) = loads.max_by(|a, b| a.0.busy().total_cmp(&b.0.busy()))?;
     let known = |tier: &LoadedTier<'_>| observed.tiers.iter().find(|known| known.name == tier.name);
-    let stops = load.tiers.iter().filter_map(|tier| Some(load.stops(tier, known(tier)?))).flatten().collect();
-    Growth::new(load.per_sec().value, load.label, stops)
+    let of_tier = |tier: &LoadedTier<'_>| demands.get(tier.name).map_or(&[][..], Vec::as_slice);
+    let stops = load.tiers.iter().filter_map(|tier| Some(load.stops(tier, known(tier)?, of_tier(tier))));
+    let count =
+        |tier: &LoadedTier<'_>| Some(TierMachines { tier: tier.name.to_owned(), machines: tier.machines? });
+    let from = GrowthStart {
+        per_sec: load.per_sec().value,
+        at: load.label.to_owned(),
+        limit: load.verdict.limit,
+        also: load
+            .verdict
+            .also
+            .iter()
+            .filter(|suspect| matches!(suspect.limit, Limit::Lock | Limit::Dependency))
+            .map(|suspect| (suspect.limit, suspect.place.clone()))
+            .collect(),
+        machines: load.tiers.iter().filter_map(count).collect(),
+    };
+    Growth::new(from, stops.flatten().collect())
+}
+
+/// The fastest of the runs that have as many machines of each tier; rows of a table stand for themselves.
+fn fastest<'k, 'a>(kind: &'k [TierLoad<'a>]) -> Vec<&'k TierLoad<'a>> {
+    let machines = |load: &TierLoad<'a>| -> Vec<(&'a str, Option<f64>)> {
+        load.tiers.iter().map(|tier| (tier.name, tier.machines)).collect()
+    };
+    let alike = grouped(kind, |one, other| !one.is_row() && machines(one) == machines(other));
+    let fastest = |loads: Vec<&'k TierLoad<'a>>| {
+        loads.into_iter().rev().max_by(|a, b| a.per_sec().value.total_cmp(&b.per_sec().value))
+    };
+    alike.into_iter().filter_map(fastest).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn point(
+        run: &'static str,
+        kind: usize,
+        cores: f64,
+        machines: f64,
+        per_sec: f64,
+    ) -> ScalingPoint<'static> {
+        let size = Some(MachineSize { cores: Some(cores), ..MachineSize::default() });
+        ScalingPoint { run, kind, size, machines, per_sec }
+    }
+
+    #[test]
+    fn scaling_is_of_the_same_requests_on_machines_of_one_size() {
+        let one = point("one", 0, 0.5, 1.0, 100.0);
+        let other_requests = point("login", 1, 0.5, 2.0, 20.0);
+        let other_size = point("large", 0, 1.0, 2.0, 390.0);
+        let two = point("two", 0, 0.5, 2.0, 190.0);
+        let (scaling, doubt) = scaling_by(&[one, other_requests, other_size, two]);
+        assert_eq!(scaling.unwrap().points, [(1.0, 100.0), (2.0, 190.0)]);
+        let (of_requests, of_size) = (vec!["login".to_owned()], vec!["large".to_owned()]);
+        assert_eq!(doubt, Some(Doubt::OtherRuns { of_requests, of_size }));
+    }
+
+    #[test]
+    fn runs_of_different_requests_alone_are_no_scaling() {
+        let (scaling, doubt) =
+            scaling_by(&[point("one", 0, 1.0, 1.0, 100.0), point("two", 1, 1.0, 2.0, 20.0)]);
+        assert_eq!(scaling, None);
+        assert!(matches!(doubt, Some(Doubt::OtherRuns { of_requests, .. }) if of_requests == ["two"]));
+    }
 
     #[test]
     fn what_something_else_uses_is_one_doubt_however_many_runs_there_are() {

@@ -2,8 +2,11 @@
 
 use super::demand::TierDemand;
 use super::doubt::{Doubt, Remark};
-use super::growth::Growth;
+use super::growth::{Growth, Stop};
 use super::scaling::Scaling;
+use super::size::MachineSize;
+use super::terms::TierResource;
+use crate::findings::{Limit, Place};
 
 /// The most that a tier was seen to carry.
 #[derive(Debug, Clone, PartialEq)]
@@ -14,17 +17,36 @@ pub struct Carried {
     pub at: String,
 }
 
+/// What a request uses of machines of one size.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SizedDemands {
+    pub size: MachineSize,
+    pub demands: Vec<TierDemand>,
+}
+
+/// Where a tier was stopped by something that no demand is of: a lock, a dependency.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Halt {
+    pub run: String,
+    pub per_sec: f64,
+    /// Machines of the tier then.
+    pub machines: f64,
+    pub limit: Limit,
+    pub place: Place,
+}
+
 /// One tier.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ObservedTier {
     pub name: String,
     /// What a request uses of each of its resources, each once.
     pub demands: Vec<TierDemand>,
+    /// The same of each size of machine that was observed, the smallest first; empty where sizes are not known.
+    pub sizes: Vec<SizedDemands>,
     /// The most it was seen to carry.
     pub carried: Option<Carried>,
     pub scaling: Option<Scaling>,
-    /// True where it was stopped by something that no demand is of: a lock, a dependency.
-    pub stopped_otherwise: bool,
+    pub halts: Vec<Halt>,
     pub doubts: Vec<Doubt>,
 }
 
@@ -48,7 +70,33 @@ impl Observed {
     }
 }
 
+impl Observed {
+    /// Plans machines as those of the run that growth starts from, where runs had machines of other sizes too.
+    pub(super) fn take_machines_of_growth(&mut self) {
+        let Some(growth) = &self.growth else { return };
+        for tier in self.tiers.iter_mut().filter(|tier| tier.sizes.len() > 1) {
+            for demand in &mut tier.demands {
+                let own = |stop: &&Stop| {
+                    stop.tier == tier.name && stop.resource == demand.resource && stop.unit == demand.unit
+                };
+                let is_given = !matches!(demand.resource, TierResource::Pool | TierResource::Alone);
+                if let Some(stop) = growth.stops.iter().find(own).filter(|_| is_given) {
+                    demand.capacity = Some(stop.capacity);
+                }
+            }
+        }
+    }
+}
+
 impl ObservedTier {
+    /// Remembers what its machines of this size use.
+    pub(super) fn uses(&mut self, size: MachineSize, demands: Vec<TierDemand>) {
+        match self.sizes.iter_mut().find(|known| known.size.is_same_as(&size)) {
+            Some(known) => known.demands.extend(demands),
+            None => self.sizes.push(SizedDemands { size, demands }),
+        }
+    }
+
     /// Remembers what it carried, if that is the most so far.
     pub(super) fn carries(&mut self, throughput_per_sec: f64, machines: f64, at: &str) {
         let most = self.carried.as_ref().map_or(0.0, |carried| carried.throughput_per_sec);

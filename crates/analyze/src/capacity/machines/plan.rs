@@ -3,8 +3,9 @@
 use super::demand::TierDemand;
 use super::doubt::{Doubt, Remark};
 use super::growth::Growth;
-use super::observed::{Carried, Observed, ObservedTier};
+use super::observed::{Carried, Observed, ObservedTier, SizedDemands};
 use super::scaling::Scaling;
+use super::size::MachineSize;
 use super::terms::Goal;
 
 /// A number of machines.
@@ -36,9 +37,19 @@ pub struct TierPlan {
     /// How many machines it needs; `None` where nothing tells.
     pub machines: Option<Machines>,
     pub needs: Vec<Need>,
+    /// What one machine of each observed size carries at the utilisation of the goal, the smallest first.
+    pub sizes: Vec<SizeRate>,
     pub carried: Option<Carried>,
     pub scaling: Option<Scaling>,
     pub doubts: Vec<Doubt>,
+}
+
+/// What one machine of a size carries.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SizeRate {
+    pub size: MachineSize,
+    /// Requests per second; `None` where nothing tells.
+    pub per_sec: Option<f64>,
 }
 
 /// The machines for a target rate.
@@ -76,21 +87,46 @@ fn tier_plan(tier: &ObservedTier, goal: Goal) -> TierPlan {
         doubts.push(Doubt::NeverByLaw { most_per_sec });
     }
     let machines = needs.first().zip(by_law.ok()).map(|(need, by_law)| {
-        let count = need.machines.ceil().max(1.0) as u64;
-        let range = need.range.map(|(low, high)| (low.ceil().max(1.0) as u64, high.ceil().max(1.0) as u64));
-        Machines { count: count.max(by_law), range, at_least: never_near || tier.stopped_otherwise }
+        let count = whole(need.machines);
+        let range = need.range.map(|(low, high)| (whole(low), whole(high)));
+        let count = count.max(by_law);
+        let contended = tier.scaling.as_ref().and_then(|scaling| scaling.contended(goal, count));
+        let at_least = never_near || !tier.halts.is_empty() || contended.is_some();
+        doubts.extend(contended);
+        Machines { count, range, at_least }
     });
     if let Some((scaling, machines)) = tier.scaling.as_ref().zip(machines) {
         doubts.extend(scaling.doubt(machines.count));
     }
+    let size_rate = |sized: &SizedDemands| SizeRate {
+        size: sized.size,
+        per_sec: rate_of_machine(&sized.demands, goal.utilisation).map(|(per_sec, _)| per_sec),
+    };
     TierPlan {
         tier: tier.name.clone(),
         machines,
         needs,
+        sizes: tier.sizes.iter().map(size_rate).collect(),
         carried: tier.carried.clone(),
         scaling: tier.scaling.clone(),
         doubts,
     }
+}
+
+/// Rounded up; what is above a whole number by less than rounding of floats takes no machine more.
+fn whole(machines: f64) -> u64 {
+    (machines * (1.0 - 1e-9)).ceil().max(1.0) as u64
+}
+
+/// What one machine carries at this utilisation, requests per second, and what of it is used up then: the lowest (c·U − U₀)/D.
+/// `None` where no capacity is known.
+pub(super) fn rate_of_machine(demands: &[TierDemand], utilisation: f64) -> Option<(f64, &TierDemand)> {
+    let rate = |demand: &TierDemand| {
+        let left = demand.capacity? * utilisation - demand.idle;
+        Some(left.max(0.0) / demand.per_request.value).filter(|rate| rate.is_finite())
+    };
+    let rates = demands.iter().filter_map(|demand| Some((rate(demand)?, demand)));
+    rates.min_by(|a, b| a.0.total_cmp(&b.0))
 }
 
 /// ⌈⌉ comes later: how many machines a demand asks for; `None` where the capacity is not known or idling uses it up.

@@ -12,6 +12,9 @@ const MAX_MACHINES: u64 = 1_000_000;
 /// Growth by more than in proportion, beyond what measuring is off by.
 const MAX_PROPORTIONAL: f64 = 1.1;
 
+/// Less contention than this is not distinguished from none: two throughputs, each known to 2 %, give it to ±0.04.
+const MIN_CONTENTION: f64 = 0.05;
+
 /// Throughput over the number of machines of one tier, where it was this tier that limited.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scaling {
@@ -19,6 +22,45 @@ pub struct Scaling {
     pub points: Vec<(f64, f64)>,
     /// The Universal Scalability Law over machines, where six counts or more were measured and it fits.
     pub usl: Option<Usl>,
+}
+
+/// X(n) = γn/(1 + α(n − 1)), Amdahl's law as Gunther writes it: the law of scalability without coherence, which two counts
+/// suffice for. n/X = (1 − α)/γ + (α/γ)·n is a line over n.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Contention {
+    /// Requests per second of one machine.
+    pub gamma: f64,
+    /// The part of the work that machines do one after another, from 0 to 1.
+    pub alpha: f64,
+}
+
+impl Contention {
+    fn fit(points: &[(f64, f64)]) -> Option<Self> {
+        let count = points.len() as f64;
+        let mean = |of: &dyn Fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / count;
+        let (mean_n, mean_y) = (mean(&|(n, _)| *n), mean(&|(n, x)| n / x));
+        let spread = mean(&|(n, _)| (n - mean_n).powi(2));
+        let slope = mean(&|(n, x)| (n - mean_n) * (n / x - mean_y)) / spread;
+        let contended = slope.is_finite() && slope > 0.0;
+        let (alpha_over_gamma, rest) =
+            if contended { (slope, mean_y - slope * mean_n) } else { (0.0, mean_y) };
+        // A line through less than nothing would be more contention than there is work.
+        let rest = rest.max(0.0);
+        let gamma = 1.0 / (alpha_over_gamma + rest);
+        let known = gamma.is_finite() && gamma > 0.0;
+        known.then(|| Self { gamma, alpha: (alpha_over_gamma * gamma).min(1.0) })
+    }
+
+    /// Requests per second of so many machines.
+    pub fn throughput(&self, machines: f64) -> f64 {
+        self.gamma * machines / (1.0 + self.alpha * (machines - 1.0))
+    }
+
+    /// The fewest machines whose throughput is this; `None` if no number is enough.
+    fn machines(&self, per_sec: f64) -> Option<u64> {
+        let left = self.gamma - self.alpha * per_sec;
+        (left > 0.0).then(|| (per_sec * (1.0 - self.alpha) / left).ceil().max(1.0) as u64)
+    }
 }
 
 /// The row of the most machines, left out and predicted by the others.
@@ -55,6 +97,20 @@ impl Scaling {
             UslFit::TooFewPoints(_) | UslFit::Poor => None,
         };
         Some(Self { points: measured, usl })
+    }
+
+    /// The contention between machines, from fewer counts than the law of scalability takes; `None` where that is fitted, and where
+    /// throughput grew in proportion as far as a measurement tells.
+    pub fn contention(&self) -> Option<Contention> {
+        let contention = Contention::fit(&self.points).filter(|_| self.usl.is_none());
+        contention.filter(|contention| contention.alpha >= MIN_CONTENTION)
+    }
+
+    /// Requests per second of so many machines, by the law or the contention that was measured; `None` where growth was in
+    /// proportion, and where throughput grew by more.
+    pub(super) fn throughput(&self, machines: f64) -> Option<f64> {
+        let by_law = self.usl.map(|usl| usl.throughput(machines.min(usl.top())));
+        by_law.or_else(|| Some(self.contention()?.throughput(machines)))
     }
 
     /// Throughput a machine with the most of them over that with the fewest: 1 for growth in proportion.
@@ -102,6 +158,21 @@ impl Scaling {
         };
         let predicted_per_sec = by_law.unwrap_or(per_sec * machines / before);
         Some(ScalingTrial { machines, predicted_per_sec, measured_per_sec })
+    }
+
+    /// The machines that the target takes if they contend beyond what was measured as they do within it, where that is more than
+    /// this count.
+    pub(super) fn contended(&self, goal: Goal, count: u64) -> Option<Doubt> {
+        let contention = self.contention()?;
+        let machines = contention.machines(goal.target_per_sec / goal.utilisation);
+        let (few, most) = self.span();
+        let alpha = contention.alpha;
+        machines.is_none_or(|machines| machines > count).then_some(Doubt::Contended {
+            few,
+            most,
+            alpha,
+            machines,
+        })
     }
 
     /// What is to be said of a count of machines by what was measured.
@@ -153,5 +224,30 @@ mod tests {
         let trial = Scaling::fit(vec![(1.0, 1_000.0), (2.0, 2_000.0), (4.0, 3_000.0)]).unwrap().trial();
         assert_eq!(trial.map(|trial| (trial.predicted_per_sec, trial.ratio())), Some((4_000.0, 0.75)));
         assert_eq!(Scaling::fit(vec![(1.0, 1_000.0), (2.0, 2_000.0)]).unwrap().trial(), None);
+    }
+
+    #[test]
+    fn two_counts_give_the_contention_and_what_a_third_will_carry() {
+        let two = scaling(&[1.0, 2.0], 0.2, 0.0);
+        let contention = two.contention().unwrap();
+        assert!((contention.alpha - 0.2).abs() < 1e-9 && (contention.gamma - 1_000.0).abs() < 1e-6);
+        // 3000/(1 + 0.2·2).
+        assert!((two.throughput(3.0).unwrap() - 2_142.857).abs() < 0.01);
+        let goal = |target_per_sec: f64| Goal { target_per_sec, utilisation: 1.0 };
+        assert!(matches!(two.contended(goal(3_000.0), 3), Some(Doubt::Contended { machines: Some(6), .. })));
+        assert!(matches!(two.contended(goal(5_100.0), 6), Some(Doubt::Contended { machines: None, .. })));
+        assert_eq!(two.contended(goal(1_600.0), 2), None, "two machines were measured to carry that");
+    }
+
+    #[test]
+    fn growth_in_proportion_is_no_contention() {
+        assert_eq!(scaling(&[1.0, 2.0, 3.0], 0.02, 0.0).contention(), None);
+        let more = Scaling::fit(vec![(1.0, 1_000.0), (2.0, 2_300.0)]).unwrap();
+        assert_eq!((more.contention(), more.throughput(3.0)), (None, None));
+        assert_eq!(
+            scaling(&[1.0, 2.0, 3.0, 4.0, 6.0, 8.0], 0.2, 0.0).contention(),
+            None,
+            "the law is fitted"
+        );
     }
 }

@@ -7,7 +7,7 @@ use plimsoll_units::{parse_bandwidth, parse_count};
 
 use super::demand::TierDemand;
 use super::doubt::Remark;
-use super::growth::{Growth, Stop};
+use super::growth::Growth;
 use super::observed::Observed;
 use super::terms::{DemandUnit, TierResource};
 
@@ -133,17 +133,15 @@ impl WhatIf {
             let (text, tier) = (self.text.clone(), self.tier.clone());
             return Err(WhatIfError::Tier { text, tier, known: known.join(", ") });
         };
-        let mut stops = changed.growth.take().map(|growth| (growth.from_per_sec, growth.at, growth.stops));
         if self.change == Change::Drop {
             changed.tiers.remove(index);
             changed.remarks.push(Remark::Without(self.tier.clone()));
         } else {
             self.change_demands(&mut changed.tiers[index].demands)?;
+            // Such machines were not observed.
+            changed.tiers[index].sizes.clear();
         }
-        if let Some((_, _, stops)) = &mut stops {
-            self.change_stops(stops);
-        }
-        changed.growth = stops.and_then(|(from, at, stops)| Growth::new(from, &at, stops));
+        changed.growth = changed.growth.and_then(|growth| self.changed_growth(growth));
         Ok(changed)
     }
 
@@ -173,13 +171,15 @@ impl WhatIf {
         if seen { Ok(()) } else { Err(WhatIfError::Unseen(self.text.clone())) }
     }
 
-    fn change_stops(&self, stops: &mut Vec<Stop>) {
+    fn changed_growth(&self, Growth { mut from, mut stops }: Growth) -> Option<Growth> {
         if self.change == Change::Drop {
             stops.retain(|stop| stop.tier != self.tier);
+            from.machines.retain(|machines| machines.tier != self.tier);
         }
         for stop in stops.iter_mut().filter(|stop| stop.tier == self.tier) {
             stop.capacity = self.capacity(stop.resource, stop.capacity).unwrap_or(stop.capacity);
         }
+        Growth::new(from, stops)
     }
 }
 

@@ -7,7 +7,7 @@ use plimsoll_report::json::{
     ComparedDocument, ComparisonDocument, LabRunDocument, PlanDocument, ProfileDocument, RunRowsDocument,
     TiersDocument,
 };
-use plimsoll_report::{NoProfile, Order, ProfiledRun, figure, text};
+use plimsoll_report::{NoProfile, Order, PlanView, ProfiledRun, figure, text};
 
 use super::documents::case_document;
 use crate::command::ablate::Ledgers;
@@ -65,8 +65,8 @@ impl Sections {
                 sections.section("Machines", "No host was sampled: nothing says what a request uses.\n");
             }
             Some(MachineNeed::Plan(plan)) => {
-                sections.section("Machines", &text::machines(plan, None));
-                sections.document.machines = Some(PlanDocument::new(plan, None));
+                sections.section("Machines", &text::machines(&PlanView::new(plan)));
+                sections.document.machines = Some(PlanDocument::new(&PlanView::new(plan)));
             }
         }
         sections
@@ -142,7 +142,7 @@ impl Sections {
     }
 
     fn tiers(&mut self, name: &str, tiers: &TierScalings) {
-        self.section("Tiers", &text::tier_rows(&tiers.rows));
+        self.section("Tiers", &text::tier_rows(&tiers.rows, &tiers.kinds));
         self.figures.push(tiers::figures(&self.stem, name, &tiers.scalings));
         self.document.tiers = Some(TiersDocument::new(&tiers.rows, &tiers.scalings));
     }

@@ -1,0 +1,111 @@
+//! What the machines of a plan cost, and the cheapest of them where machines of several sizes were measured.
+
+use super::mix::{CheapestMix, Offer, cheapest};
+use super::plan::{MachinePlan, TierPlan};
+use super::price::{Currency, PriceList};
+use super::size::MachineSize;
+use super::terms::Goal;
+
+/// Requests that the cost of a million is for.
+const MILLION: f64 = 1e6;
+const SEC_PER_HOUR: f64 = 3_600.0;
+
+/// Machines of one size.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PricedMachines {
+    /// `None` where sizes are not known.
+    pub size: Option<MachineSize>,
+    pub count: u64,
+    /// What one costs.
+    pub per_hour: f64,
+}
+
+/// What the machines of a tier cost.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TierCost {
+    pub tier: String,
+    /// The machines of each size, those of no machine left out.
+    pub machines: Vec<PricedMachines>,
+    pub per_hour: f64,
+    /// True if more may be needed.
+    pub at_least: bool,
+    /// The same with machines of one size alone, where several have a price.
+    pub alone: Vec<PricedMachines>,
+    /// False if there were too many combinations to try all of them.
+    pub is_exact: bool,
+}
+
+/// What a plan costs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlanCost {
+    pub currency: Currency,
+    pub tiers: Vec<TierCost>,
+    /// Tiers that are left out: without a price, or without a number of machines.
+    pub without: Vec<String>,
+    /// The sum over the tiers.
+    pub per_hour: f64,
+    /// What a million requests cost at the target rate.
+    pub per_million: f64,
+}
+
+/// What a plan costs by these prices.
+pub fn price_plan(plan: &MachinePlan, prices: &PriceList) -> PlanCost {
+    let cost = |tier: &TierPlan| (tier.tier.clone(), tier_cost(tier, plan.goal, prices));
+    let (priced, without): (Vec<_>, Vec<_>) =
+        plan.tiers.iter().map(cost).partition(|(_, cost)| cost.is_some());
+    let tiers: Vec<TierCost> = priced.into_iter().filter_map(|(_, cost)| cost).collect();
+    let without = without.into_iter().map(|(tier, _)| tier).collect();
+    let per_hour: f64 = tiers.iter().map(|tier| tier.per_hour).sum();
+    let per_million = per_hour / (plan.goal.target_per_sec * SEC_PER_HOUR) * MILLION;
+    PlanCost { currency: prices.currency.clone(), tiers, without, per_hour, per_million }
+}
+
+fn tier_cost(tier: &TierPlan, goal: Goal, prices: &PriceList) -> Option<TierCost> {
+    let machines = tier.machines?;
+    let offers: Vec<(MachineSize, Offer)> = tier
+        .sizes
+        .iter()
+        .filter_map(|rate| {
+            let per_sec = rate.per_sec.filter(|per_sec| *per_sec > 0.0)?;
+            Some((rate.size, Offer { per_sec, per_hour: prices.per_hour(&tier.tier, Some(&rate.size))? }))
+        })
+        .collect();
+    if let [_, _, ..] = offers.as_slice() {
+        return mixed(tier, goal, &offers);
+    }
+    // With one size the number is that of the plan, which the law of scalability may have raised.
+    let size = offers.first().map(|(size, _)| *size).or_else(|| tier.sizes.first().map(|rate| rate.size));
+    let per_hour = prices.per_hour(&tier.tier, size.as_ref())?;
+    let count = machines.count;
+    Some(TierCost {
+        tier: tier.tier.clone(),
+        machines: vec![PricedMachines { size, count, per_hour }],
+        per_hour: count as f64 * per_hour,
+        at_least: machines.at_least,
+        alone: Vec::new(),
+        is_exact: true,
+    })
+}
+
+/// The cheapest machines of several sizes. A tier has one at least, whatever the rate.
+fn mixed(tier: &TierPlan, goal: Goal, offers: &[(MachineSize, Offer)]) -> Option<TierCost> {
+    let plain: Vec<Offer> = offers.iter().map(|(_, offer)| *offer).collect();
+    let least = plain.iter().map(|offer| offer.per_sec).fold(f64::MAX, f64::min);
+    let rate = goal.target_per_sec.max(least * f64::EPSILON);
+    let CheapestMix { counts, per_hour, is_exact } = cheapest(&plain, rate)?;
+    let priced = |(size, offer): &(MachineSize, Offer), count: u64| PricedMachines {
+        size: Some(*size),
+        count,
+        per_hour: offer.per_hour,
+    };
+    let machines = offers.iter().zip(counts).map(|(offer, count)| priced(offer, count));
+    let alone = |offer: &(MachineSize, Offer)| Some(priced(offer, cheapest(&[offer.1], rate)?.counts[0]));
+    Some(TierCost {
+        tier: tier.tier.clone(),
+        machines: machines.filter(|machines| machines.count > 0).collect(),
+        per_hour,
+        at_least: tier.machines.is_some_and(|machines| machines.at_least),
+        alone: offers.iter().filter_map(alone).collect(),
+        is_exact,
+    })
+}

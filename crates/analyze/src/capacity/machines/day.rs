@@ -1,0 +1,241 @@
+//! The machines of each hour, for a rate that changes over the day.
+
+use std::collections::BTreeMap;
+
+use super::cost::{TierCost, price_plan};
+use super::observed::Observed;
+use super::plan::{MachinePlan, Machines, TierPlan, plan_machines};
+use super::price::{Currency, PriceList};
+use super::terms::Goal;
+
+/// One row of a curve: when, and the rate.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CurvePoint {
+    /// The hour that it lies in, counted from wherever the curve counts.
+    pub hour: i64,
+    /// That hour as the user counts it, such as `09:00` or `2026-01-05 09:00`.
+    pub label: String,
+    /// Requests per second; 0 or above.
+    pub per_sec: f64,
+}
+
+/// A rate over time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RateCurve {
+    hours: BTreeMap<i64, (String, f64)>,
+}
+
+/// The machines of one hour.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HourPlan {
+    pub hour: i64,
+    pub label: String,
+    /// The highest rate within the hour.
+    pub peak_per_sec: f64,
+    /// The machines of each tier, in the order of the plan; `None` where nothing tells.
+    pub machines: Vec<Option<Machines>>,
+    /// What they cost; `None` without prices.
+    pub cost: Option<f64>,
+}
+
+/// Machine-hours of a tier over all hours.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TierHours {
+    pub tier: String,
+    /// With the machines of each hour; `None` where nothing tells how many.
+    pub by_hour: Option<u64>,
+    /// With those of the peak in all hours.
+    pub constant: Option<u64>,
+}
+
+/// A day.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DayPlan {
+    pub hours: Vec<HourPlan>,
+    /// Hours between the first and the last of which the curve has no row; they are in no sum.
+    pub missing: Vec<i64>,
+    pub tiers: Vec<TierHours>,
+    /// The cost with the machines of each hour, and with those of the peak in all of them; `None` without prices.
+    pub cost: Option<DayCost>,
+}
+
+/// What a day costs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DayCost {
+    pub currency: Currency,
+    pub by_hour: f64,
+    pub constant: f64,
+    /// Tiers without a price.
+    pub without: Vec<String>,
+}
+
+impl RateCurve {
+    /// The highest rate of each hour; `None` if no rate is above 0.
+    pub fn new(points: impl IntoIterator<Item = CurvePoint>) -> Option<Self> {
+        let mut hours: BTreeMap<i64, (String, f64)> = BTreeMap::new();
+        for CurvePoint { hour, label, per_sec } in points {
+            let known = hours.entry(hour).or_insert((label, 0.0));
+            known.1 = known.1.max(per_sec);
+        }
+        Some(Self { hours }).filter(|curve| curve.peak_per_sec() > 0.0)
+    }
+
+    /// The highest rate, requests per second.
+    pub fn peak_per_sec(&self) -> f64 {
+        self.hours.values().map(|(_, per_sec)| *per_sec).fold(0.0, f64::max)
+    }
+}
+
+/// The machines of each hour, as a plan for the highest rate of that hour gives them. With prices the cheapest sizes count.
+pub fn plan_day(
+    observed: &Observed,
+    curve: &RateCurve,
+    utilisation: f64,
+    prices: Option<&PriceList>,
+) -> DayPlan {
+    let plan = |target_per_sec| plan_machines(observed, Goal { target_per_sec, utilisation });
+    let hour = |(hour, (label, per_sec)): (&i64, &(String, f64))| {
+        let (machines, cost) = fleet(&plan(*per_sec), prices);
+        HourPlan { hour: *hour, label: label.clone(), peak_per_sec: *per_sec, machines, cost }
+    };
+    let hours: Vec<HourPlan> = curve.hours.iter().map(hour).collect();
+    let peak = plan(curve.peak_per_sec());
+    let (constant, constant_cost) = fleet(&peak, prices);
+    let tiers = peak.tiers.iter().enumerate().map(|(index, tier)| TierHours {
+        tier: tier.tier.clone(),
+        by_hour: hours.iter().map(|hour| hour.machines[index].map(|machines| machines.count)).sum(),
+        constant: constant[index].map(|machines| machines.count * hours.len() as u64),
+    });
+    let tiers = tiers.collect();
+    let cost = prices.zip(constant_cost).map(|(prices, constant)| DayCost {
+        currency: prices.currency.clone(),
+        by_hour: hours.iter().filter_map(|hour| hour.cost).sum(),
+        constant: constant * hours.len() as f64,
+        without: price_plan(&peak, prices).without,
+    });
+    let known = |hour: &i64| curve.hours.contains_key(hour);
+    let span = curve.hours.keys().next().zip(curve.hours.keys().next_back());
+    let missing =
+        span.map_or_else(Vec::new, |(first, last)| (*first..*last).filter(|hour| !known(hour)).collect());
+    DayPlan { hours, missing, tiers, cost }
+}
+
+/// The machines of each tier, and what they cost.
+fn fleet(plan: &MachinePlan, prices: Option<&PriceList>) -> (Vec<Option<Machines>>, Option<f64>) {
+    let cost = prices.map(|prices| price_plan(plan, prices));
+    let priced = |tier: &TierPlan| cost.as_ref()?.tiers.iter().find(|cost| cost.tier == tier.tier);
+    let count = |cost: &TierCost| cost.machines.iter().map(|machines| machines.count).sum::<u64>();
+    let machines = |tier: &TierPlan| {
+        let count = priced(tier).map(count);
+        tier.machines.map(|machines| Machines { count: count.unwrap_or(machines.count), ..machines })
+    };
+    (plan.tiers.iter().map(machines).collect(), cost.as_ref().map(|cost| cost.per_hour))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::demand::TierDemand;
+    use super::super::observed::{ObservedTier, SizedDemands};
+    use super::super::size::MachineSize;
+    use super::super::terms::{DemandUnit, Origin, TierResource};
+    use super::*;
+    use crate::Estimate;
+    use crate::findings::Part;
+
+    /// A request takes 1 ms of a core, on machines of these sizes.
+    fn observed(cores: &[f64]) -> Observed {
+        let demand = |cores: f64| TierDemand {
+            resource: TierResource::Cpu,
+            part: Part::Whole,
+            unit: DemandUnit::Cores,
+            per_request: Estimate::exact(1e-3),
+            idle: 0.0,
+            capacity: Some(cores),
+            used_most: 1.0,
+            used_there: 1.0,
+            origin: Origin::Run("one".to_owned()),
+        };
+        let size = |cores: &f64| SizedDemands {
+            size: MachineSize { cores: Some(*cores), ..MachineSize::default() },
+            demands: vec![demand(*cores)],
+        };
+        let tier = ObservedTier {
+            name: "api".to_owned(),
+            demands: vec![demand(cores[0])],
+            sizes: cores.iter().map(size).collect(),
+            ..ObservedTier::default()
+        };
+        Observed { tiers: vec![tier], ..Observed::default() }
+    }
+
+    fn curve(rates: &[(i64, f64)]) -> RateCurve {
+        let point = |(hour, per_sec): &(i64, f64)| CurvePoint {
+            hour: *hour,
+            label: format!("{hour:02}:00"),
+            per_sec: *per_sec,
+        };
+        RateCurve::new(rates.iter().map(point)).unwrap()
+    }
+
+    fn prices(texts: &[&str]) -> PriceList {
+        PriceList::new(texts.iter().map(|text| text.parse().unwrap()).collect()).unwrap().unwrap()
+    }
+
+    fn counts(day: &DayPlan) -> Vec<u64> {
+        day.hours.iter().map(|hour| hour.machines[0].unwrap().count).collect()
+    }
+
+    #[test]
+    fn each_hour_has_the_machines_of_its_highest_rate() {
+        let day =
+            plan_day(&observed(&[1.0]), &curve(&[(0, 100.0), (0, 900.0), (1, 0.0), (3, 2_000.0)]), 0.7, None);
+        // 700/s a machine.
+        assert_eq!(counts(&day), [2, 1, 3]);
+        assert_eq!(day.missing, [2]);
+        assert_eq!((day.tiers[0].by_hour, day.tiers[0].constant), (Some(6), Some(9)));
+        assert_eq!(day.cost, None);
+        assert_eq!(RateCurve::new([]), None);
+    }
+
+    #[test]
+    fn the_cost_of_a_day_is_that_of_each_hours_machines() {
+        let day = plan_day(
+            &observed(&[1.0]),
+            &curve(&[(0, 1_300.0), (1, 600.0)]),
+            0.7,
+            Some(&prices(&["api=$2/h"])),
+        );
+        let cost = day.cost.unwrap();
+        assert_eq!((cost.by_hour, cost.constant, cost.currency.symbol.as_str()), (6.0, 8.0, "$"));
+    }
+
+    #[test]
+    fn an_hour_takes_the_cheapest_machines_that_carry_it() {
+        // A machine with half a core carries 350/s for 0.6, one with a core 700/s for 1.
+        let list = prices(&["api@0.5=0.6/h", "api@1=1/h"]);
+        let day = plan_day(
+            &observed(&[0.5, 1.0]),
+            &curve(&[(0, 300.0), (1, 1_000.0), (2, 1_400.0)]),
+            0.7,
+            Some(&list),
+        );
+        assert_eq!(counts(&day), [1, 2, 2]);
+        let costs: Vec<f64> = day.hours.iter().filter_map(|hour| hour.cost).collect();
+        assert_eq!(costs, [0.6, 1.6, 2.0]);
+        let plan = plan_machines(&observed(&[0.5, 1.0]), Goal { target_per_sec: 1_000.0, utilisation: 0.7 });
+        let cost = price_plan(&plan, &list);
+        assert_eq!(cost.tiers[0].alone.iter().map(|alone| alone.count).collect::<Vec<_>>(), [3, 2]);
+        // 1.6 an hour for 3.6 million requests.
+        assert!((cost.per_million - 1.6 / 3.6).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_tier_without_a_price_is_named() {
+        let plan = plan_machines(&observed(&[1.0]), Goal { target_per_sec: 1_000.0, utilisation: 0.7 });
+        let cost = price_plan(&plan, &prices(&["web=1/h"]));
+        assert_eq!((cost.without.as_slice(), cost.per_hour), (&["api".to_owned()][..], 0.0));
+        assert!(prices(&["web=1/h"]).check(&observed(&[1.0])).is_err());
+        assert!(prices(&["api@2=1/h"]).check(&observed(&[1.0])).is_err());
+        assert_eq!(prices(&["api@1=1/h"]).check(&observed(&[1.0])), Ok(()));
+    }
+}

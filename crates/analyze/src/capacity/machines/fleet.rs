@@ -1,0 +1,345 @@
+//! The question turned round: the rate that given machines carry, and what stops it.
+
+use std::str::FromStr;
+
+use super::growth::{Growth, Stop, TierMachines};
+use super::observed::{Halt, Observed, ObservedTier};
+use super::plan::rate_of_machine;
+use super::terms::TierResource;
+use crate::{Estimate, Limit, Place};
+
+/// A resource that was used less than this is followed to its end over more than what was observed of it.
+const MIN_SHARE: f64 = 0.5;
+/// No fleet has more machines of a tier than these.
+const MAX_MACHINES: u64 = 1_000_000;
+
+/// Machines of some tiers, as typed: `api=3,web=1`. The others keep theirs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fleet {
+    machines: Vec<(String, u64)>,
+}
+
+/// Machines that cannot be judged.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum FleetError {
+    #[error("`{0}` is no number of machines; write TIER=N such as api=3,web=1, with N from 1 to 1000000")]
+    Form(String),
+    #[error("`{0}` has two numbers of machines; write one")]
+    Twice(String),
+    #[error("there is no tier `{tier}` whose machines were observed; there are {known}")]
+    Tier { tier: String, known: String },
+    #[error(
+        "nothing was observed from which growth can be followed: no resource of a tier was seen to be used by requests"
+    )]
+    NoGrowth,
+}
+
+/// What stops a fleet.
+#[derive(Debug, Clone, PartialEq)]
+pub enum FleetCause {
+    Resource {
+        resource: TierResource,
+        /// The part of a machine; `None` for the machine itself.
+        place: Option<Place>,
+        /// The share of it that was used where the cost of a request was found.
+        observed_share: f64,
+    },
+    /// Machines of the tier contend: throughput a machine falls with their number, as was measured between these.
+    Contention { few: f64, most: f64 },
+    /// What stopped a run: a lock, a dependency.
+    Halt { run: String, limit: Limit, place: Place },
+}
+
+/// The highest throughput that one tier allows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FleetLimit {
+    pub tier: String,
+    pub machines: f64,
+    pub cause: FleetCause,
+    /// Requests per second.
+    pub per_sec: Estimate,
+}
+
+/// What is not known of a fleet.
+#[derive(Debug, Clone, PartialEq)]
+pub enum FleetDoubt {
+    /// The first limit was used this little: what a request costs at high load may be less.
+    Extrapolated { tier: String, resource: TierResource, share: f64 },
+    /// What stopped the run that growth starts from is not known, or it was not pushed: something else may stop the fleet earlier.
+    UnknownStop { run: String, per_sec: f64, limit: Limit },
+    /// This may have stopped the run that growth starts from as well, and machines do not help against it.
+    Suspect { run: String, per_sec: f64, limit: Limit, place: Place },
+    /// A run was stopped by this, and whether more machines of the tier help against it is not known.
+    MoreOfStopped { tier: String, run: String, per_sec: f64, limit: Limit, place: Place },
+    /// Nothing bounds the tier.
+    NoFigures(String),
+}
+
+/// What given machines carry.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FleetCapacity {
+    /// The share of a machine that may be used for `held`.
+    pub utilisation: f64,
+    /// All tiers with their machines.
+    pub machines: Vec<TierMachines>,
+    /// The rate for which a plan asks for no more machines; `None` where no tier has a rate.
+    pub held: Option<FleetLimit>,
+    /// Where throughput stops growing when machines are used to the full, the first limit first.
+    pub limits: Vec<FleetLimit>,
+    /// True if something that was not met may stop it earlier.
+    pub at_most: bool,
+    /// The throughput that growth starts from, requests per second, and where it was measured.
+    pub from: (f64, String),
+    pub doubts: Vec<FleetDoubt>,
+}
+
+impl FleetError {
+    /// True if what the user typed is wrong.
+    pub fn is_usage_error(&self) -> bool {
+        !matches!(self, Self::NoGrowth)
+    }
+}
+
+impl FromStr for Fleet {
+    type Err = FleetError;
+
+    fn from_str(text: &str) -> Result<Self, FleetError> {
+        let mut machines: Vec<(String, u64)> = Vec::new();
+        for part in text.split(',') {
+            let wrong = || FleetError::Form(part.trim().to_owned());
+            let (tier, count) = part.rsplit_once('=').ok_or_else(wrong)?;
+            let count = count.trim().parse().ok().filter(|count| (1..=MAX_MACHINES).contains(count));
+            let tier = Some(tier.trim()).filter(|tier| !tier.is_empty()).ok_or_else(wrong)?.to_owned();
+            if machines.iter().any(|(known, _)| *known == tier) {
+                return Err(FleetError::Twice(tier));
+            }
+            machines.push((tier, count.ok_or_else(wrong)?));
+        }
+        Ok(Self { machines })
+    }
+}
+
+impl Fleet {
+    /// All tiers of the load that growth starts from, with the machines of the fleet where it names them.
+    fn complete(&self, known: &[TierMachines]) -> Result<Vec<TierMachines>, FleetError> {
+        if let Some((tier, _)) =
+            self.machines.iter().find(|(tier, _)| known.iter().all(|known| known.tier != *tier))
+        {
+            let known: Vec<&str> = known.iter().map(|known| known.tier.as_str()).collect();
+            return Err(FleetError::Tier { tier: tier.clone(), known: known.join(", ") });
+        }
+        let named = |tier: &str| {
+            self.machines.iter().find(|(named, _)| named == tier).map(|(_, count)| *count as f64)
+        };
+        let complete = |known: &TierMachines| TierMachines {
+            tier: known.tier.clone(),
+            machines: named(&known.tier).unwrap_or(known.machines),
+        };
+        Ok(known.iter().map(complete).collect())
+    }
+}
+
+/// The rate that machines carry. Each resource is followed from the load in which most machines were busy, each machine with an
+/// equal part of the load; contention and locks that were measured bound it too.
+///
+/// # Errors
+/// When a tier is not there, or nothing tells how throughput grows.
+pub fn fleet_capacity(
+    observed: &Observed,
+    fleet: &Fleet,
+    utilisation: f64,
+) -> Result<FleetCapacity, FleetError> {
+    let growth = observed.growth.as_ref().ok_or(FleetError::NoGrowth)?;
+    let machines = fleet.complete(&growth.from.machines)?;
+    let (mut limits, mut doubts, mut held) = (Vec::new(), Vec::new(), Vec::new());
+    for TierMachines { tier, machines } in &machines {
+        let Some(known) = observed.tiers.iter().find(|known| known.name == *tier) else { continue };
+        let own = full(growth, known, *machines);
+        held.extend(at_share(known, *machines, utilisation, &own));
+        if own.is_empty() {
+            doubts.push(FleetDoubt::NoFigures(tier.clone()));
+        }
+        limits.extend(own);
+        doubts.extend(known.halts.iter().filter_map(|halt| beyond(known, halt, *machines)));
+    }
+    limits.sort_by(|a, b| a.per_sec.value.total_cmp(&b.per_sec.value));
+    let held = held.into_iter().min_by(|a: &FleetLimit, b| a.per_sec.value.total_cmp(&b.per_sec.value));
+    doubts.extend(unknown_stop(growth));
+    doubts.extend(growth.from.also.iter().map(|(limit, place)| FleetDoubt::Suspect {
+        run: growth.from.at.clone(),
+        per_sec: growth.from.per_sec,
+        limit: *limit,
+        place: place.clone(),
+    }));
+    let at_most = !doubts.is_empty();
+    doubts.extend(limits.first().and_then(extrapolated));
+    let from = (growth.from.per_sec, growth.from.at.clone());
+    Ok(FleetCapacity { utilisation, machines, held, limits, at_most, from, doubts })
+}
+
+/// Where a tier of so many machines is full.
+fn full(growth: &Growth, tier: &ObservedTier, machines: f64) -> Vec<FleetLimit> {
+    let limit = |cause, per_sec| FleetLimit { tier: tier.name.clone(), machines, cause, per_sec };
+    let by_resource = |stop: &Stop| {
+        let (resource, place) = (stop.resource, stop.place.clone());
+        let observed_share = stop.used_there;
+        let cause = FleetCause::Resource { resource, place, observed_share };
+        limit(cause, stop.with_machines(machines, growth.from.per_sec))
+    };
+    let stops = growth.stops.iter().filter(|stop| stop.tier == tier.name);
+    let mut limits: Vec<FleetLimit> = stops.map(by_resource).collect();
+    limits.extend(tier.scaling.as_ref().and_then(|scaling| {
+        let (few, most) = scaling.span();
+        Some(limit(FleetCause::Contention { few, most }, Estimate::exact(scaling.throughput(machines)?)))
+    }));
+    let halts = tier.halts.iter().filter(|halt| machines <= halt.machines);
+    limits.extend(halts.map(|halt| {
+        let (run, place) = (halt.run.clone(), halt.place.clone());
+        limit(FleetCause::Halt { run, limit: halt.limit, place }, Estimate::exact(halt.per_sec))
+    }));
+    limits
+}
+
+/// The rate for which a plan asks for no more machines of a tier.
+fn at_share(tier: &ObservedTier, machines: f64, utilisation: f64, full: &[FleetLimit]) -> Option<FleetLimit> {
+    let by_demand = rate_of_machine(&tier.demands, utilisation).map(|(per_sec, demand)| {
+        let observed_share = demand.used_there;
+        let cause = FleetCause::Resource { resource: demand.resource, place: None, observed_share };
+        let per_sec = Estimate::exact(machines * per_sec);
+        FleetLimit { tier: tier.name.clone(), machines, cause, per_sec }
+    });
+    let is_of_all = |limit: &&FleetLimit| !matches!(limit.cause, FleetCause::Resource { .. });
+    let others = full.iter().filter(is_of_all).map(|limit| FleetLimit {
+        per_sec: Estimate::exact(limit.per_sec.value * utilisation),
+        ..limit.clone()
+    });
+    others.chain(by_demand).min_by(|a, b| a.per_sec.value.total_cmp(&b.per_sec.value))
+}
+
+fn beyond(tier: &ObservedTier, halt: &Halt, machines: f64) -> Option<FleetDoubt> {
+    (machines > halt.machines).then(|| FleetDoubt::MoreOfStopped {
+        tier: tier.name.clone(),
+        run: halt.run.clone(),
+        per_sec: halt.per_sec,
+        limit: halt.limit,
+        place: halt.place.clone(),
+    })
+}
+
+fn unknown_stop(growth: &Growth) -> Option<FleetDoubt> {
+    let from = &growth.from;
+    let is_known = !matches!(from.limit, Limit::Unknown | Limit::None | Limit::Generator);
+    let (run, per_sec, limit) = (from.at.clone(), from.per_sec, from.limit);
+    (!is_known).then_some(FleetDoubt::UnknownStop { run, per_sec, limit })
+}
+
+fn extrapolated(first: &FleetLimit) -> Option<FleetDoubt> {
+    let FleetCause::Resource { resource, observed_share: share, .. } = first.cause else { return None };
+    let tier = first.tier.clone();
+    (share < MIN_SHARE).then_some(FleetDoubt::Extrapolated { tier, resource, share })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::growth::GrowthStart;
+    use super::super::scaling::Scaling;
+    use super::super::terms::DemandUnit;
+    use super::*;
+
+    /// One api whose 0.2 cores are full at 300/s, and one web with 30 % of 0.1 cores used.
+    fn observed() -> Observed {
+        let stop = |tier: &str, used: f64, capacity: f64| Stop {
+            tier: tier.to_owned(),
+            resource: TierResource::Cpu,
+            place: None,
+            machines: 1.0,
+            unit: DemandUnit::Cores,
+            used,
+            capacity,
+            per_request: Estimate::exact(used / 300.0),
+            used_there: used / capacity,
+            seen: true,
+            scaled: None,
+        };
+        let tier = |name: &str| ObservedTier { name: name.to_owned(), ..ObservedTier::default() };
+        let machines = |tier: &str| TierMachines { tier: tier.to_owned(), machines: 1.0 };
+        let from = GrowthStart {
+            per_sec: 300.0,
+            at: "base".to_owned(),
+            limit: Limit::Cpu,
+            also: Vec::new(),
+            machines: vec![machines("web"), machines("api")],
+        };
+        let growth = Growth { from, stops: vec![stop("api", 0.2, 0.2), stop("web", 0.03, 0.1)] };
+        Observed { tiers: vec![tier("web"), tier("api")], growth: Some(growth), ..Observed::default() }
+    }
+
+    fn capacity(observed: &Observed, machines: &str) -> FleetCapacity {
+        fleet_capacity(observed, &machines.parse().unwrap(), 0.7).unwrap()
+    }
+
+    fn first(observed: &Observed, machines: &str) -> (String, f64) {
+        let limits = capacity(observed, machines).limits;
+        (limits[0].tier.clone(), limits[0].per_sec.value.round())
+    }
+
+    #[test]
+    fn machines_carry_in_proportion_until_another_tier_is_full() {
+        assert_eq!(first(&observed(), "api=1"), ("api".to_owned(), 300.0));
+        assert_eq!(first(&observed(), "api=3"), ("api".to_owned(), 900.0));
+        assert_eq!(first(&observed(), "api=4"), ("web".to_owned(), 1_000.0));
+        assert_eq!(first(&observed(), "api=4, web=2"), ("api".to_owned(), 1_200.0));
+        let doubts = capacity(&observed(), "api=4").doubts;
+        assert!(
+            matches!(doubts.as_slice(), [FleetDoubt::Extrapolated { share, .. }] if *share < 0.31),
+            "{doubts:?}"
+        );
+        assert!(!capacity(&observed(), "api=4").at_most, "it may carry more, not less");
+    }
+
+    #[test]
+    fn a_lock_bounds_what_machines_of_other_tiers_give() {
+        let mut observed = observed();
+        let place = Place::host("web");
+        let halt = Halt { run: "two".to_owned(), per_sec: 420.0, machines: 1.0, limit: Limit::Lock, place };
+        observed.tiers[0].halts.push(halt);
+        assert_eq!(first(&observed, "api=3"), ("web".to_owned(), 420.0));
+        assert!(!capacity(&observed, "api=3").at_most);
+        let more = capacity(&observed, "api=3,web=2");
+        assert!(more.at_most && matches!(more.doubts[0], FleetDoubt::MoreOfStopped { .. }), "{more:?}");
+    }
+
+    #[test]
+    fn contention_that_was_measured_bounds_its_tier() {
+        let mut observed = observed();
+        // 300 and 500: α = 0.2, so that three carry 900/1.4.
+        observed.tiers[1].scaling = Scaling::fit(vec![(1.0, 300.0), (2.0, 500.0)]);
+        assert_eq!(first(&observed, "api=3"), ("api".to_owned(), 643.0));
+        let held = capacity(&observed, "api=3").held.unwrap();
+        assert_eq!(held.per_sec.value.round(), 450.0, "70 % of that");
+    }
+
+    #[test]
+    fn what_may_stop_machines_earlier_makes_their_rate_the_most() {
+        let mut unknown = observed();
+        unknown.growth.as_mut().unwrap().from.limit = Limit::Unknown;
+        assert!(capacity(&unknown, "api=2").at_most);
+        let mut suspected = observed();
+        suspected.growth.as_mut().unwrap().from.also = vec![(Limit::Lock, Place::host("web"))];
+        assert!(matches!(capacity(&suspected, "api=2").doubts[0], FleetDoubt::Suspect { .. }));
+    }
+
+    #[test]
+    fn wrong_machines_are_refused() {
+        for wrong in ["api", "api=0", "api=x", "=3", "api=3,,web=1", "api=2000000"] {
+            assert!(matches!(wrong.parse::<Fleet>(), Err(FleetError::Form(_))), "{wrong}");
+        }
+        assert_eq!("api=1,api=2".parse::<Fleet>(), Err(FleetError::Twice("api".to_owned())));
+        let fleet: Fleet = "db=2".parse().unwrap();
+        let known = "web, api".to_owned();
+        let tier = "db".to_owned();
+        assert_eq!(fleet_capacity(&observed(), &fleet, 0.7), Err(FleetError::Tier { tier, known }));
+        let nothing = Observed::default();
+        assert_eq!(fleet_capacity(&nothing, &fleet, 0.7), Err(FleetError::NoGrowth));
+    }
+}

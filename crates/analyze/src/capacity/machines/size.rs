@@ -1,0 +1,99 @@
+//! The size of a machine: what of it a user pays for.
+
+use std::fmt;
+
+use plimsoll_units::{bytes_text, parse_bandwidth};
+
+/// Sizes that differ by less than this ratio are one: what a kernel reports of a link is rounded.
+const SAME: f64 = 1e-3;
+
+/// What one machine of a tier has.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct MachineSize {
+    pub cores: Option<f64>,
+    /// Bits per second that its link carries in; `None` where no limit is known.
+    pub in_bits_per_sec: Option<f64>,
+    /// The same out.
+    pub out_bits_per_sec: Option<f64>,
+}
+
+/// Which sizes a price or a count is of.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum SizeSelector {
+    Cores(f64),
+    /// A link of so many bits per second, in or out.
+    Link(f64),
+}
+
+fn is_same(one: f64, other: f64) -> bool {
+    (one - other).abs() <= SAME * one.max(other)
+}
+
+impl MachineSize {
+    /// True if both have the same, as far as a measurement tells.
+    pub fn is_same_as(&self, other: &Self) -> bool {
+        let same = |one: Option<f64>, other: Option<f64>| match (one, other) {
+            (Some(one), Some(other)) => is_same(one, other),
+            (one, other) => one.is_none() && other.is_none(),
+        };
+        same(self.cores, other.cores)
+            && same(self.in_bits_per_sec, other.in_bits_per_sec)
+            && same(self.out_bits_per_sec, other.out_bits_per_sec)
+    }
+
+    /// True if nothing is known of it.
+    pub(super) fn is_unknown(&self) -> bool {
+        self.is_same_as(&Self::default())
+    }
+}
+
+impl fmt::Display for MachineSize {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let bits = |per_sec: f64| format!("{}bit/s", bytes_text(per_sec).trim_end_matches('B'));
+        let cores = self.cores.map(|cores| format!("{cores} core{}", if cores == 1.0 { "" } else { "s" }));
+        let links = match (self.in_bits_per_sec, self.out_bits_per_sec) {
+            (Some(into), Some(out)) if is_same(into, out) => vec![format!("link {}", bits(out))],
+            (into, out) => {
+                let way = |per_sec: Option<f64>, way: &str| {
+                    per_sec.map(|per_sec| format!("link {way} {}", bits(per_sec)))
+                };
+                way(into, "in").into_iter().chain(way(out, "out")).collect()
+            }
+        };
+        f.write_str(&cores.into_iter().chain(links).collect::<Vec<_>>().join(", "))
+    }
+}
+
+impl SizeSelector {
+    /// True if a machine of this size is meant.
+    pub fn includes(self, size: &MachineSize) -> bool {
+        let is = |amount: f64, own: Option<f64>| own.is_some_and(|own| is_same(own, amount));
+        match self {
+            Self::Cores(cores) => is(cores, size.cores),
+            Self::Link(bits) => is(bits, size.in_bits_per_sec) || is(bits, size.out_bits_per_sec),
+        }
+    }
+
+    /// Reads `0.5` as cores and `20Mbit` as a link; `None` for anything else.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        let cores = || text.parse().ok().filter(|cores: &f64| cores.is_finite() && *cores > 0.0);
+        let link = parse_bandwidth(text).ok().map(|bits| Self::Link(bits as f64));
+        link.or_else(|| cores().map(Self::Cores))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_size_is_selected_by_its_cores_or_by_its_link() {
+        let size = MachineSize { cores: Some(0.5), out_bits_per_sec: Some(20e6), ..MachineSize::default() };
+        let selects = |text: &str| SizeSelector::parse(text).unwrap().includes(&size);
+        assert!(selects("0.5") && selects("20Mbit"));
+        assert!(!selects("1") && !selects("40Mbit"));
+        assert_eq!([SizeSelector::parse("large"), SizeSelector::parse("-1")], [None, None]);
+        assert!(!size.is_same_as(&MachineSize { cores: Some(1.0), ..size }));
+        assert_eq!(size.to_string(), "0.5 cores, link out 20.0 Mbit/s");
+    }
+}

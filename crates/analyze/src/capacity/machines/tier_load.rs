@@ -1,0 +1,395 @@
+//! One load of the tiers: what of each tier it used, and what stops it.
+use std::collections::BTreeSet;
+
+use super::demand::TierDemand;
+use super::doubt::Doubt;
+use super::growth::Stop;
+use super::observed::{Halt, Observed, ObservedTier};
+use super::size::MachineSize;
+use super::terms::{DemandUnit, Origin, TierResource};
+use crate::capacity::tiers::hosts_by_tier;
+use crate::findings::{Claim, RowClaim};
+use crate::groups::grouped;
+use crate::hosts::utilisation::BUSY;
+use crate::observations::Observations;
+use crate::table::together_per_sec;
+use crate::{Demand, Estimate, Findings, Law, Limit, Part, Place, Resource, ResourceKind, TableRow, Verdict};
+
+/// One load of the tiers, with what limits it.
+pub(super) struct TierLoad<'a> {
+    pub(super) label: &'a str,
+    pub(super) verdict: &'a Verdict,
+    obs: Observations<'a>,
+    /// The load of `obs` that it is.
+    pub(super) load: usize,
+    pub(super) tiers: Vec<LoadedTier<'a>>,
+}
+
+/// A tier that takes part in a load.
+pub(super) struct LoadedTier<'a> {
+    pub(super) name: &'a str,
+    hosts: Vec<&'a str>,
+    /// `None` where a table does not say; figures are then those of one.
+    pub(super) machines: Option<f64>,
+}
+
+/// What a resource is called here, and its unit. One core by itself says nothing of a machine: the kernel moves work about.
+pub(super) fn kind_of(resource: &Resource) -> Option<(TierResource, DemandUnit)> {
+    match resource.kind {
+        ResourceKind::Cpu => Some((TierResource::Cpu, DemandUnit::Cores)),
+        ResourceKind::Machine => Some((TierResource::Cpu, DemandUnit::MachineShare)),
+        ResourceKind::Thread if resource.part == Part::Whole => {
+            Some((TierResource::OneCore, DemandUnit::Cores))
+        }
+        ResourceKind::Thread => Some((TierResource::Thread, DemandUnit::Cores)),
+        ResourceKind::Quota => Some((TierResource::Quota, DemandUnit::Cores)),
+        ResourceKind::BandwidthIn => Some((TierResource::BandwidthIn, DemandUnit::Bits)),
+        ResourceKind::BandwidthOut => Some((TierResource::BandwidthOut, DemandUnit::Bits)),
+        ResourceKind::BandwidthBoth => Some((TierResource::BandwidthBoth, DemandUnit::Bits)),
+        ResourceKind::PacketsIn => Some((TierResource::PacketsIn, DemandUnit::Packets)),
+        ResourceKind::PacketsOut => Some((TierResource::PacketsOut, DemandUnit::Packets)),
+        _ => None,
+    }
+}
+
+impl LoadedTier<'_> {
+    pub(super) fn count(&self) -> f64 {
+        self.machines.unwrap_or(1.0)
+    }
+
+    /// Machines for which each of its hosts stands: a host of a run for itself, a tier of a table for all of them.
+    fn machines_of_host(&self) -> f64 {
+        self.count() / self.hosts.len() as f64
+    }
+}
+
+impl<'a> TierLoad<'a> {
+    /// The step of the highest throughput; `None` if nothing was answered.
+    pub(super) fn from_run(name: &'a str, findings: &'a Findings) -> Option<Self> {
+        let (load, _) = findings.best_answered_step()?;
+        let tier = |(name, hosts): (&'a str, Vec<&'a str>)| {
+            let machines = Some(hosts.len() as f64);
+            LoadedTier { name, hosts, machines }
+        };
+        let tiers = hosts_by_tier(findings).into_iter().map(tier).collect();
+        let obs = Observations::from_findings(findings);
+        Some(Self { label: name, verdict: &findings.verdict, obs, load, tiers })
+    }
+
+    pub(super) fn from_row(rows: &'a [&'a TableRow], load: usize, verdict: &'a Verdict) -> Self {
+        let row = rows[load];
+        let tiers = row.present().map(|tier| LoadedTier {
+            name: &tier.name,
+            hosts: vec![&tier.name],
+            machines: tier.instances,
+        });
+        let tiers = tiers.collect();
+        Self { label: &row.label, verdict, obs: Observations::from_table(rows, load), load, tiers }
+    }
+
+    /// What a request uses of a tier; the rest of what the load says of it is kept.
+    pub(super) fn observe(&self, tier: &LoadedTier<'_>, known: &mut ObservedTier) -> Vec<TierDemand> {
+        if tier.machines.is_some() || self.resources(tier).next().is_some() {
+            known.carries(self.per_sec().value, tier.count(), self.label);
+        }
+        self.judge(tier, known);
+        let demands: Vec<TierDemand> =
+            self.demands(tier).into_iter().chain(self.own_capacity(tier)).collect();
+        if let Some(size) = self.size(tier) {
+            known.uses(size, demands.clone());
+        }
+        demands
+    }
+
+    fn row(&self) -> Option<&'a TableRow> {
+        self.obs.rows.get(self.load).copied()
+    }
+
+    pub(super) fn is_row(&self) -> bool {
+        self.row().is_some()
+    }
+
+    pub(super) fn per_sec(&self) -> Estimate {
+        self.obs.loads[self.load].throughput
+    }
+
+    pub(super) fn used(&self, resource: &Resource) -> Option<f64> {
+        resource.used.get(self.load).copied().flatten()
+    }
+
+    pub(super) fn limits(&self, tier: &LoadedTier<'_>) -> bool {
+        tier.hosts.contains(&self.verdict.host())
+    }
+
+    /// What of a tier counts: no core by itself, and no loopback.
+    pub(super) fn resources(&self, tier: &LoadedTier<'_>) -> impl Iterator<Item = &Resource> {
+        let own = self.obs.resources.iter().filter(|resource| tier.hosts.contains(&resource.host.as_str()));
+        own.filter(|resource| kind_of(resource).is_some() && !resource.is_loopback())
+    }
+
+    /// Those that requests use, each kind of a host once: of several threads or interfaces the one that was used most.
+    fn spent(&self, tier: &LoadedTier<'_>) -> Vec<(&Resource, Demand)> {
+        let demand = |resource: &'_ Resource| resource.demand.filter(|demand| demand.law != Law::Broken);
+        let spent = self.resources(tier).filter_map(|resource| {
+            let demand = demand(resource)?;
+            Some((resource, self.of_full(resource, demand)))
+        });
+        let alike = grouped(spent, |(a, _), (b, _)| (a.kind, &a.host) == (b.kind, &b.host));
+        let used = |(resource, _): &(&Resource, Demand)| self.used(resource).unwrap_or(0.0);
+        // The first of those that were used as much.
+        let most = |all: Vec<_>| all.into_iter().rev().max_by(|a, b| used(a).total_cmp(&used(b)));
+        alike.into_iter().filter_map(most).collect()
+    }
+
+    /// The demand by the plateau alone, of a resource that was full in most steps: there use cannot grow with throughput, so that a
+    /// line through those steps takes what requests use for idle use.
+    fn of_full(&self, resource: &Resource, demand: Demand) -> Demand {
+        let shares = (0..resource.used.len()).filter_map(|load| resource.utilisation(load));
+        let (full, others): (Vec<f64>, Vec<f64>) = shares.partition(|share| *share >= BUSY);
+        match self.used(resource).filter(|_| !self.is_row() && full.len() > others.len()) {
+            Some(used) => {
+                Demand { per_request: Estimate::exact(used / self.per_sec().value), idle: 0.0, ..demand }
+            }
+            None => demand,
+        }
+    }
+
+    /// What a request uses of a tier: the sum over its machines, kind by kind. The ends of the intervals are added up,
+    /// which makes the sum's too wide rather than too narrow.
+    fn demands(&self, tier: &LoadedTier<'_>) -> Vec<TierDemand> {
+        let one = |(resource, demand): (&Resource, Demand)| {
+            let (kind, unit) = kind_of(resource)?;
+            let shares = (0..resource.used.len()).filter_map(|load| resource.utilisation(load));
+            Some(TierDemand {
+                resource: kind,
+                part: resource.part.clone(),
+                unit,
+                per_request: demand.per_request.times(tier.machines_of_host()),
+                idle: demand.idle,
+                capacity: resource.capacity,
+                used_most: shares.fold(0.0, f64::max),
+                used_there: resource.utilisation(self.load).unwrap_or(0.0),
+                origin: self.origin(resource),
+            })
+        };
+        let sum = |a: TierDemand, b: TierDemand| TierDemand {
+            per_request: added(a.per_request, b.per_request),
+            idle: a.idle.max(b.idle),
+            capacity: a.capacity.zip(b.capacity).map(|(a, b)| a.min(b)),
+            used_most: a.used_most.max(b.used_most),
+            used_there: a.used_there.max(b.used_there),
+            ..a
+        };
+        let kinds = grouped(self.spent(tier).into_iter().filter_map(one), |a, b| a.resource == b.resource);
+        kinds.into_iter().filter_map(|demands| demands.into_iter().reduce(sum)).collect()
+    }
+
+    pub(super) fn origin(&self, resource: &Resource) -> Origin {
+        let Some(row) = self.row() else { return Origin::Run(self.label.to_owned()) };
+        let rows = self.obs.rows.iter().zip(&resource.used);
+        let count = rows.filter(|(other, used)| used.is_some() && other.is_of_same_requests(row)).count();
+        Origin::Rows { count, group: row.group.clone() }
+    }
+
+    /// A tier by what it was seen to carry, whatever of it is used up then.
+    fn carried(&self, resource: TierResource, capacity: f64, per_request: Estimate) -> TierDemand {
+        let rows = |row: &TableRow| Origin::Rows { count: 1, group: row.group.clone() };
+        TierDemand {
+            resource,
+            part: Part::Whole,
+            unit: if resource == TierResource::Pool { DemandUnit::Workers } else { DemandUnit::MachineShare },
+            per_request,
+            idle: 0.0,
+            capacity: Some(capacity),
+            used_most: 1.0,
+            used_there: 1.0,
+            origin: self.row().map_or_else(|| Origin::Run(self.label.to_owned()), rows),
+        }
+    }
+
+    /// The pool that the verdict found: K workers on each of m machines are held for m·K/X of a request. And what a tier
+    /// carries alone; tiers that were measured alone in the same row share its requests.
+    fn own_capacity(&self, tier: &LoadedTier<'_>) -> Option<TierDemand> {
+        let pool = self.verdict.size.filter(|_| self.verdict.limit == Limit::Pool);
+        let (resource, workers) =
+            pool.map_or((TierResource::Alone, 1.0), |size| (TierResource::Pool, size.value));
+        let held = |per_sec: f64| workers * tier.count() / per_sec;
+        let is_alone = |row: &&TableRow| row.tier(tier.name).is_some_and(|tier| tier.alone_per_sec.is_some());
+        if let Some(together) = self.row().filter(is_alone).map(together_per_sec) {
+            let per_request = Estimate::exact(held(together));
+            let used_most = self.per_sec().value.min(together) / together;
+            return Some(TierDemand { used_most, ..self.carried(resource, workers, per_request) });
+        }
+        pool.filter(|_| self.limits(tier)).map(|_| {
+            let Estimate { value, interval } = self.per_sec();
+            let interval = interval.filter(|(low, _)| *low > 0.0).map(|(low, high)| (held(high), held(low)));
+            self.carried(resource, workers, Estimate { value: held(value), interval })
+        })
+    }
+
+    /// A tier in front that a table has no figure of, by the row that it was found to stop.
+    pub(super) fn add_front(&self, observed: &mut Observed) {
+        let (host, per_sec) = (self.verdict.host(), self.per_sec().value);
+        let is_front = matches!(self.verdict.claim, Some(Claim::Row(RowClaim::Front { .. })));
+        if is_front && self.tiers.iter().all(|tier| tier.name != host) {
+            let tier = observed.tier(host);
+            tier.carries(per_sec, 1.0, self.label);
+            let per_request = Estimate::exact(1.0 / per_sec);
+            tier.demands.push(self.carried(TierResource::Alone, 1.0, per_request));
+        }
+    }
+
+    /// A tier that is stopped by something else than what is planned by needs that fixed, not machines.
+    fn judge(&self, tier: &LoadedTier<'_>, known: &mut ObservedTier) {
+        let needs_a_fix = matches!(
+            self.verdict.limit,
+            Limit::Disk
+                | Limit::Memory
+                | Limit::Connections
+                | Limit::Lock
+                | Limit::Dependency
+                | Limit::Refused
+        );
+        if needs_a_fix && self.limits(tier) {
+            let (run, per_sec) = (self.label.to_owned(), self.per_sec().value);
+            let (limit, place) = (self.verdict.limit, self.verdict.place.clone());
+            known.doubts.push(Doubt::StoppedBy { run: run.clone(), per_sec, limit, place: place.clone() });
+            known.halts.push(Halt { run, per_sec, machines: tier.count(), limit, place });
+        }
+    }
+
+    /// What each machine of a tier has; `None` where that is not known, or they differ.
+    pub(super) fn size(&self, tier: &LoadedTier<'_>) -> Option<MachineSize> {
+        let of_host = |host: &&str| {
+            let most = |kind: TierResource| {
+                let own = self.resources(tier).filter(|resource| resource.host == **host);
+                let is_kind = |resource: &&Resource| {
+                    kind_of(resource)
+                        .is_some_and(|(own, unit)| own == kind && unit != DemandUnit::MachineShare)
+                };
+                own.filter(is_kind).filter_map(|resource| resource.capacity).reduce(f64::max)
+            };
+            MachineSize {
+                cores: most(TierResource::Cpu),
+                in_bits_per_sec: most(TierResource::BandwidthIn),
+                out_bits_per_sec: most(TierResource::BandwidthOut),
+            }
+        };
+        let sizes: Vec<MachineSize> = tier.hosts.iter().map(of_host).collect();
+        let first = sizes.first().filter(|first| !first.is_unknown() && !self.is_row())?;
+        sizes.iter().all(|size| size.is_same_as(first)).then_some(*first)
+    }
+
+    /// Resources of a tier that something else than the requests uses.
+    pub(super) fn used_otherwise(&self, tier: &LoadedTier<'_>) -> BTreeSet<TierResource> {
+        let broken = |resource: &&Resource| resource.demand.is_some_and(|demand| demand.law == Law::Broken);
+        self.resources(tier).filter(broken).filter_map(|resource| Some(kind_of(resource)?.0)).collect()
+    }
+
+    /// Machines that were busy: each by what it used most of.
+    pub(super) fn busy(&self) -> f64 {
+        let of_host = |tier: &LoadedTier<'_>, host: &str| {
+            let own = self.spent(tier).into_iter().filter(|(resource, _)| resource.host == host);
+            let shares = own.filter_map(|(resource, _)| resource.utilisation(self.load));
+            shares.fold(0.0, f64::max) * tier.machines_of_host()
+        };
+        let hosts = self.tiers.iter().flat_map(|tier| tier.hosts.iter().map(move |host| (tier, host)));
+        hosts.map(|(tier, host)| of_host(tier, host)).sum()
+    }
+
+    /// What stops the growth of a tier with the machines that it has.
+    pub(super) fn stops(
+        &self,
+        tier: &LoadedTier<'_>,
+        known: &ObservedTier,
+        of_kind: &[TierDemand],
+    ) -> Vec<Stop> {
+        let spent =
+            self.spent(tier).into_iter().filter_map(|(resource, demand)| self.stop(tier, resource, demand));
+        let mut stops: Vec<Stop> = spent.map(|stop| self.by_fuller(stop, of_kind)).collect();
+        // What other rows show of the tier holds here too, if it is known how many machines there are.
+        let others: Vec<TierDemand> = match self.is_row() {
+            true => known.demands.clone(),
+            false => {
+                let of_kind = of_kind.iter().filter_map(|demand| self.on_own_machines(tier, demand));
+                self.own_capacity(tier).into_iter().chain(of_kind).collect()
+            }
+        };
+        for demand in others.iter().filter(|_| tier.machines.is_some()) {
+            if !stops.iter().any(|stop| stop.resource == demand.resource) {
+                stops.extend(self.predicted(tier, demand));
+            }
+        }
+        let scaled = known.scaling.as_ref().filter(|_| self.is_row()).map(|scaling| {
+            let (few, many) = scaling.span();
+            (few, many, scaling.efficiency())
+        });
+        stops.into_iter().map(|stop| Stop { scaled, ..stop }).collect()
+    }
+
+    fn stop(&self, tier: &LoadedTier<'_>, resource: &Resource, demand: Demand) -> Option<Stop> {
+        let (kind, unit) = kind_of(resource)?;
+        let used = self.used(resource)?;
+        // A row is followed by what a request costs in it.
+        let own = self.row().map(|row| Estimate::exact(used / row.throughput_per_sec));
+        Some(Stop {
+            tier: tier.name.to_owned(),
+            resource: kind,
+            place: Some(resource.place()).filter(Place::is_part),
+            machines: tier.count(),
+            unit,
+            used,
+            capacity: resource.capacity?,
+            per_request: own.unwrap_or(demand.per_request),
+            used_there: used / resource.capacity?,
+            seen: true,
+            scaled: None,
+        })
+    }
+
+    /// A stop of a run by what a request costs in another run of the same requests, where that used much more of the resource.
+    fn by_fuller(&self, stop: Stop, of_kind: &[TierDemand]) -> Stop {
+        let share = stop.used / stop.capacity;
+        let is_fuller = |demand: &&TierDemand| {
+            demand.resource == stop.resource && demand.unit == stop.unit && demand.is_of_fuller(share)
+        };
+        match of_kind.iter().find(is_fuller).filter(|_| !self.is_row()) {
+            Some(demand) => {
+                let per_request = demand.per_request.times(1.0 / stop.machines);
+                let used = demand.idle + per_request.value * self.per_sec().value;
+                Stop { per_request, used, used_there: demand.used_there, seen: false, ..stop }
+            }
+            None => stop,
+        }
+    }
+
+    /// What another run shows of a resource that the machines of this one have too, but of which this one shows no cost.
+    fn on_own_machines(&self, tier: &LoadedTier<'_>, demand: &TierDemand) -> Option<TierDemand> {
+        let is_same = |resource: &&Resource| kind_of(resource) == Some((demand.resource, demand.unit));
+        let capacities = self.resources(tier).filter(is_same).filter_map(|resource| resource.capacity);
+        Some(TierDemand { capacity: Some(capacities.reduce(f64::min)?), ..demand.clone() })
+    }
+
+    fn predicted(&self, tier: &LoadedTier<'_>, demand: &TierDemand) -> Option<Stop> {
+        let of_one = demand.per_request.times(1.0 / tier.count());
+        let per_request = if self.is_row() { Estimate::exact(of_one.value) } else { of_one };
+        Some(Stop {
+            tier: tier.name.to_owned(),
+            resource: demand.resource,
+            place: None,
+            machines: tier.count(),
+            unit: demand.unit,
+            used: demand.idle + per_request.value * self.per_sec().value,
+            capacity: demand.capacity?,
+            per_request,
+            used_there: demand.used_there,
+            seen: !self.is_row(),
+            scaled: None,
+        })
+    }
+}
+
+fn added(a: Estimate, b: Estimate) -> Estimate {
+    let interval = a.interval.zip(b.interval).map(|(a, b)| (a.0 + b.0, a.1 + b.1));
+    Estimate { value: a.value + b.value, interval }
+}

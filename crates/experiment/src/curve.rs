@@ -1,0 +1,242 @@
+//! A rate over a day, from a comma-separated file: a column of times and one of rates.
+
+use std::path::Path;
+
+use csv::StringRecord;
+use jiff::{Timestamp, Zoned};
+use plimsoll_analyze::{CurvePoint, RateCurve};
+use plimsoll_sys::read_regular;
+use plimsoll_units::parse_rate;
+
+use crate::ExperimentError;
+use crate::curve_error::{CurveError, MAX_HOURS};
+
+/// The longest file, in bytes.
+const MAX_BYTES: u64 = 64 << 20;
+const SEC_PER_HOUR: i64 = 3_600;
+/// Seconds from here on are counted from 1970; below they are counted from the beginning of the curve.
+const UNIX_FROM: f64 = 1e8;
+
+/// What headers call the column of times.
+const TIMES: [&str; 8] = ["time", "timestamp", "hour", "date", "datetime", "when", "seconds", "t"];
+/// What headers call the column of rates.
+const RATES: [&str; 10] = [
+    "rate",
+    "qps",
+    "rps",
+    "requests_per_sec",
+    "requests/s",
+    "req/s",
+    "per_sec",
+    "throughput",
+    "load",
+    "value",
+];
+
+/// How a file counts time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// The hour of a day: `9`, under a header that says so.
+    Hour,
+    /// `09:00`.
+    Clock,
+    /// With a date and an offset from UTC.
+    Date,
+    /// Seconds from the beginning.
+    Seconds,
+    /// Seconds since 1970.
+    Unix,
+}
+
+/// A line of a file.
+struct Line {
+    /// From 1.
+    number: u64,
+    cells: StringRecord,
+}
+
+/// The columns of a file.
+struct Columns {
+    time: usize,
+    rate: usize,
+    /// Whole numbers are hours.
+    has_hours: bool,
+}
+
+/// Reads the highest rate of each hour. A first line that holds no rate is a header.
+///
+/// # Errors
+/// When the file cannot be read, a line has no time or no rate, or no rate is above 0.
+pub fn read_curve(path: &Path) -> Result<RateCurve, ExperimentError> {
+    let curve = || {
+        let text = String::from_utf8(read_regular(path, MAX_BYTES)?).map_err(|_| CurveError::NotText)?;
+        parse(&text)
+    };
+    curve().map_err(|source| ExperimentError::Curve { path: path.to_owned(), source })
+}
+
+fn parse(text: &str) -> Result<RateCurve, CurveError> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let filled = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
+    let lines: Vec<Line> = filled.map(|(number, text)| Line::read(number, text)).collect::<Result<_, _>>()?;
+    let first = &lines.first().ok_or(CurveError::NoRate)?.cells;
+    let is_header = first.iter().all(|cell| parse_cell(cell).is_none());
+    let columns =
+        if is_header { Columns::new(first)? } else { Columns { time: 0, rate: 1, has_hours: false } };
+    let mut form = None;
+    let mut points = Vec::new();
+    for line in lines.iter().skip(usize::from(is_header)) {
+        let (own, point) = columns.point(line)?;
+        if *form.get_or_insert(own) != own {
+            let cell = line.cells.get(columns.time).unwrap_or_default().to_owned();
+            return Err(CurveError::Mixed { line: line.number, cell });
+        }
+        points.push(point);
+    }
+    let hours = || points.iter().map(|point| point.hour);
+    if hours().max().zip(hours().min()).is_some_and(|(last, first)| last - first > MAX_HOURS) {
+        return Err(CurveError::TooLong);
+    }
+    RateCurve::new(points).ok_or(CurveError::NoRate)
+}
+
+impl Line {
+    fn read(number: u64, text: &str) -> Result<Self, CurveError> {
+        let mut reader = csv::ReaderBuilder::new();
+        let reader = reader.has_headers(false).trim(csv::Trim::All).from_reader(text.as_bytes());
+        let record = reader.into_records().next().transpose()?;
+        Ok(Self { number, cells: record.unwrap_or_default() })
+    }
+}
+
+impl Columns {
+    fn new(header: &StringRecord) -> Result<Self, CurveError> {
+        let name = |cell: &str| cell.to_lowercase().replace(' ', "_");
+        let find = |what: &'static str, known: &[&str]| {
+            let position = known.iter().find_map(|known| header.iter().position(|cell| name(cell) == *known));
+            let there = header.iter().collect::<Vec<_>>().join(", ");
+            position.ok_or_else(|| CurveError::NoColumn(what, there, known.join(", ")))
+        };
+        let time = find("times", &TIMES)?;
+        let has_hours = header.get(time).is_some_and(|cell| name(cell) == "hour");
+        Ok(Self { time, rate: find("rates", &RATES)?, has_hours })
+    }
+
+    fn point(&self, Line { number, cells }: &Line) -> Result<(Form, CurvePoint), CurveError> {
+        let line = *number;
+        let cell = |column: usize| cells.get(column).ok_or(CurveError::Short { line, column: column + 1 });
+        let (time, rate) = (cell(self.time)?, cell(self.rate)?);
+        let (form, hour, label) =
+            instant(time, self.has_hours).ok_or_else(|| CurveError::Time { line, cell: time.to_owned() })?;
+        let per_sec = parse_cell(rate).ok_or_else(|| CurveError::Rate { line, cell: rate.to_owned() })?;
+        Ok((form, CurvePoint { hour, label, per_sec }))
+    }
+}
+
+/// A rate; unlike on a command line it may be 0.
+fn parse_cell(cell: &str) -> Option<f64> {
+    let zero = cell.parse().ok().filter(|rate: &f64| *rate == 0.0);
+    zero.or_else(|| parse_rate(cell).ok())
+}
+
+/// The form of a time, the hour that it lies in, and what that is called.
+fn instant(cell: &str, has_hours: bool) -> Option<(Form, i64, String)> {
+    let clock_label = |hour: i64| format!("{hour:02}:00");
+    if let Some(seconds) = cell.parse().ok().filter(|seconds: &f64| seconds.is_finite() && *seconds >= 0.0) {
+        return match seconds {
+            hour if has_hours && hour < 24.0 && hour.fract() == 0.0 => {
+                Some((Form::Hour, hour as i64, clock_label(hour as i64)))
+            }
+            _ if has_hours => None,
+            _ if seconds < UNIX_FROM => {
+                let hour = seconds as i64 / SEC_PER_HOUR;
+                Some((Form::Seconds, hour, clock_label(hour)))
+            }
+            _ => {
+                let zoned = Timestamp::from_second(seconds as i64).ok()?.to_zoned(jiff::tz::TimeZone::UTC);
+                Some((
+                    Form::Unix,
+                    seconds as i64 / SEC_PER_HOUR,
+                    zoned.strftime("%Y-%m-%d %H:00Z").to_string(),
+                ))
+            }
+        };
+    }
+    if let Some(hour) = clock(cell) {
+        return Some((Form::Clock, hour, clock_label(hour)));
+    }
+    let (local, offset) = date(cell)?;
+    let seconds = local.timestamp().as_second() + i64::from(offset);
+    Some((Form::Date, seconds.div_euclid(SEC_PER_HOUR), local.strftime("%Y-%m-%d %H:00").to_string()))
+}
+
+/// The hour of `09:00` or `09:00:30`.
+fn clock(cell: &str) -> Option<i64> {
+    let parts: Vec<&str> = cell.split(':').collect();
+    let number = |part: &str, most: u8| {
+        let is_plain = (1..=2).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit());
+        part.parse().ok().filter(|number: &u8| is_plain && *number <= most)
+    };
+    match parts.as_slice() {
+        [hour, minute] => number(minute, 59).and(number(hour, 23)).map(i64::from),
+        [hour, minute, second] => {
+            number(minute, 59).and(number(second, 60)).and(number(hour, 23)).map(i64::from)
+        }
+        _ => None,
+    }
+}
+
+/// RFC 3339: the time as it is written there, and its offset from UTC in seconds.
+fn date(cell: &str) -> Option<(Zoned, i32)> {
+    let timestamp: Timestamp = cell.parse().ok()?;
+    let pieces = jiff::fmt::temporal::Pieces::parse(cell).ok()?;
+    let offset = pieces.to_numeric_offset()?;
+    Some((timestamp.to_zoned(offset.to_time_zone()), offset.seconds()))
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_analyze::{Observed, plan_day};
+
+    use super::*;
+
+    /// The hours of a curve with their highest rates.
+    fn hours(text: &str) -> Vec<(String, f64)> {
+        let day = plan_day(&Observed::default(), &parse(text).unwrap(), 0.7, None);
+        day.hours.into_iter().map(|hour| (hour.label, hour.peak_per_sec)).collect()
+    }
+
+    fn named(hours: &[(&str, f64)]) -> Vec<(String, f64)> {
+        hours.iter().map(|(label, per_sec)| ((*label).to_owned(), *per_sec)).collect()
+    }
+
+    #[test]
+    fn an_hour_has_its_highest_rate_in_every_form_of_time() {
+        let expected = named(&[("00:00", 200.0), ("01:00", 1_200.0)]);
+        assert_eq!(hours("time,rate\n00:00,100\n00:30,200\n01:00:00,1.2k\n"), expected);
+        assert_eq!(hours("00:00,100\n00:30,200\n1:00,1200\n"), expected, "without a header");
+        assert_eq!(hours("\u{feff}QPS , Hour\n200,0\n1200,1\n"), expected);
+        assert_eq!(hours("0,200\n3599,100\n3600,1200\n"), expected);
+        let dated = named(&[("2026-01-05 09:00", 200.0), ("2026-01-05 10:00", 1_200.0)]);
+        let rfc = "timestamp,rps\n2026-01-05T09:00:00+01:00,200\n2026-01-05T10:59:59+01:00,1200\n";
+        assert_eq!(hours(rfc), dated, "the clock of the file counts");
+        assert_eq!(hours("1767603600,5\n"), named(&[("2026-01-05 09:00Z", 5.0)]));
+    }
+
+    #[test]
+    fn a_wrong_cell_is_named_with_its_line() {
+        let refused = |text: &str| parse(text).unwrap_err().to_string();
+        assert!(refused("time,rate\n00:00,100\n25:00,100\n").starts_with("line 3: `25:00` is no time"));
+        assert!(refused("time,rate\n00:00,many\n").starts_with("line 2: `many` is no rate"));
+        assert!(refused("time,rate\n00:00,-5\n").starts_with("line 2: `-5` is no rate"));
+        assert!(refused("time,rate\n00:00,100\n\n01:00\n").starts_with("line 4: there is no column 2"));
+        assert!(refused("time,rate\n00:00,100\n3600,100\n").starts_with("line 3: `3600` is not counted"));
+        assert!(refused("day,rate\nmonday,5\n").contains("no column of times; it has day, rate"));
+        assert!(refused("hour,rate\n24,5\n").starts_with("line 2"));
+        for nothing in ["", "time,rate\n", "00:00,0\n"] {
+            assert!(matches!(parse(nothing), Err(CurveError::NoRate)), "{nothing}");
+        }
+        let milliseconds = "1767603600000,5\n1767690000000,5\n";
+        assert!(matches!(parse(milliseconds), Err(CurveError::TooLong | CurveError::Time { .. })));
+    }
+}

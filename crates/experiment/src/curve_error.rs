@@ -1,0 +1,31 @@
+//! Why a file is no curve of a day.
+
+/// More hours than these are no curve of days: ten years.
+pub(crate) const MAX_HOURS: i64 = 87_600;
+
+/// Why a file is no curve. Lines are counted from 1, the header with them.
+#[derive(Debug, thiserror::Error)]
+pub enum CurveError {
+    #[error("could not be read ({0}); name a file that can be read")]
+    File(#[from] std::io::Error),
+    #[error("is not UTF-8; a curve is a text of two columns, time and rate")]
+    NotText,
+    #[error("is no table ({0}); write two columns with a comma between them, time and rate")]
+    Table(#[from] csv::Error),
+    #[error("its header has no column of {0}; it has {1}, and one of {2} is read")]
+    NoColumn(&'static str, String, String),
+    #[error(
+        "line {line}: `{cell}` is no time; write 09:00, 2026-01-05T09:00:00Z, seconds, or the number of an hour under `hour`"
+    )]
+    Time { line: u64, cell: String },
+    #[error("line {line}: `{cell}` is no rate; write requests per second of 0 or above, such as 500 or 1.2k")]
+    Rate { line: u64, cell: String },
+    #[error("line {line}: there is no column {column}; each line has a time and a rate")]
+    Short { line: u64, column: usize },
+    #[error("line {line}: `{cell}` is not counted as the times before it are; write all of them in one form")]
+    Mixed { line: u64, cell: String },
+    #[error("spans more than {MAX_HOURS} hours; are its times in milliseconds?")]
+    TooLong,
+    #[error("has no rate above 0")]
+    NoRate,
+}

@@ -1,0 +1,63 @@
+//! The rate that given machines carry.
+
+use plimsoll_analyze::{FleetCapacity, FleetLimit, TierMachines};
+use plimsoll_units::{count_text, escape_control, percent_text};
+
+use super::paragraph::{headed, point, wrapped};
+use crate::amount::{if_known, list, range};
+use crate::words::fleet as words;
+use crate::words::machines::number;
+
+/// So many limits behind the first are shown.
+const MAX_SHOWN: usize = 3;
+
+/// The rate that machines carry and the first limit, and the same after a change.
+pub fn fleet(capacity: &FleetCapacity, what_if: Option<(&str, &FleetCapacity)>) -> String {
+    let mut blocks = vec![one(capacity)];
+    if let Some((change, changed)) = what_if {
+        blocks.push(format!("\nWith {}\n", escape_control(change)));
+        blocks.push(one(changed));
+    }
+    let known = what_if.map_or(capacity, |(_, changed)| changed);
+    let doubts: String =
+        known.doubts.iter().map(|doubt| point(&escape_control(&words::doubt(doubt)))).collect();
+    blocks.push(headed("\nTo be known", doubts));
+    blocks.concat()
+}
+
+fn one(capacity: &FleetCapacity) -> String {
+    let count = |tier: &TierMachines| format!("{} {}", number(tier.machines), tier.tier);
+    let machines = list(capacity.machines.iter().map(count), ", ");
+    let full = match capacity.limits.first() {
+        None => format!("{machines}: nothing tells where throughput stops growing."),
+        Some(first) => {
+            let most = if capacity.at_most { "at most " } else { "" };
+            format!("{machines}: {most}{}.", limit(first))
+        }
+    };
+    let held = if_known(capacity.held.as_ref(), |held| {
+        let (per_sec, share) = (count_text(held.per_sec.value), percent_text(capacity.utilisation));
+        format!(
+            "With machines used to {share} at most, a plan gives them {per_sec} requests/s, by {}.",
+            held.tier
+        )
+    });
+    let (from, at) = &capacity.from;
+    let from = format!("Growth is followed from \"{at}\", which made {} requests/s.", count_text(*from));
+    let then = |next: &FleetLimit| point(&escape_control(&format!("then {}", limit(next))));
+    let rest: String = capacity.limits.iter().skip(1).take(MAX_SHOWN).map(then).collect();
+    let text = |text: &str| wrapped("", "", &escape_control(text));
+    [text(&full), rest, text(&held), text(&from)].concat()
+}
+
+/// `811 requests/s (790 to 830), where api is full: the CPU of 3 machines`.
+fn limit(limit: &FleetLimit) -> String {
+    let per_sec = limit.per_sec;
+    format!(
+        "{} requests/s{}, stopped by {}: {}",
+        count_text(per_sec.value),
+        range(per_sec.interval, count_text),
+        limit.tier,
+        words::cause(limit)
+    )
+}
