@@ -21,13 +21,13 @@ mapfile -t cpu_cases < <(PYTHONPATH=bench python3 -c 'import cases; print("\n".j
 names=("$@")
 unless=()
 if [ "${#names[@]}" -eq 0 ]; then
-    names=("${cpu_cases[@]}" latency knee probe soak-epoll soak-io_uring scenarios experiments plan)
+    names=("${cpu_cases[@]}" latency knee probe soak-epoll soak-io_uring scenarios experiments production plan)
     unless=(--unless-measured)
 fi
 
 measure() {
     case "$1" in
-    latency | knee | probe | soak | scenarios | experiments | plan) python3 "bench/$1.py" --out "$OUT" "${unless[@]}" ;;
+    latency | knee | probe | soak | scenarios | experiments | production | plan) python3 "bench/$1.py" --out "$OUT" "${unless[@]}" ;;
     soak-*) python3 bench/soak.py --out "$OUT" "${unless[@]}" --driver "${1#soak-}" ;;
     # The flags are several words on purpose.
     # shellcheck disable=SC2086

@@ -75,6 +75,8 @@ missing_packages() {
         have mariadbd || printf 'mariadb-server\n'
         compgen -G '/usr/lib/postgresql/*/bin/postgres' >/dev/null || printf 'postgresql\n'
         have prometheus-node-exporter || printf 'prometheus-node-exporter\n'
+        have prometheus || printf 'prometheus\n'
+        have caddy || printf 'caddy\n'
         have sshd || printf 'openssh-server\n'
         have ssh || printf 'openssh-client\n'
         have javac || printf 'default-jdk-headless\n'
@@ -174,6 +176,7 @@ services_of() {
     mariadb-server) printf 'mariadb.service\n' ;;
     postgresql) printf 'postgresql.service\n' ;;
     prometheus-node-exporter) printf 'prometheus-node-exporter.service\n' ;;
+    prometheus) printf 'prometheus.service\n' ;;
     openssh-server) printf 'ssh.service\n' ;;
     haproxy) printf 'haproxy.service\n' ;;
     lighttpd) printf 'lighttpd.service\n' ;;

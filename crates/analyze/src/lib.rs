@@ -14,6 +14,7 @@
 //! | `overload` | what becomes of the target beyond that rate |
 //! | `verdict` | what limits the target; `proof` tests it by an intervention |
 //! | `table` | rows of figures, and what several of them say together |
+//! | `production` | what a request costs and which resource fills first, from a monitoring system |
 //! | `capacity` | how throughput grows with connections and machines; how many machines a goal needs |
 //! | `ablation` | what each of several switches costs |
 //! | `history` | the key figures of each of many runs, and where one of them changed |
@@ -35,6 +36,7 @@ mod observations;
 pub mod overload;
 mod parts;
 mod prediction;
+mod production;
 mod proof;
 mod remedy;
 pub mod search;
@@ -65,6 +67,7 @@ pub use load::summary::measured_to_the_last_answer;
 pub use load::{ladder, steady, warm_up};
 pub use parts::level_to_profile;
 pub use prediction::{UntriedVerdict, plan_proof};
+pub use production::*;
 pub use remedy::failure_advice;
 pub use table::{
     BreakEven, Ceiling, ColumnDoubt, Conclusion, GuessedColumn, HeldLines, LadderOf, LadderPoint,

@@ -106,7 +106,7 @@ pub(crate) enum Command {
     Check(CheckArgs),
     /// A recorded run as dat, csv or json
     Export(ExportArgs),
-    /// What limits, of a recorded run or of a table of measurements, with all evidence
+    /// What limits, of a recorded run, of a table of measurements, or of what production recorded
     Explain(ExplainArgs),
     /// The CPU profile of a recorded run: where the time of a request goes
     Profile(ProfileArgs),

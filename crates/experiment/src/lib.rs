@@ -2,7 +2,8 @@
 //!
 //! A lab file is run in a lab ([`run_lab_file`]), every scenario of a folder is diagnosed and compared with what it expects
 //! ([`diagnose`]), the variants of a file are compared tier by tier ([`run_tiers`]), and each switch of a file is measured on
-//! and off ([`ablate`]). Tables that another tool measured are read into the same types ([`read_table`]).
+//! and off ([`ablate`]). Tables that another tool measured are read into the same types ([`read_table`]), and
+//! series over time that a monitoring system exported ([`read_time_series`]).
 //!
 //! The functions return typed results and report progress to an [`Observer`]. They print nothing and know no flags. A run
 //! file is read back after each run, so a result never depends on who made the run.
@@ -50,5 +51,5 @@ pub use machines::{TableRows, observe_run_files, observe_table_file};
 pub use recorded::{RecordedRun, RunStatus, file_stem, read_run, read_what_is_intact};
 pub use runner::PlanRunner;
 pub use session::raise_lab;
-pub use table::{Mapping, MappingError, read_table};
+pub use table::{Mapping, MappingError, TimeSeriesColumns, read_table, read_time_series};
 pub use tiers::{NamedFindings, by_name, read_named_runs, run_tiers};

@@ -5,6 +5,7 @@ mod guess;
 mod header;
 mod mapping;
 mod meaning;
+mod time_series;
 mod unit;
 
 use std::path::Path;
@@ -19,6 +20,7 @@ use guess::guess;
 use header::Header;
 use mapping::{Entry, Origin};
 pub use mapping::{Mapping, MappingError};
+pub use time_series::{TimeSeriesColumns, read_time_series};
 use unit::Unit;
 
 /// The figures of one meaning, a value for each row in base units.

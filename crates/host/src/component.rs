@@ -25,6 +25,7 @@ mod redis;
 
 pub use answer::{AnswerForm, read_answer};
 pub use page::page_agent;
+pub use password::resolve as resolve_password;
 
 /// A server that reports about itself, to be added to the host it runs on.
 #[derive(Debug)]

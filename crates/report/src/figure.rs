@@ -1,6 +1,7 @@
 //! Figures as SVG and PNG, drawn by the same code: the answer and the comparison of two runs in panels; the two figures of a
 //! sweep; the costs of switches; a metric over many runs; throughput over machines, over response sizes and over held times; the
-//! differences of two services by percentile and by round; the machines of each hour of a day. Flame graphs are SVG only.
+//! differences of two services by percentile and by round; use over the rate in production; the machines of each hour of a day.
+//! Flame graphs are SVG only.
 //!
 //! A figure that cannot be drawn is the fault of a damaged build, and a flame graph also that of a profile without CPU time.
 
@@ -17,6 +18,7 @@ mod legend;
 mod look;
 mod overload;
 mod plot;
+mod production;
 mod raster;
 mod rows;
 mod scale;
@@ -31,6 +33,7 @@ pub use day::day;
 pub use flame::flame;
 pub use ladder::{success, throughput};
 pub use overload::{overload, overload_over_time};
+pub use production::production;
 pub use rows::{held_times, response_sizes, tier_scaling};
 pub use series::{Series, StepPoint};
 pub use trend::trend;

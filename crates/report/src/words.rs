@@ -11,6 +11,7 @@ mod generator;
 pub(crate) mod machines;
 mod overload;
 mod phrase;
+mod production;
 mod proof;
 mod table_claim;
 mod table_reading;
@@ -34,6 +35,10 @@ pub(crate) use overload::{
     limits_text, onset_name, outcome_text, overload_verdict, ramp_text, recovery_cell, times,
 };
 pub(crate) use phrase::placed;
+pub(crate) use production::{
+    PRODUCTION_TEST_ONLY, hours, production_amount, production_cost, production_limit, production_remarks,
+    production_resource, production_title,
+};
 pub use proof::{raise, untried};
 pub(crate) use table_claim::breach_meaning;
 pub(crate) use table_reading::table_reading;
@@ -43,6 +48,14 @@ pub(crate) fn limits(slo: &Slo) -> impl Iterator<Item = String> + '_ {
     let latency =
         slo.latency.iter().map(|limit| format!("{} ≤ {}", limit.name(), duration_text(limit.limit_ns())));
     latency.chain(slo.success_ratio.map(|ratio| format!("success ≥ {}", percent_text(ratio))))
+}
+
+/// `, within p99 ≤ 500 ms and success ≥ 99.95 %`, as far as any was asked for.
+pub(crate) fn within(slo: &Slo) -> String {
+    let mut limits: Vec<String> = limits(slo).collect();
+    let Some(last) = limits.pop() else { return String::new() };
+    let others = if limits.is_empty() { String::new() } else { limits.join(", ") + " and " };
+    format!(", within {others}{last}")
 }
 
 /// What a verdict says in short: its paragraph, or what to try where it has none.

@@ -30,6 +30,7 @@ mod trend;
 
 pub mod batch_means;
 pub mod change_points;
+pub mod jackknife;
 pub mod line;
 pub mod quantile;
 pub mod rounds;

@@ -7,6 +7,8 @@ const HUBER: f64 = 1.345;
 /// The median absolute deviation of a normal distribution, in standard deviations.
 const MAD_NORMAL: f64 = 0.674_5;
 const ROUNDS: usize = 30;
+/// With more points the slopes of all pairs take too long; those of points half of them apart do as well.
+const MAX_ALL_PAIRS: usize = 200;
 
 /// A straight line y = a + b·x with what is known of its slope and of the scatter about it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -25,8 +27,9 @@ type Fit = (f64, f64);
 /// The line through points (x, y), of which some may lie far off; `None` with fewer than three points, or where all x are
 /// equal.
 ///
-/// It starts with Theil and Sen's median slope of all pairs (1950, 1968), which 29 % of wrong points do not move far, and
-/// goes on with least squares in which points farther off than 1.345 robust standard deviations count less, by how far
+/// It starts with Theil and Sen's median slope of all pairs (1950, 1968), which 29 % of wrong points do not move far; with more
+/// than 200 points it is Theil's incomplete method, which pairs the points in the order of x with those half of them further
+/// on (1950), and bears 25 %. It goes on with least squares in which points farther off than 1.345 robust standard deviations count less, by how far
 /// they are (Huber, *Robust estimation of a location parameter*, 1964). The interval of the slope is
 /// t(0.975; n − 2)·s/√Σw(x − x̄)², with s² = Σwr²/(n − 2).
 ///
@@ -55,7 +58,7 @@ pub fn fit(points: &[(f64, f64)]) -> Option<Line> {
 }
 
 fn theil_sen(points: &[(f64, f64)]) -> Option<Fit> {
-    let slope = median(slopes(points))?;
+    let slope = median(if points.len() > MAX_ALL_PAIRS { wide_slopes(points) } else { slopes(points) })?;
     let intercept = median(points.iter().map(|(x, y)| y - slope * x).collect())?;
     Some((slope, intercept))
 }
@@ -67,6 +70,15 @@ pub(crate) fn slopes(points: &[(f64, f64)]) -> Vec<f64> {
         slopes.extend(points[index + 1..].iter().filter(|b| b.0 != a.0).map(|b| (b.1 - a.1) / (b.0 - a.0)));
     }
     slopes
+}
+
+/// The slopes between points whose places differ by half of all, in the order of x.
+fn wide_slopes(points: &[(f64, f64)]) -> Vec<f64> {
+    let mut ordered = points.to_vec();
+    ordered.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let far = &ordered[ordered.len().div_ceil(2)..];
+    let pairs = ordered.iter().zip(far).filter(|(a, b)| b.0 != a.0);
+    pairs.map(|(a, b)| (b.1 - a.1) / (b.0 - a.0)).collect()
 }
 
 fn residual((x, y): (f64, f64), (slope, intercept): Fit) -> f64 {
@@ -111,6 +123,19 @@ mod tests {
         };
         let count = (0..300).filter(covers).count();
         assert!(count >= 260, "{count} of 300");
+    }
+
+    #[test]
+    fn a_fifth_of_many_points_far_above_the_line_hardly_moves_it() {
+        let mut noise = Noise::new(7);
+        let points: Vec<(f64, f64)> = (0..2000)
+            .map(|n| {
+                let x = f64::from(n % 400);
+                (x, 0.2 + 0.01 * x + 0.02 * noise.normal() + if n % 5 == 0 { 3.0 } else { 0.0 })
+            })
+            .collect();
+        let line = fit(&points).unwrap();
+        assert!((line.slope - 0.01).abs() < 0.000_2, "{line:?}");
     }
 
     #[test]

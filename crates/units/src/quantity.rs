@@ -34,6 +34,7 @@ fn duration_unit_sec(unit: &str) -> Option<f64> {
         "s" | "" => 1.0,
         "m" | "min" => 60.0,
         "h" => 3600.0,
+        "d" => 86_400.0,
         _ => return None,
     })
 }
@@ -59,7 +60,7 @@ fn whole(value: f64) -> Option<u64> {
     (1.0..=1e15).contains(&value).then(|| value.round() as u64)
 }
 
-/// Reads a duration: a number with `ns`, `us`, `ms`, `s`, `m` or `h`, several of them joined
+/// Reads a duration: a number with `ns`, `us`, `ms`, `s`, `m`, `h` or `d`, several of them joined
 /// (`1m30s`), or a plain number of seconds.
 ///
 /// # Errors

@@ -1,4 +1,4 @@
-//! `plimsoll explain`: what limits, from a run or from a table of measurements.
+//! `plimsoll explain`: what limits, from a run, from a table of measurements, or from what production recorded.
 
 use std::path::PathBuf;
 
@@ -9,6 +9,9 @@ use plimsoll_report::{json, text};
 use crate::args::values;
 use crate::exit::Exit;
 use crate::terminal::print;
+use production::ProductionArgs;
+
+mod production;
 
 #[derive(Debug, clap::Args)]
 #[command(before_help = "\
@@ -17,7 +20,11 @@ Examples:
   plimsoll explain --csv table.csv                                   columns are recognised by their headers
   plimsoll explain --csv table.csv --map qps=served --map rt_ms=mean
   plimsoll explain --csv tiers.csv --map qps=qps --map tomcat.instances=tomcats --map tomcat.cpu_percent=cpu \\
-      --map nginx.in_mbit=in --map nginx.out_mbit=out --map nginx.link_mbit=1000")]
+      --map nginx.in_mbit=in --map nginx.out_mbit=out --map nginx.link_mbit=1000
+  plimsoll explain --prometheus http://prometheus:9090 --rate 'sum(rate(http_requests_total[1m]))' --last 7d
+  plimsoll explain --prometheus http://prometheus:9090 --rate 'sum(rate(nginx_http_requests_total[5m]))' \\
+      --selector 'namespace=\"shop\"' --resource pool='sum(hikaricp_connections_active)' --capacity pool=40
+  plimsoll explain --series dashboard.csv --rate 'requests/s' --capacity 'CPU (cores)=4'")]
 #[command(after_help = "\
 Meanings of columns (MEANING=COLUMN; a number in place of a column stands for itself in all rows). Columns that are not
 named are recognised by their headers, and the answer begins with what was recognised; `MEANING=` is for none. A unit in a
@@ -54,13 +61,18 @@ cell or a header (µs, k, MB/s, %, cores) counts before that of the meaning's na
   TIER.link_packets    what its link carries of them each way
   TIER.qps             requests per second of one of them, measured alone
 
-The tier `generator` is the machine that makes the load. docs/verdict.md says what follows from which.")]
+The tier `generator` is the machine that makes the load. docs/verdict.md says what follows from which,
+docs/production.md what production shows without a load test. Exit code 4: what is full first is not known.")]
 pub(crate) struct ExplainArgs {
     /// A run file; `last` is the newest
-    #[arg(required_unless_present = "csv", conflicts_with = "csv", value_parser = values::run_file())]
+    #[arg(
+        required_unless_present_any = ["csv", "prometheus", "series"],
+        conflicts_with_all = ["csv", "prometheus", "series"],
+        value_parser = values::run_file()
+    )]
     file: Option<PathBuf>,
     /// A table of measurements instead of a run: comma-separated, with a header
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["prometheus", "series"])]
     csv: Option<PathBuf>,
     /// What a column of the table means
     #[arg(long, value_name = "MEANING=COLUMN", requires = "csv")]
@@ -68,9 +80,17 @@ pub(crate) struct ExplainArgs {
     /// One JSON document instead of text
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    production: ProductionArgs,
 }
 
 pub(crate) fn explain(args: &ExplainArgs) -> anyhow::Result<Exit> {
+    if let Some(url) = &args.production.prometheus {
+        return production::prometheus(&args.production, url, args.json);
+    }
+    if let Some(file) = &args.production.series {
+        return production::series(&args.production, file, args.json);
+    }
     if let Some(csv) = &args.csv {
         let (rows, reading) = read_table(csv, &Mapping::parse(&args.map)?)?;
         let found = explain_table(&rows);

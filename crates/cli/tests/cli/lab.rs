@@ -44,13 +44,13 @@ pub(crate) fn lab(text: &str) -> Option<Bench> {
 }
 
 /// A lab that is up, until it is ended.
-struct Up {
+pub(crate) struct Up {
     child: Child,
     lines: Vec<String>,
 }
 
 /// Starts `lab up`; folders of labs are then in that of the bench.
-fn up(bench: &Bench, file: &str) -> Up {
+pub(crate) fn up(bench: &Bench, file: &str) -> Up {
     let mut command = bench.command(&["lab", "up", file, "--quiet"]);
     let mut child = command.env("TMPDIR", bench.folder()).stdout(Stdio::piped()).spawn().unwrap();
     let lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
@@ -65,6 +65,12 @@ fn up(bench: &Bench, file: &str) -> Up {
 }
 
 impl Up {
+    /// The command that enters a host; what it is to run there follows.
+    pub(crate) fn way_into(&self, host: &str) -> &str {
+        let index = self.lines.iter().position(|line| line.split(' ').next() == Some(host)).unwrap();
+        self.lines[index + 1].trim()
+    }
+
     /// The first processes of the hosts.
     fn processes(&self) -> Vec<u32> {
         let number = |line: &String| {

@@ -31,6 +31,7 @@ mod overload;
 mod pages;
 mod plan;
 mod probe;
+mod production;
 mod profile;
 mod published;
 mod recorded;

@@ -17,6 +17,8 @@ pub enum MappingError {
     NoThroughput { known: String },
     #[error("--map {meaning}={column}: the table has no column `{column}`; it has {known}")]
     Column { meaning: String, column: String, known: String },
+    #[error("{meaning}: the file has no column `{column}`; it has {known}")]
+    NoColumn { meaning: String, column: String, known: String },
 }
 
 /// The source of a figure: a column, or one number for all rows.

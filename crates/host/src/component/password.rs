@@ -12,7 +12,7 @@ const MAX_BYTES: u64 = 4096;
 ///
 /// # Errors
 /// When the variable is not set, or the file cannot be read or is no text.
-pub(super) fn resolve(typed: Option<&str>) -> Result<Option<String>, String> {
+pub fn resolve(typed: Option<&str>) -> Result<Option<String>, String> {
     let Some(typed) = typed else { return Ok(None) };
     if let Some(name) = typed.strip_prefix("env:") {
         let value = std::env::var(name);

@@ -15,7 +15,7 @@ use serde_json::Value;
 use super::hosts;
 
 /// Each published file with the schema of this code.
-fn schemas() -> [(&'static str, Value); 12] {
+fn schemas() -> [(&'static str, Value); 13] {
     [
         ("run.schema.json", schema_of::<json::Document>()),
         ("explanation.schema.json", schema_of::<json::ExplanationDocument>()),
@@ -29,6 +29,7 @@ fn schemas() -> [(&'static str, Value); 12] {
         ("trend.schema.json", schema_of::<json::TrendDocument>()),
         ("diff.schema.json", schema_of::<json::DiffDocument>()),
         ("ab.schema.json", schema_of::<json::AbDocument>()),
+        ("production.schema.json", schema_of::<json::ProductionDocument>()),
     ]
 }
 

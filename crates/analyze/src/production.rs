@@ -1,0 +1,18 @@
+//! What a request costs in production, and at which rate the first resource is full: from series of a monitoring system,
+//! without a load test.
+
+mod background;
+mod explain;
+mod findings;
+mod instances;
+mod limit;
+mod regression;
+mod series;
+
+pub use explain::explain_production;
+pub use findings::{
+    BackgroundWork, FullAt, Instances, LimitUnknown, PointsLeftOut, ProductionDemand, ProductionFindings,
+    ProductionLaw, ProductionLimit, ProductionPoints, RateRange, ResourceFinding,
+};
+pub use limit::{MAX_EXTRAPOLATION, TestOnly};
+pub use series::{AmountUnit, ProductionKind, ProductionSeries, ResourceSeries, StatedCapacity};

@@ -1,0 +1,183 @@
+//! From series to findings.
+
+use plimsoll_stats::Estimate;
+
+use super::background::{Separated, separated};
+use super::findings::{
+    FullAt, PointsLeftOut, ProductionDemand, ProductionFindings, ProductionLaw, ProductionPoints, RateRange,
+    ResourceFinding,
+};
+use super::instances::{Subject, subjects};
+use super::limit::{MAX_EXTRAPOLATION, limit};
+use super::regression::{MIN_POINTS, Point, Regression, plain, points, rate_ends, rate_quantile};
+use super::series::ProductionSeries;
+
+/// From here on a resource is full: the monitoring's means never show all of it.
+const FULL: f64 = 0.95;
+/// A slope that changes by less than this from the low to the high rates is a line.
+const MIN_BEND: f64 = 0.2;
+/// What requests use of a capacity at the highest rate is little below this.
+const LITTLE: f64 = 0.05;
+
+/// What a request costs of each resource, and at which rate the first one is full. `safe_share` is the share of a capacity
+/// that may be used, above 0 and at most 1.
+pub fn explain_production(series: &ProductionSeries, safe_share: f64) -> ProductionFindings {
+    let known: Vec<Option<f64>> = series.rate_per_sec.clone();
+    let rates = points(series, &known);
+    let rate = rate_range(&rates);
+    let mut resources: Vec<ResourceFinding> =
+        subjects(series).iter().map(|subject| finding(series, subject, rate, safe_share)).collect();
+    resources.sort_by(|a, b| order(a).total_cmp(&order(b)));
+    let instants = series.rate_per_sec.len();
+    ProductionFindings {
+        start_sec: series.start_sec,
+        end_sec: series.start_sec + series.step_sec * instants.saturating_sub(1) as f64,
+        step_sec: series.step_sec,
+        safe_share,
+        instants,
+        with_rate: rates.len(),
+        longest_gap_sec: longest_gap(&series.rate_per_sec) as f64 * series.step_sec,
+        rate,
+        limit: limit(rate.as_ref(), &resources),
+        resources,
+    }
+}
+
+fn rate_range(rates: &[Point]) -> Option<RateRange> {
+    let (low, high) = rate_ends(rates)?;
+    let highest = rates.iter().map(|point| point.rate).fold(0.0, f64::max);
+    Some(RateRange { low, median: rate_quantile(rates, 0.5)?, high, highest })
+}
+
+/// The longest run of instants without a rate.
+fn longest_gap(rates: &[Option<f64>]) -> usize {
+    let runs = rates.chunk_by(|a, b| a.is_some() == b.is_some());
+    runs.filter(|run| run[0].is_none()).map(<[Option<f64>]>::len).max().unwrap_or(0)
+}
+
+/// Those that fill first, then those that fill beyond what is stated, then those without a capacity, then the others.
+fn order(resource: &ResourceFinding) -> f64 {
+    match resource.demand.map(|demand| demand.full_at) {
+        Some(FullAt::At(rate)) => rate.value,
+        Some(FullAt::Beyond(_)) => f64::MAX / 4.0,
+        Some(FullAt::NoCapacity) => f64::MAX / 2.0,
+        None => f64::MAX,
+    }
+}
+
+fn finding(
+    series: &ProductionSeries,
+    subject: &Subject<'_>,
+    rate: Option<RateRange>,
+    safe_share: f64,
+) -> ResourceFinding {
+    let all = points(series, &subject.usage);
+    let is_full = |point: &Point| subject.capacity.is_some_and(|capacity| point.usage >= FULL * capacity);
+    let (full, free): (Vec<Point>, Vec<Point>) = all.iter().copied().partition(is_full);
+    let Separated { kept, left_out, work } = separated(&free, series.start_sec, series.step_sec);
+    let with_rate = series.rate_per_sec.iter().flatten().count();
+    let mut finding = ResourceFinding {
+        kind: subject.series.kind,
+        of: subject.series.of.clone(),
+        instances: subject.instances.clone(),
+        unit: subject.series.unit,
+        capacity: subject.capacity,
+        highest: all.iter().map(|point| point.usage).reduce(f64::max),
+        law: ProductionLaw::TooFewPoints,
+        demand: None,
+        left_out: PointsLeftOut {
+            missing: with_rate - all.len(),
+            full: full.len(),
+            background: left_out.len(),
+        },
+        background_work: work,
+        points: ProductionPoints {
+            used: plain(&kept),
+            left_out: plain(&full).into_iter().chain(plain(&left_out)).collect(),
+        },
+    };
+    (finding.law, finding.demand) = judged(subject, &kept, rate, safe_share);
+    finding
+}
+
+/// The law, and the demand where it is known.
+fn judged(
+    subject: &Subject<'_>,
+    points: &[Point],
+    rate: Option<RateRange>,
+    safe_share: f64,
+) -> (ProductionLaw, Option<ProductionDemand>) {
+    if !subject.throughout {
+        return (ProductionLaw::NotThroughout, None);
+    }
+    let Some(rate) = rate.filter(|_| points.len() >= MIN_POINTS) else {
+        return (ProductionLaw::TooFewPoints, None);
+    };
+    let Some(regression) = Regression::new(points).filter(|_| rate.varies()) else {
+        return (ProductionLaw::TooLittleVariation, None);
+    };
+    let per_request = regression.per_request();
+    let (lower, upper) = per_request.interval.unwrap_or((0.0, f64::INFINITY));
+    if lower <= 0.0 {
+        let highest = points.iter().map(|point| point.usage).fold(0.0, f64::max);
+        let is_little = upper * rate.highest < LITTLE * subject.capacity.unwrap_or(highest);
+        return (if is_little { ProductionLaw::Unrelated } else { ProductionLaw::Unclear }, None);
+    }
+    let law = if is_bent(&regression, points) { ProductionLaw::Bent } else { ProductionLaw::Holds };
+    let rate_at = |usage: f64| rate_at(&regression, law, usage);
+    let full_at = match subject.capacity {
+        None => FullAt::NoCapacity,
+        Some(capacity) => stated(rate_at(capacity), rate.highest),
+    };
+    let safe_at = subject
+        .capacity
+        .filter(|_| full_at.rate().is_some())
+        .and_then(|capacity| rate_at(safe_share * capacity));
+    let demand = ProductionDemand {
+        per_request,
+        background: regression.background(),
+        bend: regression.bend(),
+        full_at,
+        safe_at,
+    };
+    (law, Some(demand))
+}
+
+/// True if the slope changes by a fifth or more with its whole interval beyond 0, or if the line is clearly below 0 without
+/// requests, which no use is.
+fn is_bent(regression: &Regression, points: &[Point]) -> bool {
+    let bend = regression.bend();
+    let excludes_zero = bend.interval.is_some_and(|(lower, upper)| lower > 0.0 || upper < 0.0);
+    let highest = points.iter().map(|point| point.usage).fold(0.0, f64::max);
+    let background = regression.background();
+    let is_below_zero = background.interval.is_some_and(|(_, upper)| upper < -LITTLE * highest);
+    (excludes_zero && bend.value.abs() >= MIN_BEND) || is_below_zero
+}
+
+/// The rate at a use. Of a law that is bent it is that along the tangent at the high end, and the interval reaches to the
+/// line's.
+fn rate_at(regression: &Regression, law: ProductionLaw, usage: f64) -> Option<Estimate> {
+    let by_line = regression.rate_at(usage);
+    if law != ProductionLaw::Bent {
+        return by_line;
+    }
+    let (Some(line), Some(tangent)) = (by_line, regression.rate_along_tangent(usage)) else {
+        return by_line;
+    };
+    let ends = |rate: Estimate| rate.interval.unwrap_or((rate.value, rate.value));
+    let (of_line, of_tangent) = (ends(line), ends(tangent));
+    let interval = Some((of_line.0.min(of_tangent.0), of_line.1.max(of_tangent.1)));
+    Some(Estimate { value: tangent.value, interval })
+}
+
+/// The rate, unless it lies too far beyond what was observed.
+fn stated(rate: Option<Estimate>, highest: f64) -> FullAt {
+    let most = MAX_EXTRAPOLATION * highest;
+    match rate {
+        Some(rate) if rate.value <= most => FullAt::At(rate),
+        _ => FullAt::Beyond(most),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,195 @@
+//! What is found: for each resource its law, and the limit that is reached first.
+
+use plimsoll_stats::Estimate;
+
+use super::series::{AmountUnit, ProductionKind};
+
+/// Everything found in series of production.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ProductionFindings {
+    /// The first instant, in seconds since 1970 (UTC).
+    pub start_sec: f64,
+    /// The last instant.
+    pub end_sec: f64,
+    pub step_sec: f64,
+    /// The share of a capacity that may be used.
+    pub safe_share: f64,
+    /// Instants between the first and the last, both included.
+    pub instants: usize,
+    /// Of these, those at which the rate is known.
+    pub with_rate: usize,
+    /// The longest time in which the rate is never known; 0 without a gap.
+    pub longest_gap_sec: f64,
+    /// `None` if the rate is never known.
+    pub rate: Option<RateRange>,
+    /// Those that fill first come first; then those without a capacity, then those whose law is not known.
+    pub resources: Vec<ResourceFinding>,
+    pub limit: ProductionLimit,
+}
+
+/// The rates that were observed, requests per second.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RateRange {
+    /// 5 % of the time it was below this.
+    pub low: f64,
+    pub median: f64,
+    /// 5 % of the time it was above this.
+    pub high: f64,
+    pub highest: f64,
+}
+
+/// Whether it is known what fills first.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ProductionLimit {
+    Known {
+        /// The place in `resources`.
+        first: usize,
+        /// Those that the intervals do not separate from it.
+        tied: Vec<usize>,
+    },
+    Unknown(LimitUnknown),
+}
+
+/// Why it is not known what fills first.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum LimitUnknown {
+    /// Too few instants at which the rate is known.
+    TooFewPoints,
+    /// The rate hardly changed, so that use by requests and other use cannot be separated.
+    TooLittleVariation,
+    /// No use of any resource is known.
+    NoResource,
+    /// No resource has a known capacity.
+    NoCapacity,
+    /// No resource with a capacity follows the rate.
+    NothingFollows,
+    /// What fills first does so beyond [`MAX_EXTRAPOLATION`](super::MAX_EXTRAPOLATION) times the highest rate.
+    Beyond,
+}
+
+/// Which instances a finding is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Instances {
+    /// The only one, without a name.
+    Unnamed,
+    One(String),
+    /// All of so many together; the most that there were at one instant.
+    Sum(usize),
+}
+
+/// Points that the line does not use, by why.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PointsLeftOut {
+    /// The rate is known, the use is not.
+    pub missing: usize,
+    /// 95 % of the capacity were used: what is full cannot follow the rate.
+    pub full: usize,
+    /// Something other than requests used it.
+    pub background: usize,
+}
+
+/// Whether use follows the rate as the utilisation law says, U = U₀ + D·λ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProductionLaw {
+    Holds,
+    /// Use follows the rate, and not in a straight line.
+    Bent,
+    /// The interval of D holds 0, and whatever D is, requests use little.
+    Unrelated,
+    /// The interval of D holds 0 and is wide.
+    Unclear,
+    /// Fewer than 20 points.
+    TooFewPoints,
+    /// The rate hardly changed.
+    TooLittleVariation,
+    /// The instance was there for a part of the time; it counts in the sum.
+    NotThroughout,
+}
+
+/// The rate at which a resource is full.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum FullAt {
+    At(Estimate),
+    /// Beyond [`MAX_EXTRAPOLATION`](super::MAX_EXTRAPOLATION) times the highest rate that was observed, which is this many
+    /// requests per second.
+    Beyond(f64),
+    NoCapacity,
+}
+
+impl FullAt {
+    /// The rate, where it is stated.
+    pub fn rate(self) -> Option<Estimate> {
+        match self {
+            Self::At(rate) => Some(rate),
+            Self::Beyond(_) | Self::NoCapacity => None,
+        }
+    }
+}
+
+/// What requests use of a resource, in its unit.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ProductionDemand {
+    /// D: use per request per second.
+    pub per_request: Estimate,
+    /// U₀: use without requests.
+    pub background: Estimate,
+    /// How much of itself D changes from the low to the high end of the observed rates.
+    pub bend: Estimate,
+    pub full_at: FullAt,
+    /// The rate at which the asked share of it is used; `None` where `full_at` is not stated.
+    pub safe_at: Option<Estimate>,
+}
+
+/// Times in which use was far above what the rate explains.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BackgroundWork {
+    pub episodes: usize,
+    /// All of them together.
+    pub total_sec: f64,
+    /// How much was used on average beyond what the rate explains, in the unit of the resource.
+    pub mean_extra: f64,
+    /// When the first began, in seconds since 1970 (UTC).
+    pub first_sec: f64,
+    /// When it begins in a day, in seconds after midnight (UTC), if it comes on three days or more at that time.
+    pub daily_at_sec: Option<f64>,
+}
+
+/// Rates and use, for figures.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ProductionPoints {
+    /// What the line is made of.
+    pub used: Vec<(f64, f64)>,
+    /// What was left out because it was full, or by background work.
+    pub left_out: Vec<(f64, f64)>,
+}
+
+/// One resource.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ResourceFinding {
+    pub kind: ProductionKind,
+    /// Which of its kind; empty for what a host has once.
+    pub of: String,
+    pub instances: Instances,
+    pub unit: AmountUnit,
+    pub capacity: Option<f64>,
+    /// The highest use that was observed; `None` if none was.
+    pub highest: Option<f64>,
+    pub law: ProductionLaw,
+    /// `None` unless the law holds or is bent.
+    pub demand: Option<ProductionDemand>,
+    pub left_out: PointsLeftOut,
+    pub background_work: Option<BackgroundWork>,
+    pub points: ProductionPoints,
+}
+
+impl ResourceFinding {
+    /// The rate at which it is full, where it is stated.
+    pub fn full_at(&self) -> Option<Estimate> {
+        self.demand.and_then(|demand| demand.full_at.rate())
+    }
+
+    /// True if it is the same resource on other instances, or on all of them.
+    pub fn is_same_resource(&self, other: &Self) -> bool {
+        self.kind == other.kind && self.of == other.of
+    }
+}

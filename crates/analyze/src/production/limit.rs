@@ -1,0 +1,76 @@
+//! Which resource is full first, and what series cannot say.
+
+use super::findings::{FullAt, LimitUnknown, ProductionLaw, ProductionLimit, RateRange, ResourceFinding};
+
+/// No rate is stated beyond so many times the highest that was observed: a resource that was used to a quarter at most says
+/// nothing of what happens when it is nearly full, such as more cache misses, collections or waits for locks.
+pub const MAX_EXTRAPOLATION: f64 = 4.0;
+/// Two rates within this are the same, as two limits of a run are.
+const TIE: f64 = 1.05;
+/// The rate has changed if its high end is so many times its low end.
+const MIN_VARIATION: f64 = 1.25;
+
+/// What series of production do not show, whatever is in them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TestOnly {
+    /// Workers and connections of a fixed number, which requests hold while they wait.
+    Pools,
+    Locks,
+    /// One thread that serves all requests.
+    Threads,
+    /// What stands behind the service.
+    Dependencies,
+}
+
+impl TestOnly {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Pools, Self::Locks, Self::Threads, Self::Dependencies];
+
+    /// The name in documents.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Pools => "pools",
+            Self::Locks => "locks",
+            Self::Threads => "threads",
+            Self::Dependencies => "dependencies",
+        }
+    }
+}
+
+impl RateRange {
+    /// True if use by requests and other use can be separated.
+    pub(super) fn varies(&self) -> bool {
+        self.high > 0.0 && self.high >= MIN_VARIATION * self.low
+    }
+}
+
+/// The limit, from resources in the order in which they fill.
+pub(super) fn limit(rate: Option<&RateRange>, resources: &[ResourceFinding]) -> ProductionLimit {
+    let candidates = || resources.iter().enumerate().filter(|(_, resource)| resource.kind.limits());
+    let Some((first, full_at)) = candidates().find_map(|(at, one)| Some((at, one.full_at()?))) else {
+        return ProductionLimit::Unknown(unknown(rate, resources));
+    };
+    let upper = full_at.interval.map_or(full_at.value, |(_, upper)| upper).max(full_at.value * TIE);
+    let is_tied = |(at, one): &(usize, &ResourceFinding)| {
+        *at != first
+            && !one.is_same_resource(&resources[first])
+            && one.full_at().is_some_and(|rate| rate.value <= upper)
+    };
+    ProductionLimit::Known { first, tied: candidates().filter(is_tied).map(|(at, _)| at).collect() }
+}
+
+fn unknown(rate: Option<&RateRange>, resources: &[ResourceFinding]) -> LimitUnknown {
+    let limits: Vec<&ResourceFinding> = resources.iter().filter(|one| one.kind.limits()).collect();
+    let is_beyond =
+        |one: &&ResourceFinding| one.demand.is_some_and(|demand| matches!(demand.full_at, FullAt::Beyond(_)));
+    let is_short = |one: &&ResourceFinding| one.law == ProductionLaw::TooFewPoints;
+    match rate {
+        None => LimitUnknown::TooFewPoints,
+        _ if limits.iter().all(|one| one.highest.is_none()) => LimitUnknown::NoResource,
+        _ if limits.iter().all(is_short) => LimitUnknown::TooFewPoints,
+        Some(rate) if !rate.varies() => LimitUnknown::TooLittleVariation,
+        _ if limits.iter().all(|one| one.capacity.is_none()) => LimitUnknown::NoCapacity,
+        _ if limits.iter().any(is_beyond) => LimitUnknown::Beyond,
+        _ => LimitUnknown::NothingFollows,
+    }
+}

@@ -1,0 +1,140 @@
+//! The utilisation law fitted to points of rate and use.
+
+use plimsoll_stats::line::{self, Line};
+use plimsoll_stats::{Estimate, jackknife};
+
+use super::series::ProductionSeries;
+
+/// Blocks of the jackknife: between 10 and 30 serve any length (Schmeiser 1982), and few long ones depend least on each other.
+const BLOCKS: usize = 10;
+/// Two points a block.
+pub(super) const MIN_POINTS: usize = 2 * BLOCKS;
+/// The share of points below the low and above the high end of the observed rates.
+const TAIL: f64 = 0.05;
+
+/// A rate and the use at that instant.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Point {
+    /// The place of the instant in the series.
+    pub(super) at: usize,
+    pub(super) rate: f64,
+    pub(super) usage: f64,
+}
+
+/// The points at which both are known, in order of time.
+pub(super) fn points(series: &ProductionSeries, usage: &[Option<f64>]) -> Vec<Point> {
+    let pairs = series.rate_per_sec.iter().zip(usage).enumerate();
+    pairs.filter_map(|(at, (rate, usage))| Some(Point { at, rate: (*rate)?, usage: (*usage)? })).collect()
+}
+
+/// Rates and uses alone.
+pub(super) fn plain(points: &[Point]) -> Vec<(f64, f64)> {
+    points.iter().map(|point| (point.rate, point.usage)).collect()
+}
+
+/// The rate below which this share of the points is; `None` without points.
+pub(super) fn rate_quantile(points: &[Point], share: f64) -> Option<f64> {
+    let mut rates: Vec<f64> = points.iter().map(|point| point.rate).collect();
+    rates.sort_by(f64::total_cmp);
+    rates.get(((rates.len() as f64 * share) as usize).min(rates.len().saturating_sub(1))).copied()
+}
+
+/// The 5 % and the 95 % quantile of the rates.
+pub(super) fn rate_ends(points: &[Point]) -> Option<(f64, f64)> {
+    Some((rate_quantile(points, TAIL)?, rate_quantile(points, 1.0 - TAIL)?))
+}
+
+/// One fit: the line, and how a parabola differs from it.
+#[derive(Debug, Clone, Copy)]
+struct Fit {
+    line: Line,
+    /// The coefficient of the square of the rate.
+    square: f64,
+    /// The parabola's height over the line at the high end.
+    lift: f64,
+}
+
+/// The law with its intervals.
+#[derive(Debug)]
+pub(super) struct Regression {
+    fit: Fit,
+    replicates: Vec<Fit>,
+    /// The low and the high end of the rates.
+    ends: (f64, f64),
+}
+
+impl Regression {
+    /// `None` with fewer than [`MIN_POINTS`], or where all rates are equal.
+    pub(super) fn new(points: &[Point]) -> Option<Self> {
+        if points.len() < MIN_POINTS {
+            return None;
+        }
+        let ends = rate_ends(points)?;
+        let pairs = plain(points);
+        let replicates = jackknife::replicates(&pairs, BLOCKS, |part| fitted(part, ends.1))?;
+        Some(Self { fit: fitted(&pairs, ends.1)?, replicates, ends })
+    }
+
+    fn estimate(&self, statistic: impl Fn(&Fit) -> f64) -> Estimate {
+        let value = statistic(&self.fit);
+        let half = jackknife::half_width(&self.replicates.iter().map(statistic).collect::<Vec<_>>());
+        Estimate { value, interval: Some((value - half, value + half)) }
+    }
+
+    pub(super) fn per_request(&self) -> Estimate {
+        self.estimate(|fit| fit.line.slope)
+    }
+
+    pub(super) fn background(&self) -> Estimate {
+        self.estimate(|fit| fit.line.intercept)
+    }
+
+    /// By which part of itself the slope changes from the low to the high end of the rates.
+    pub(super) fn bend(&self) -> Estimate {
+        let span = self.ends.1 - self.ends.0;
+        self.estimate(|fit| 2.0 * fit.square * span / fit.line.slope)
+    }
+
+    /// The rate at which the line reaches a use; its interval is that of its logarithm, since rates are above 0. `None` if a
+    /// line of the replicates never reaches it.
+    pub(super) fn rate_at(&self, usage: f64) -> Option<Estimate> {
+        self.rate(|fit| (usage - fit.line.intercept) / fit.line.slope)
+    }
+
+    /// The same along the tangent of the parabola at the high end of the rates.
+    pub(super) fn rate_along_tangent(&self, usage: f64) -> Option<Estimate> {
+        let high = self.ends.1;
+        let mid = f64::midpoint(self.ends.0, high);
+        self.rate(|fit| {
+            let slope = fit.line.slope + 2.0 * fit.square * (high - mid);
+            let at_high = fit.line.intercept + fit.line.slope * high + fit.lift;
+            if slope > 0.0 { high + (usage - at_high) / slope } else { f64::NAN }
+        })
+    }
+
+    fn rate(&self, statistic: impl Fn(&Fit) -> f64) -> Option<Estimate> {
+        let value = statistic(&self.fit);
+        let logarithms: Vec<f64> = self.replicates.iter().map(|fit| statistic(fit).ln()).collect();
+        if !(value.is_finite() && value > 0.0 && logarithms.iter().all(|rate| rate.is_finite())) {
+            return None;
+        }
+        let factor = jackknife::half_width(&logarithms).exp();
+        Some(Estimate { value, interval: Some((value / factor, value * factor)) })
+    }
+}
+
+/// The line, and the least squares of its residuals on the part of x² that is orthogonal to it.
+fn fitted(points: &[(f64, f64)], high: f64) -> Option<Fit> {
+    let line = line::fit(points)?;
+    let count = points.len() as f64;
+    let mean = points.iter().map(|point| point.0).sum::<f64>() / count;
+    let moment = |power: i32| points.iter().map(|point| (point.0 - mean).powi(power)).sum::<f64>();
+    let (spread, skew) = (moment(2) / count, moment(3) / moment(2));
+    let part = |x: f64| (x - mean).powi(2) - skew * (x - mean) - spread;
+    let squares: f64 = points.iter().map(|point| part(point.0).powi(2)).sum();
+    let residual = |point: &(f64, f64)| point.1 - line.intercept - line.slope * point.0;
+    let together: f64 = points.iter().map(|point| part(point.0) * residual(point)).sum();
+    // Rates of two values lie on any parabola.
+    let square = if squares > f64::EPSILON * moment(2).powi(2) { together / squares } else { 0.0 };
+    Some(Fit { line, square, lift: square * part(high) })
+}

@@ -1,0 +1,143 @@
+//! The input: the rate of requests and the use of resources at the same instants.
+
+/// In what a resource is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AmountUnit {
+    Cores,
+    BitsPerSec,
+    Bytes,
+    /// A part of all there is, from 0 to 1.
+    Ratio,
+    Count,
+}
+
+impl AmountUnit {
+    /// The name in documents.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Cores => "cores",
+            Self::BitsPerSec => "bits_per_sec",
+            Self::Bytes => "bytes",
+            Self::Ratio => "ratio",
+            Self::Count => "count",
+        }
+    }
+}
+
+/// What is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ProductionKind {
+    HostCpu,
+    /// The busiest processor of a host. The kernel moves work, so that it is no limit of its own; a thread may be.
+    BusiestCore,
+    HostMemory,
+    Disk,
+    NetworkOut,
+    NetworkIn,
+    Conntrack,
+    OpenFiles,
+    ContainerCpu,
+    /// The share of its periods in which a container had used up its quota. It rises in no line.
+    ContainerThrottled,
+    ContainerMemory,
+    ContainerNetworkOut,
+    ContainerNetworkIn,
+    ProcessCpu,
+    Descriptors,
+    /// What the user names.
+    Named,
+}
+
+impl ProductionKind {
+    /// The name in documents.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::HostCpu => "host_cpu",
+            Self::BusiestCore => "busiest_core",
+            Self::HostMemory => "host_memory",
+            Self::Disk => "disk",
+            Self::NetworkOut => "network_out",
+            Self::NetworkIn => "network_in",
+            Self::Conntrack => "conntrack",
+            Self::OpenFiles => "open_files",
+            Self::ContainerCpu => "container_cpu",
+            Self::ContainerThrottled => "container_throttled",
+            Self::ContainerMemory => "container_memory",
+            Self::ContainerNetworkOut => "container_network_out",
+            Self::ContainerNetworkIn => "container_network_in",
+            Self::ProcessCpu => "process_cpu",
+            Self::Descriptors => "descriptors",
+            Self::Named => "named",
+        }
+    }
+
+    /// True if the service stops where this is full.
+    pub const fn limits(self) -> bool {
+        !matches!(self, Self::BusiestCore | Self::ContainerThrottled)
+    }
+}
+
+/// The use of one resource of one instance.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ResourceSeries {
+    pub kind: ProductionKind,
+    /// Which of its kind: the interface, the container, the user's name; empty for what a host has once.
+    pub of: String,
+    /// The host, the pod or the process; `None` where there is one alone.
+    pub instance: Option<String>,
+    pub unit: AmountUnit,
+    /// One value for each instant; `None` where none is known, which is never zero.
+    pub usage: Vec<Option<f64>>,
+    /// What there is of it at the end of the time, in the same unit.
+    pub capacity: Option<f64>,
+}
+
+impl ResourceSeries {
+    /// The name by which a user names it: `host_cpu`, `network_out:eth0`, or the name that the user gave.
+    pub fn name(&self) -> String {
+        match (self.kind, self.of.as_str()) {
+            (ProductionKind::Named, of) => of.to_owned(),
+            (kind, "") => kind.name().to_owned(),
+            (kind, of) => format!("{}:{of}", kind.name()),
+        }
+    }
+}
+
+/// A capacity as a user states it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct StatedCapacity {
+    pub value: f64,
+    /// The unit, where one was typed.
+    pub unit: Option<AmountUnit>,
+}
+
+/// What a monitoring system recorded, at instants of equal distance.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ProductionSeries {
+    /// The first instant, in seconds since 1970 (UTC).
+    pub start_sec: f64,
+    /// From one instant to the next.
+    pub step_sec: f64,
+    /// Requests per second, one for each instant; `None` where none is known.
+    pub rate_per_sec: Vec<Option<f64>>,
+    pub resources: Vec<ResourceSeries>,
+}
+
+impl ProductionSeries {
+    /// Gives each instance of a resource this capacity; false if no resource has the name, or if it is in another unit. What
+    /// was counted without a unit gets that of the capacity.
+    pub fn set_capacity(&mut self, name: &str, stated: StatedCapacity) -> bool {
+        let fits = |resource: &ResourceSeries| match stated.unit {
+            Some(unit) => [unit, AmountUnit::Count].contains(&resource.unit),
+            None => true,
+        };
+        let named = self.resources.iter_mut().filter(|resource| resource.name() == name && fits(resource));
+        let mut count = 0;
+        for resource in named {
+            resource.capacity = Some(stated.value);
+            resource.unit = stated.unit.unwrap_or(resource.unit);
+            count += 1;
+        }
+        count > 0
+    }
+}

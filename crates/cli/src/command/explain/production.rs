@@ -1,0 +1,246 @@
+//! `plimsoll explain` of production: series of a Prometheus server, or of a file.
+
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use indicatif::ProgressBar;
+use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use plimsoll_analyze::{
+    AmountUnit, ProductionFindings, ProductionLimit, ProductionSeries, StatedCapacity, explain_production,
+};
+use plimsoll_experiment::{TimeSeriesColumns, read_time_series};
+use plimsoll_prometheus::{Client, OwnResource, Question, Reading, read};
+use plimsoll_report::{figure, json, text};
+use plimsoll_units::{parse_bandwidth, parse_bytes, parse_duration, parse_ratio, unix_time};
+
+use crate::exit::{Exit, UsageError};
+use crate::files::{Output, Written};
+use crate::terminal::{page, print, remark};
+
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Production")]
+pub(crate) struct ProductionArgs {
+    /// Explain what a Prometheus server recorded of production: its URL, as http://prometheus:9090
+    #[arg(long, value_name = "URL", requires = "rate")]
+    pub(crate) prometheus: Option<String>,
+    /// Explain series over time that a monitoring system exported: comma-separated, with a column of times
+    #[arg(long, value_name = "FILE", conflicts_with = "prometheus")]
+    pub(crate) series: Option<PathBuf>,
+    /// Requests per second: a query that gives one series; of a file the name of a column
+    #[arg(long, value_name = "QUERY")]
+    rate: Option<String>,
+    /// The time that ends now [default: 7d]
+    #[arg(long, value_name = "TIME", requires = "prometheus", value_parser = parse_duration)]
+    last: Option<Duration>,
+    /// Where the time begins, in place of --last: 2026-01-31, 2026-01-31T08:00:00Z, or seconds since 1970
+    #[arg(long, value_name = "INSTANT", requires = "prometheus", conflicts_with = "last", value_parser = instant)]
+    from: Option<f64>,
+    /// Where the time ends [default: now]
+    #[arg(long, value_name = "INSTANT", requires = "prometheus", value_parser = instant)]
+    to: Option<f64>,
+    /// From one point to the next [default: the window of --rate, and longer where there would be more than 1,500 points]
+    #[arg(long, value_name = "TIME", requires = "prometheus", value_parser = parse_duration)]
+    step: Option<Duration>,
+    /// Labels of the hosts and containers to read, as 'namespace="shop"'
+    #[arg(
+        long,
+        value_name = "MATCHERS",
+        requires = "prometheus",
+        default_value = "",
+        hide_default_value = true
+    )]
+    selector: String,
+    /// Another resource, by its use: a query, of which each series is an instance; of a file the name of a column
+    #[arg(long = "resource", value_name = "NAME=QUERY", value_parser = named)]
+    resources: Vec<(String, String)>,
+    /// What there is of a resource, in place of what is recorded: pool=32, network_out:eth0=1Gbit, container_cpu:api=0.5
+    #[arg(long = "capacity", value_name = "NAME=VALUE", value_parser = capacity)]
+    capacities: Vec<(String, StatedCapacity)>,
+    /// Read only the resources of --resource
+    #[arg(long, requires = "resources", requires = "prometheus")]
+    only_named: bool,
+    /// How full a resource may be: a ratio, or per cent
+    #[arg(long, visible_alias = "utilization", value_name = "RATIO", default_value = "70%", value_parser = share)]
+    utilisation: f64,
+    /// A header of each request to Prometheus; its last word may be env:NAME or file:PATH, where a secret stands
+    #[arg(long = "header", value_name = "NAME: VALUE", requires = "prometheus")]
+    headers: Vec<String>,
+    /// How long Prometheus may take for one query
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse_duration)]
+    timeout: Duration,
+    /// Write a figure to NAME.svg and NAME.png: use over the rate
+    #[arg(long, value_name = "NAME")]
+    figure: Option<PathBuf>,
+    /// Overwrite figures that are there
+    #[arg(long, requires = "figure")]
+    force: bool,
+}
+
+fn named(text: &str) -> Result<(String, String), String> {
+    let parts = text.split_once('=').map(|(name, query)| (name.trim(), query.trim()));
+    match parts.filter(|(name, query)| !name.is_empty() && !query.is_empty()) {
+        Some((name, query)) => Ok((name.to_owned(), query.to_owned())),
+        None => Err(format!("`{text}` has no name and value; write NAME=QUERY")),
+    }
+}
+
+/// A name may hold an `=`; the value does not.
+fn capacity(text: &str) -> Result<(String, StatedCapacity), String> {
+    let stated = text.rsplit_once('=').and_then(|(name, value)| {
+        let name = name.trim();
+        Some((name.to_owned(), amount(value.trim())?)).filter(|_| !name.is_empty())
+    });
+    stated.ok_or_else(|| {
+        format!(
+            "`{text}` is no capacity; write NAME=VALUE, such as pool=32, network_out:eth0=1Gbit or cpu=90%"
+        )
+    })
+}
+
+/// An amount above 0 with its unit: a number, `1Gbit`, `2GiB`, `90%`.
+fn amount(text: &str) -> Option<StatedCapacity> {
+    let (value, unit) = if text.contains("bit") {
+        (parse_bandwidth(text).ok()? as f64, Some(AmountUnit::BitsPerSec))
+    } else if text.ends_with('B') {
+        (parse_bytes(text).ok()? as f64, Some(AmountUnit::Bytes))
+    } else if text.ends_with('%') {
+        (parse_ratio(text).ok()?, Some(AmountUnit::Ratio))
+    } else {
+        (text.parse().ok()?, None)
+    };
+    (value.is_finite() && value > 0.0).then_some(StatedCapacity { value, unit })
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    let share = parse_ratio(text).map_err(|error| error.to_string())?;
+    if share > 0.0 {
+        Ok(share)
+    } else {
+        Err(format!("`{text}` leaves nothing to be used; write a ratio above 0"))
+    }
+}
+
+/// An instant in seconds since 1970.
+fn instant(text: &str) -> Result<f64, String> {
+    let of_date = || Some(text.parse::<Date>().ok()?.to_zoned(TimeZone::UTC).ok()?.timestamp());
+    let instant = text.parse::<Timestamp>().ok().or_else(of_date);
+    let seconds = instant.map(|instant| instant.as_millisecond() as f64 / 1e3);
+    seconds.or_else(|| text.parse().ok().filter(|sec: &f64| sec.is_finite() && *sec > 0.0)).ok_or_else(|| {
+        format!("`{text}` is no instant; write 2026-01-31, 2026-01-31T08:00:00Z, or seconds since 1970")
+    })
+}
+
+/// Explains what a server recorded.
+pub(super) fn prometheus(args: &ProductionArgs, url: &str, as_json: bool) -> anyhow::Result<Exit> {
+    let client = Client::new(url, &args.headers, args.timeout)?;
+    let to_sec = args.to.unwrap_or_else(|| unix_time().as_secs_f64());
+    let last = args.last.unwrap_or(Duration::from_secs(7 * 86_400)).as_secs_f64();
+    let own = |(name, query): &(String, String)| OwnResource { name: name.clone(), query: query.clone() };
+    let question = Question {
+        rate: args.rate.clone().unwrap_or_default(),
+        selector: args.selector.clone(),
+        own: args.resources.iter().map(own).collect(),
+        defaults: !args.only_named,
+        from_sec: args.from.unwrap_or(to_sec - last),
+        to_sec,
+        step_sec: args.step.map(|step| step.as_secs_f64()),
+    };
+    let Reading { series, notes, .. } = asked(&client, &question)?;
+    let notes: Vec<String> = notes.iter().map(ToString::to_string).collect();
+    notes.iter().for_each(|note| remark(&format!("plimsoll: {note}")));
+    explained(args, series, &notes, as_json)
+}
+
+/// Reads with a moving line of progress on a terminal.
+fn asked(client: &Client, question: &Question) -> anyhow::Result<Reading> {
+    let line = std::io::stderr().is_terminal().then(ProgressBar::new_spinner);
+    let mut count = 0;
+    let reading = read(client, question, &mut |what| {
+        count += 1;
+        if let Some(line) = &line {
+            line.set_message(format!("{} · query {count}: {what}", client.place()));
+            line.tick();
+        }
+    });
+    if let Some(line) = line {
+        line.finish_and_clear();
+    }
+    Ok(reading?)
+}
+
+/// Explains the series of a file.
+pub(super) fn series(args: &ProductionArgs, path: &Path, as_json: bool) -> anyhow::Result<Exit> {
+    let columns = TimeSeriesColumns { rate: args.rate.clone(), resources: args.resources.clone() };
+    explained(args, read_time_series(path, &columns)?, &[], as_json)
+}
+
+fn explained(
+    args: &ProductionArgs,
+    mut series: ProductionSeries,
+    notes: &[String],
+    as_json: bool,
+) -> anyhow::Result<Exit> {
+    for (name, capacity) in &args.capacities {
+        if !series.set_capacity(name, *capacity) {
+            return Err(no_resource(name, &series).into());
+        }
+    }
+    let findings = explain_production(&series, args.utilisation);
+    let document = || json::render(&json::ProductionDocument::new(&findings, notes));
+    print(as_json, document, || text::production(&findings, &page(None)))?;
+    let is_written = write_figure(args, &findings)?;
+    Ok(match findings.limit {
+        _ if !is_written => Exit::CouldNotRun,
+        ProductionLimit::Known { .. } => Exit::Success,
+        ProductionLimit::Unknown(_) => Exit::Refused,
+    })
+}
+
+fn no_resource(name: &str, series: &ProductionSeries) -> UsageError {
+    let mut known: Vec<String> =
+        series.resources.iter().map(plimsoll_analyze::ResourceSeries::name).collect();
+    known.sort();
+    known.dedup();
+    let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+    UsageError(format!(
+        "--capacity {name}: there is no resource of that name in that unit; there are {known}"
+    ))
+}
+
+/// True if the figure is there, or none is asked for.
+fn write_figure(args: &ProductionArgs, findings: &ProductionFindings) -> anyhow::Result<bool> {
+    let Some(path) = &args.figure else { return Ok(true) };
+    let stem = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let folder = path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
+    let outputs = Output::figure(&stem, figure::production(findings)?).into();
+    Ok(Written::to(folder, Ok(outputs), args.force).report(false))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn capacities_are_numbers_with_units() {
+        let read = |text: &str| capacity(text).map(|(name, stated)| (name, stated.value, stated.unit));
+        assert_eq!(read("pool=32"), Ok(("pool".to_owned(), 32.0, None)));
+        let link = ("network_out:eth0".to_owned(), 2e7, Some(AmountUnit::BitsPerSec));
+        assert_eq!(read("network_out:eth0=20Mbit"), Ok(link));
+        assert_eq!(read("m=2GiB"), Ok(("m".to_owned(), 2_147_483_648.0, Some(AmountUnit::Bytes))));
+        assert_eq!(read("cpu=90%"), Ok(("cpu".to_owned(), 0.9, Some(AmountUnit::Ratio))));
+        for wrong in ["pool", "=3", "pool=0", "pool=-1", "pool=many"] {
+            assert!(read(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn instants_are_dates_times_or_seconds() {
+        assert_eq!(instant("2026-01-31"), Ok(1_769_817_600.0));
+        assert_eq!(instant("2026-01-31T08:00:00Z"), Ok(1_769_846_400.0));
+        assert_eq!(instant("1769846400"), Ok(1_769_846_400.0));
+        assert!(instant("yesterday").is_err());
+    }
+}

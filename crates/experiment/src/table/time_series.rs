@@ -1,0 +1,260 @@
+//! Series over time that a monitoring system exported: a column of times, one of the rate of requests, and one for each
+//! resource.
+
+use std::path::Path;
+
+use csv::StringRecord;
+use jiff::Timestamp;
+use jiff::civil::{Date, DateTime};
+use jiff::tz::TimeZone;
+use plimsoll_analyze::{AmountUnit, ProductionKind, ProductionSeries, ResourceSeries};
+
+use super::cell::Cell;
+use super::guess::guess;
+use super::header::Header;
+use super::mapping::{Mapping, MappingError};
+use super::unit::{Dimension, Unit};
+use crate::ExperimentError;
+use crate::csv_rows::records;
+
+/// Names of a column of times.
+const TIME: [&str; 6] = ["time", "timestamp", "date", "datetime", "ts", "when"];
+/// Whole numbers beyond this are milliseconds since 1970, not seconds.
+const MAX_SECONDS: f64 = 1e11;
+/// A table of times that are far apart has few rows and many instants.
+const MAX_INSTANTS: usize = 500_000;
+
+/// Which columns of a file mean what, as the user says.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TimeSeriesColumns {
+    /// `None`: it is recognised by its header.
+    pub rate: Option<String>,
+    /// Names of resources, and their columns. Empty: every other column of numbers is a resource.
+    pub resources: Vec<(String, String)>,
+}
+
+/// The series of a file. Its rows need no order; between two rows lies the median of their distances, and an instant without
+/// a row is a gap. Times are RFC 3339, `2026-01-31 23:59:59` (UTC), or seconds or milliseconds since 1970.
+///
+/// # Errors
+/// When the file cannot be read, a column is missing, or fewer than two rows have a time.
+pub fn read_time_series(
+    path: &Path,
+    columns: &TimeSeriesColumns,
+) -> Result<ProductionSeries, ExperimentError> {
+    let (header, records) = records(path)?;
+    let unreadable = |why: &str| ExperimentError::NoRows { path: path.to_owned(), why: why.to_owned() };
+    let time = time_column(&header, &records).ok_or_else(|| {
+        unreadable("no column is a time; name one `time`, with times such as 2026-01-31T23:59:59Z")
+    })?;
+    let rate = rate_column(&header, &records, columns, time)?;
+    let rate = rate.ok_or_else(|| {
+        unreadable("no column is recognised as the rate of requests; name it with --rate COLUMN")
+    })?;
+    let grid = Grid::new(&records, time).ok_or_else(|| {
+        unreadable("its rows are too few, all of one time, or too far apart for their distance")
+    })?;
+    let resources = resource_columns(&header, &records, columns, (time, rate))?;
+    let series = resources.into_iter().map(|(name, column)| resource(&grid, &header, &records, name, column));
+    let per_second = |cell: Cell| cell.number / if of_minutes(&header[rate]) { 60.0 } else { 1.0 };
+    Ok(ProductionSeries {
+        start_sec: grid.start_sec,
+        step_sec: grid.step_sec,
+        rate_per_sec: grid.values(&records, rate, per_second),
+        resources: series.collect(),
+    })
+}
+
+fn position(header: &StringRecord, meaning: &str, name: &str) -> Result<usize, MappingError> {
+    header.iter().position(|column| column == name).ok_or_else(|| MappingError::NoColumn {
+        meaning: meaning.to_owned(),
+        column: name.to_owned(),
+        known: header.iter().collect::<Vec<_>>().join(", "),
+    })
+}
+
+/// The column of that name whose cells are times, or the first column that has them.
+fn time_column(header: &StringRecord, records: &[StringRecord]) -> Option<usize> {
+    let first = records.first()?;
+    let is_time = |column: &usize| first.get(*column).and_then(seconds).is_some();
+    let is_named = |column: &usize| Header::parse(&header[*column]).has(&TIME);
+    let named = (0..header.len()).find(|column| is_named(column) && is_time(column));
+    // A number alone is a time only where the name says so.
+    let is_written = |column: &usize| first.get(*column).is_some_and(|cell| cell.parse::<f64>().is_err());
+    named.or_else(|| (0..header.len()).find(|column| is_time(column) && is_written(column)))
+}
+
+fn rate_column(
+    header: &StringRecord,
+    records: &[StringRecord],
+    columns: &TimeSeriesColumns,
+    time: usize,
+) -> Result<Option<usize>, MappingError> {
+    if let Some(name) = &columns.rate {
+        return position(header, "rate", name).map(Some);
+    }
+    let names: Vec<&str> = header.iter().collect();
+    let cells: Vec<Vec<&str>> = records.iter().map(|record| record.iter().collect()).collect();
+    let guesses = guess(&names, &cells, &Mapping::default());
+    let of_rate = guesses.iter().find(|(meaning, _)| meaning == "qps").map(|(_, column)| column);
+    Ok(of_rate.and_then(|name| names.iter().position(|column| column == name)).filter(|at| *at != time))
+}
+
+/// Requests per minute.
+fn of_minutes(name: &str) -> bool {
+    let words = Header::parse(name).words;
+    words.iter().any(|word| ["rpm", "req/min", "requests/min", "/min"].contains(&word.as_str()))
+}
+
+/// The resources by name: those that the user names, or all other columns whose first cells are numbers.
+fn resource_columns(
+    header: &StringRecord,
+    records: &[StringRecord],
+    columns: &TimeSeriesColumns,
+    (time, rate): (usize, usize),
+) -> Result<Vec<(String, usize)>, MappingError> {
+    if !columns.resources.is_empty() {
+        let named = columns.resources.iter();
+        return named.map(|(name, column)| Ok((name.clone(), position(header, name, column)?))).collect();
+    }
+    let is_number = |column: &usize| {
+        let mut cells =
+            records.iter().filter_map(|record| record.get(*column)).filter(|cell| !cell.is_empty());
+        cells.next().is_some_and(|cell| Cell::parse(cell).is_ok())
+    };
+    let others = (0..header.len()).filter(|column| ![time, rate].contains(column)).filter(is_number);
+    Ok(others.map(|column| (header[column].to_owned(), column)).collect())
+}
+
+fn resource(
+    grid: &Grid,
+    header: &StringRecord,
+    records: &[StringRecord],
+    name: String,
+    column: usize,
+) -> ResourceSeries {
+    let cells = || records.iter().filter_map(|record| Cell::parse(record.get(column)?).ok());
+    let unit = Header::parse(&header[column]).unit.or_else(|| cells().find_map(|cell| cell.unit));
+    let (amount, scale) = unit.map_or((AmountUnit::Count, 1.0), amount_of);
+    let capacity = (amount == AmountUnit::Ratio).then_some(1.0);
+    let usage = grid.values(records, column, |cell| cell.number * scale);
+    ResourceSeries { kind: ProductionKind::Named, of: name, instance: None, unit: amount, usage, capacity }
+}
+
+/// The unit in which a resource is counted, and the factor to it.
+fn amount_of(unit: Unit) -> (AmountUnit, f64) {
+    match unit.dimension {
+        Dimension::Share => (AmountUnit::Ratio, unit.base),
+        Dimension::Bytes => (AmountUnit::Bytes, unit.base),
+        Dimension::BitRate => (AmountUnit::BitsPerSec, unit.base),
+        Dimension::Cores => (AmountUnit::Cores, unit.base),
+        Dimension::Rate | Dimension::Time => (AmountUnit::Count, unit.base),
+    }
+}
+
+/// Where each row is.
+struct Grid {
+    start_sec: f64,
+    step_sec: f64,
+    instants: usize,
+    /// The place of each row; `None` without a time.
+    places: Vec<Option<usize>>,
+}
+
+impl Grid {
+    fn new(records: &[StringRecord], time: usize) -> Option<Self> {
+        let times: Vec<Option<f64>> =
+            records.iter().map(|record| record.get(time).and_then(seconds)).collect();
+        let mut sorted: Vec<f64> = times.iter().flatten().copied().collect();
+        sorted.sort_by(f64::total_cmp);
+        let (start_sec, last) = (*sorted.first()?, *sorted.last()?);
+        let mut distances: Vec<f64> =
+            sorted.windows(2).map(|pair| pair[1] - pair[0]).filter(|gap| *gap > 0.0).collect();
+        distances.sort_by(f64::total_cmp);
+        let step_sec = *distances.get(distances.len() / 2)?;
+        let place = |sec: f64| ((sec - start_sec) / step_sec).round() as usize;
+        let instants = place(last) + 1;
+        let places = times.into_iter().map(|sec| sec.map(place)).collect();
+        (instants <= MAX_INSTANTS).then_some(Self { start_sec, step_sec, instants, places })
+    }
+
+    fn values(
+        &self,
+        records: &[StringRecord],
+        column: usize,
+        value: impl Fn(Cell) -> f64,
+    ) -> Vec<Option<f64>> {
+        let mut values = vec![None; self.instants];
+        for (record, place) in records.iter().zip(&self.places) {
+            let cell = record.get(column).and_then(|cell| Cell::parse(cell).ok());
+            if let (Some(place), Some(cell)) = (place, cell) {
+                values[*place] = Some(value(cell));
+            }
+        }
+        values
+    }
+}
+
+/// Seconds since 1970 (UTC).
+fn seconds(text: &str) -> Option<f64> {
+    if let Ok(number) = text.parse::<f64>() {
+        let is_time = number.is_finite() && number > 0.0;
+        return is_time.then_some(if number > MAX_SECONDS { number / 1e3 } else { number });
+    }
+    let of = |instant: Timestamp| instant.as_millisecond() as f64 / 1e3;
+    let civil = |civil: DateTime| civil.to_zoned(TimeZone::UTC).ok().map(|zoned| of(zoned.timestamp()));
+    let instant = text.parse::<Timestamp>().ok().map(of);
+    let instant = instant.or_else(|| text.parse::<DateTime>().ok().and_then(civil));
+    instant.or_else(|| text.parse::<Date>().ok().and_then(|date| civil(date.at(0, 0, 0, 0))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str, columns: &TimeSeriesColumns) -> Result<ProductionSeries, ExperimentError> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("series.csv");
+        std::fs::write(&path, text).unwrap();
+        read_time_series(&path, columns)
+    }
+
+    #[test]
+    fn rows_take_their_places_and_what_is_missing_is_a_gap() {
+        let text = "Time,req/s,CPU (%),mem MB,note\n\
+            2026-11-18 00:03:00,30,45 %,300,b\n\
+            2026-11-18 00:00:00,10,25,100,a\n\
+            2026-11-18 00:01:00,20,,NaN,a\n";
+        let series = read(text, &TimeSeriesColumns::default()).unwrap();
+        assert_eq!((series.step_sec, series.start_sec), (120.0, 1_794_960_000.0));
+        let text = text.to_owned() + "2026-11-18T00:04:00Z,40,55,400,b\n";
+        let series = read(&text, &TimeSeriesColumns::default()).unwrap();
+        assert_eq!(series.step_sec, 60.0);
+        assert_eq!(series.rate_per_sec, [Some(10.0), Some(20.0), None, Some(30.0), Some(40.0)]);
+        let [cpu, memory] = &series.resources[..] else { panic!("{:?}", series.resources) };
+        assert_eq!((cpu.of.as_str(), cpu.unit, cpu.capacity), ("CPU (%)", AmountUnit::Ratio, Some(1.0)));
+        assert_eq!(cpu.usage, [Some(0.25), None, None, Some(0.45), Some(0.55)]);
+        assert_eq!((memory.unit, memory.usage[0], memory.capacity), (AmountUnit::Bytes, Some(1e8), None));
+    }
+
+    #[test]
+    fn columns_may_be_named_and_times_are_numbers_where_a_header_says_so() {
+        let text = "ts,load,used,rpm\n1763424000000,1,2,60\n1763424060000,2,4,120\n1763424120000,3,6,180\n";
+        let columns = TimeSeriesColumns {
+            rate: Some("rpm".to_owned()),
+            resources: vec![("pool".to_owned(), "used".to_owned())],
+        };
+        let series = read(text, &columns).unwrap();
+        assert_eq!(series.rate_per_sec, [Some(1.0), Some(2.0), Some(3.0)]);
+        assert_eq!(series.resources.len(), 1);
+        assert_eq!((series.resources[0].name().as_str(), series.step_sec), ("pool", 60.0));
+        let wrong = TimeSeriesColumns { rate: Some("x".to_owned()), ..columns };
+        assert!(matches!(read(text, &wrong), Err(ExperimentError::Mapping(MappingError::NoColumn { .. }))));
+    }
+
+    #[test]
+    fn a_table_of_loads_is_no_series() {
+        let table = "connections,qps,cpu %\n10,100,20\n20,180,40\n";
+        assert!(matches!(read(table, &TimeSeriesColumns::default()), Err(ExperimentError::NoRows { .. })));
+    }
+}

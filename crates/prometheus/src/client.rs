@@ -1,0 +1,171 @@
+//! A server of the API: its address, its login, and one query at a time.
+
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use plimsoll_host::{page_agent, resolve_password};
+use ureq::Agent;
+
+use crate::answer::{self, Answer, LabelledSeries};
+use crate::error::QueryError;
+use crate::span::Span;
+
+/// The longest answer.
+const MAX_ANSWER_BYTES: u64 = 256 << 20;
+
+/// Why a server cannot be asked as it is named.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ClientError {
+    #[error("`{0}` is not the URL of a Prometheus server; write it like http://prometheus:9090")]
+    Url(String),
+    #[error("`{0}` is not a header; write it like 'Authorization: Bearer env:NAME'")]
+    Header(String),
+    #[error("{0}")]
+    Secret(String),
+}
+
+/// A Prometheus server. No error says its login.
+#[derive(Debug)]
+pub struct Client {
+    agent: Agent,
+    /// Without a slash at its end.
+    base: String,
+    headers: Vec<(String, String)>,
+    timeout: Duration,
+}
+
+impl Client {
+    /// A client of the server at `url`, which may hold a user and a password, with these headers, `NAME: VALUE` each, in every
+    /// request. The password, and the last word of a header, may be `env:NAME` or `file:PATH`. Each query may take `timeout`.
+    ///
+    /// # Errors
+    /// When the URL or a header is none, or a variable or a file that holds a secret cannot be read.
+    pub fn new(url: &str, headers: &[String], timeout: Duration) -> Result<Self, ClientError> {
+        let (base, login) = address(url)?;
+        let typed: Vec<(String, String)> =
+            headers.iter().map(|text| header(text)).collect::<Result<_, _>>()?;
+        let headers = login.into_iter().chain(typed).collect();
+        Ok(Self { agent: page_agent(&base, timeout), base, headers, timeout })
+    }
+
+    /// The address without the login.
+    pub fn place(&self) -> &str {
+        &self.base
+    }
+
+    /// The values of a query over a span, at most [`Span::MAX_POINTS`] of each series.
+    pub(crate) fn range(&self, query: &str, span: Span) -> Result<Answer<Vec<LabelledSeries>>, QueryError> {
+        let (start, end, step) =
+            (span.start_sec.to_string(), span.end_sec().to_string(), span.step_sec.to_string());
+        let within = self.timeout_text();
+        let parameters =
+            [("query", query), ("start", &start), ("end", &end), ("step", &step), ("timeout", &within)];
+        let (status, body) = self.get("query_range", &parameters)?;
+        answer::series(&self.base, query, status, &body)
+    }
+
+    /// The values of a query at one instant.
+    pub(crate) fn instant(
+        &self,
+        query: &str,
+        at_sec: f64,
+    ) -> Result<Answer<Vec<LabelledSeries>>, QueryError> {
+        let (time, within) = (at_sec.to_string(), self.timeout_text());
+        let (status, body) = self.get("query", &[("query", query), ("time", &time), ("timeout", &within)])?;
+        answer::series(&self.base, query, status, &body)
+    }
+
+    /// The names of metrics that match a selector and have samples in the span.
+    pub(crate) fn metric_names(&self, selector: &str, span: Span) -> Result<Answer<Vec<String>>, QueryError> {
+        let (start, end) = (span.start_sec.to_string(), span.end_sec().to_string());
+        let parameters = [("match[]", selector), ("start", &start), ("end", &end)];
+        let (status, body) = self.get("label/__name__/values", &parameters)?;
+        answer::names(&self.base, selector, status, &body)
+    }
+
+    fn timeout_text(&self) -> String {
+        format!("{}s", self.timeout.as_secs_f64())
+    }
+
+    fn get(&self, path: &str, parameters: &[(&str, &str)]) -> Result<(u16, Vec<u8>), QueryError> {
+        let failed = |error| QueryError::from_http(&self.base, self.timeout, error);
+        let mut request = self.agent.get(format!("{}/api/v1/{path}", self.base));
+        for (name, value) in &self.headers {
+            request = request.header(name, value);
+        }
+        let mut response = request.query_pairs(parameters.iter().copied()).call().map_err(failed)?;
+        let status = response.status().as_u16();
+        let body = response.body_mut().with_config().limit(MAX_ANSWER_BYTES).read_to_vec();
+        Ok((status, body.map_err(failed)?))
+    }
+}
+
+/// The address, and the header of its login.
+fn address(url: &str) -> Result<(String, Option<(String, String)>), ClientError> {
+    let (scheme, rest) = url.split_once("://").unwrap_or_default();
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let (authority, path) = rest.split_at(end);
+    let (login, host) =
+        authority.rsplit_once('@').map_or((None, authority), |(login, host)| (Some(login), host));
+    let shown = format!("{scheme}://{host}{path}");
+    let is_whole = matches!(scheme, "http" | "https") && !host.is_empty() && !path.contains(['?', '#']);
+    if !is_whole || shown.contains(char::is_whitespace) {
+        return Err(ClientError::Url(if scheme.is_empty() { url.to_owned() } else { shown }));
+    }
+    let login = login.map(|login| {
+        let (user, password) = login.split_once(':').unwrap_or((login, ""));
+        let password = resolve_password(Some(password)).map_err(ClientError::Secret)?.unwrap_or_default();
+        let encoded = STANDARD.encode(format!("{user}:{password}"));
+        Ok(("Authorization".to_owned(), format!("Basic {encoded}")))
+    });
+    Ok((shown.trim_end_matches('/').to_owned(), login.transpose()?))
+}
+
+/// A header whose last word may say where a secret stands.
+fn header(text: &str) -> Result<(String, String), ClientError> {
+    // The value may be a secret, so that it is not repeated.
+    let shown = || ClientError::Header(text.split(':').next().unwrap_or_default().to_owned());
+    let (name, value) = text.split_once(':').ok_or_else(shown)?;
+    let is_of_name = |letter: char| letter.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(letter);
+    if name.is_empty() || !name.chars().all(is_of_name) || value.contains(['\r', '\n']) {
+        return Err(shown());
+    }
+    let value = value.trim();
+    let (before, last) = value.rsplit_once(' ').map_or(("", value), |(before, last)| (before, last));
+    let last = resolve_password(Some(last)).map_err(ClientError::Secret)?.unwrap_or_default();
+    Ok((name.to_owned(), format!("{before} {last}").trim_start().to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_kept_without_its_login() {
+        let (base, login) = address("https://ann:p@ss@metrics.test/prometheus/").unwrap();
+        assert_eq!(base, "https://metrics.test/prometheus");
+        assert_eq!(login.unwrap().1, format!("Basic {}", STANDARD.encode("ann:p@ss")));
+        assert_eq!(address("http://127.0.0.1:9090").unwrap(), ("http://127.0.0.1:9090".to_owned(), None));
+    }
+
+    #[test]
+    fn what_is_no_address_is_refused_without_a_word_of_its_login() {
+        for wrong in
+            ["prometheus", "9090", "ftp://a", "http://", "http://a?x", "http://a b", "http://u:word@"]
+        {
+            let error = address(wrong).unwrap_err().to_string();
+            assert!(error.contains("http://prometheus:9090") && !error.contains("word"), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_last_word_of_a_header_may_be_a_variable() {
+        let path = std::env::var("PATH").unwrap();
+        let read = header("Authorization: Bearer env:PATH").unwrap();
+        assert_eq!(read, ("Authorization".to_owned(), format!("Bearer {path}")));
+        assert_eq!(header("X-Scope-OrgID: shop").unwrap().1, "shop");
+        assert_eq!(header("no header").unwrap_err(), ClientError::Header("no header".to_owned()));
+        assert!(matches!(header("A: env:PLIMSOLL_NOT_SET"), Err(ClientError::Secret(_))));
+    }
+}

@@ -1,0 +1,89 @@
+//! Why a query has no answer.
+
+use std::io;
+use std::time::Duration;
+
+/// Why a query has no answer, and what to do.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum QueryError {
+    #[error("could not connect to {place} ({reason}); see that Prometheus runs and listens there")]
+    Unreachable { place: String, reason: String },
+    #[error(
+        "{place} did not answer within {:.0} s; allow more with --timeout, or ask for less with --last, --step or --selector",
+        timeout.as_secs_f64()
+    )]
+    Late { place: String, timeout: Duration },
+    #[error(
+        "{place} broke off its answer ({reason}); see its log, or ask for less with --last or --selector"
+    )]
+    Broken { place: String, reason: String },
+    #[error(
+        "{place} wants a login (status {status}); give one with --header 'Authorization: Bearer env:NAME'"
+    )]
+    Login { place: String, status: u16 },
+    #[error(
+        "{place} answered with status {status} and `{said}`, which is no answer of Prometheus's API; see that the URL is right, \
+         with the prefix before /api/v1 if there is one"
+    )]
+    NoApi { place: String, status: u16, said: String },
+    #[error("Prometheus does not understand the query `{query}`: {said}")]
+    Query { query: String, said: String },
+    #[error("Prometheus gave up the query `{query}`: {said}; ask for less with --last, --step or --selector")]
+    TooMuch { query: String, said: String },
+    #[error("Prometheus is not available just now ({said}); ask again later")]
+    Unavailable { said: String },
+    #[error("Prometheus could not answer the query `{query}` ({kind}): {said}")]
+    Other { query: String, kind: String, said: String },
+    #[error("the query `{query}` gives {got}, and numbers over time are needed")]
+    Type { query: String, got: String },
+    #[error(
+        "the query `{query}` gives native histograms; write histogram_count(…) or histogram_sum(…) around it"
+    )]
+    Histograms { query: String },
+}
+
+impl QueryError {
+    /// True if the query itself is wrong: it fails at any server and at any time.
+    pub fn is_mistake(&self) -> bool {
+        matches!(self, Self::Query { .. } | Self::Type { .. } | Self::Histograms { .. })
+    }
+
+    /// True if no later query will fare better.
+    pub(crate) fn is_final(&self) -> bool {
+        matches!(self, Self::Unreachable { .. } | Self::Login { .. } | Self::NoApi { .. })
+    }
+
+    /// What the API says with an error: its type, and its words (Prometheus, *HTTP API*, format overview).
+    pub(crate) fn from_api(query: &str, kind: &str, said: String) -> Self {
+        let query = query.to_owned();
+        let loads_too_much = said.contains("too many samples") || said.contains("resolution of");
+        match kind {
+            "timeout" | "canceled" => Self::TooMuch { query, said },
+            "execution" | "bad_data" if loads_too_much => Self::TooMuch { query, said },
+            "bad_data" | "execution" => Self::Query { query, said },
+            "unavailable" => Self::Unavailable { said },
+            kind => Self::Other { query, kind: kind.to_owned(), said },
+        }
+    }
+
+    /// What the HTTP client says.
+    pub(crate) fn from_http(place: &str, timeout: Duration, error: ureq::Error) -> Self {
+        let place = place.to_owned();
+        let unreachable =
+            |place, reason: &dyn std::fmt::Display| Self::Unreachable { place, reason: reason.to_string() };
+        match error {
+            ureq::Error::Timeout(_) => Self::Late { place, timeout },
+            ureq::Error::Io(error)
+                if matches!(error.kind(), io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock) =>
+            {
+                Self::Late { place, timeout }
+            }
+            ureq::Error::Io(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
+                unreachable(place, &error)
+            }
+            ureq::Error::HostNotFound => unreachable(place, &"the name has no address"),
+            ureq::Error::ConnectionFailed => unreachable(place, &"no connection"),
+            other => Self::Broken { place, reason: other.to_string() },
+        }
+    }
+}

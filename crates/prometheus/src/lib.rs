@@ -1,0 +1,18 @@
+//! Series of production from the HTTP API of a Prometheus server.
+//!
+//! [`read`] asks for the rate of requests, finds out which metrics of node_exporter, cAdvisor and kube-state-metrics are
+//! there, and reads the use and the capacity of each resource at the same instants. Queries go one after another. What could
+//! not be read is reported and left out; a gap is missing and never zero.
+
+mod answer;
+mod client;
+mod defaults;
+mod error;
+mod promql;
+mod read;
+mod span;
+
+pub use client::{Client, ClientError};
+pub use error::QueryError;
+pub use read::{OwnResource, Question, Reading, ReadingNote, UnreadableRate, read};
+pub use span::{Span, SpanError};

@@ -1,0 +1,342 @@
+//! What is read from a scripted server: the awkward sides of the API.
+#![expect(clippy::unwrap_used, reason = "in tests, a failed step is the failure")]
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use plimsoll_analyze::{AmountUnit, ProductionKind};
+use plimsoll_prometheus::{
+    Client, OwnResource, QueryError, Question, Reading, ReadingNote, Span, UnreadableRate, read,
+};
+use plimsoll_testkit::{PageServer, Reply};
+
+const RATE: &str = "sum(rate(http_requests_total[1m]))";
+const STEP: usize = 60;
+
+/// The value at a second; `None` is a gap.
+type ValueAt<'a> = &'a dyn Fn(usize) -> Option<String>;
+
+/// What is asked for: the path behind `/api/v1/`, and the parameters.
+struct Asked {
+    path: String,
+    parameters: Vec<(String, String)>,
+}
+
+impl Asked {
+    fn new(target: &str) -> Self {
+        let (path, query) = target.split_once('?').unwrap_or((target, ""));
+        let pair = |pair: &str| {
+            let (name, value) = pair.split_once('=').unwrap();
+            (decoded(name), decoded(value))
+        };
+        Self {
+            path: path.trim_start_matches("/api/v1/").to_owned(),
+            parameters: query.split('&').filter(|pair| !pair.is_empty()).map(pair).collect(),
+        }
+    }
+
+    fn get(&self, name: &str) -> &str {
+        self.parameters.iter().find(|(other, _)| other == name).map_or("", |(_, value)| value)
+    }
+
+    fn is_of(&self, text: &str) -> bool {
+        self.get("query").contains(text)
+    }
+
+    /// A matrix of these series: labels, and the value at each second that is asked for; none is a gap.
+    fn matrix(&self, series: &[(&str, ValueAt<'_>)]) -> Reply {
+        let second = |name: &str| self.get(name).parse::<f64>().unwrap() as usize;
+        let times: Vec<usize> = (second("start")..=second("end")).step_by(second("step")).collect();
+        let one = |(labels, value): &(&str, ValueAt<'_>)| {
+            let values: Vec<String> =
+                times.iter().filter_map(|at| Some(format!(r#"[{at},"{}"]"#, value(*at)?))).collect();
+            format!(r#"{{"metric":{{{labels}}},"values":[{}]}}"#, values.join(","))
+        };
+        let rows: Vec<String> = series.iter().map(one).collect();
+        success(&format!(r#"{{"resultType":"matrix","result":[{}]}}"#, rows.join(",")))
+    }
+}
+
+/// The text of a parameter, without its percent-encoding.
+fn decoded(text: &str) -> String {
+    let mut bytes = Vec::new();
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        bytes.push(match byte {
+            b'+' => b' ',
+            b'%' => {
+                let digits = [rest.next().unwrap(), rest.next().unwrap()];
+                u8::from_str_radix(std::str::from_utf8(&digits).unwrap(), 16).unwrap()
+            }
+            byte => byte,
+        });
+    }
+    String::from_utf8(bytes).unwrap()
+}
+
+fn page(status: u16, body: &str) -> Reply {
+    Reply::Page { status, body: body.to_owned() }
+}
+
+fn success(data: &str) -> Reply {
+    page(200, &format!(r#"{{"status":"success","data":{data}}}"#))
+}
+
+fn error(status: u16, kind: &str, text: &str) -> Reply {
+    page(status, &format!(r#"{{"status":"error","errorType":"{kind}","error":"{text}"}}"#))
+}
+
+fn vector(rows: &str) -> Reply {
+    success(&format!(r#"{{"resultType":"vector","result":[{rows}]}}"#))
+}
+
+/// A rate that changes with time.
+fn wave(at: usize) -> Option<String> {
+    Some(format!("{}", 100 + at / STEP % 50))
+}
+
+fn question() -> Question {
+    Question {
+        rate: RATE.to_owned(),
+        selector: String::new(),
+        own: Vec::new(),
+        defaults: true,
+        from_sec: 600_000.0,
+        to_sec: 606_000.0,
+        step_sec: None,
+    }
+}
+
+fn client(server: &PageServer) -> Client {
+    Client::new(&server.url(), &[], Duration::from_secs(20)).unwrap()
+}
+
+fn read_from(server: &PageServer, question: &Question) -> Result<Reading, UnreadableRate> {
+    read(&client(server), question, &mut |_| {})
+}
+
+/// A server without default metrics.
+fn bare(reply: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> PageServer {
+    PageServer::start(move |target| {
+        let asked = Asked::new(target);
+        if asked.path.ends_with("__name__/values") { success("[]") } else { reply(&asked) }
+    })
+}
+
+#[test]
+fn hosts_and_containers_are_found_with_their_capacities() {
+    let server = PageServer::start(|target| {
+        let asked = Asked::new(target);
+        match asked.path.as_str() {
+            "label/__name__/values" => {
+                success(r#"["node_cpu_seconds_total","container_cpu_usage_seconds_total"]"#)
+            }
+            "query" if asked.is_of("count by (instance)") => {
+                vector(r#"{"metric":{"instance":"web"},"value":[1,"4"]}"#)
+            }
+            "query" => vector(
+                r#"{"metric":{"namespace":"shop","pod":"a-1","container":"api"},"value":[1,"0.5"]},
+                   {"metric":{"namespace":"shop","pod":"a-2","container":"api"},"value":[1,"-1"]}"#,
+            ),
+            _ if asked.is_of("http_requests_total") => asked.matrix(&[("", &wave)]),
+            _ if asked.is_of("max by") => asked.matrix(&[]),
+            _ if asked.is_of("node_cpu") => asked.matrix(&[(r#""instance":"web""#, &wave)]),
+            _ if asked.is_of(r#"name!="""#) => asked.matrix(&[]),
+            _ => asked.matrix(&[
+                (r#""namespace":"shop","pod":"a-1","container":"api""#, &wave),
+                (r#""namespace":"shop","pod":"a-2","container":"api""#, &wave),
+            ]),
+        }
+    });
+    let asked = Question { selector: r#"{cluster="eu"}"#.to_owned(), ..question() };
+    let reading = read_from(&server, &asked).unwrap();
+    let [host, one, two] = &reading.series.resources[..] else { panic!("{:?}", reading.series.resources) };
+    assert_eq!(
+        (host.kind, host.instance.as_deref(), host.capacity),
+        (ProductionKind::HostCpu, Some("web"), Some(4.0))
+    );
+    assert_eq!((one.name().as_str(), one.unit), ("container_cpu:shop/api", AmountUnit::Cores));
+    assert_eq!((one.instance.as_deref(), one.capacity), (Some("a-1"), Some(0.5)));
+    assert_eq!(two.capacity, None, "a quota below zero is none");
+    assert_eq!(reading.series.rate_per_sec.len(), 101);
+    assert_eq!(host.usage[1], Some(101.0));
+    // The kind that gave nothing is named, and all default queries carry the matchers.
+    let no_core = |note: &ReadingNote| matches!(note, ReadingNote::NoValues { metric, .. } if metric.starts_with("node_cpu"));
+    assert!(reading.notes.iter().any(no_core), "{:?}", reading.notes);
+    let queries: Vec<String> =
+        server.heads().iter().map(|head| decoded(head.split(' ').nth(1).unwrap())).collect();
+    assert!(
+        queries
+            .iter()
+            .filter(|query| !query.contains("http_requests"))
+            .all(|query| query.contains(r#"cluster="eu""#))
+    );
+    assert_eq!(queries.len(), reading.queries);
+}
+
+#[test]
+fn gaps_and_values_that_are_no_numbers_are_missing() {
+    let server = bare(|asked| {
+        asked.matrix(&[("", &|at| match at / STEP % 10 {
+            0 => None,
+            1 => Some("NaN".to_owned()),
+            2 => Some("+Inf".to_owned()),
+            at => Some(at.to_string()),
+        })])
+    });
+    let reading = read_from(&server, &question()).unwrap();
+    let known = reading.series.rate_per_sec.iter().flatten().count();
+    assert_eq!(
+        known,
+        reading.series.rate_per_sec.iter().filter(|rate| rate.is_some_and(|rate| rate > 0.0)).count()
+    );
+    assert!((65..=75).contains(&known), "{known}");
+    assert!(matches!(&reading.notes[..], [ReadingNote::NoDefaults { .. }]), "{:?}", reading.notes);
+}
+
+/// More instants than one query may ask for: three parts.
+fn long() -> Question {
+    Question { to_sec: 600_000.0 + 12_000.0 * 60.0, step_sec: Some(60.0), defaults: false, ..question() }
+}
+
+#[test]
+fn a_part_without_an_answer_is_a_gap_and_the_others_are_kept() {
+    let asked_before = AtomicUsize::new(0);
+    let server = bare(move |asked| match asked_before.fetch_add(1, Ordering::SeqCst) {
+        1 => Reply::Silence,
+        _ => asked.matrix(&[("", &wave)]),
+    });
+    let client = Client::new(&server.url(), &[], Duration::from_millis(300)).unwrap();
+    let reading = read(&client, &long(), &mut |_| {}).unwrap();
+    let rates = &reading.series.rate_per_sec;
+    let missing = rates.iter().filter(|rate| rate.is_none()).count();
+    assert_eq!((rates.len(), missing), (12_001, Span::MAX_POINTS));
+    assert!(rates[Span::MAX_POINTS].is_none() && rates[2 * Span::MAX_POINTS].is_some());
+    let [ReadingNote::Parts { parts: 1, all: 3, why: QueryError::Late { .. }, hours, .. }] =
+        &reading.notes[..]
+    else {
+        panic!("{:?}", reading.notes)
+    };
+    assert!((hours - 83.3).abs() < 0.1, "{hours}");
+}
+
+#[test]
+fn after_two_parts_that_fail_the_rest_is_not_asked_for() {
+    let asked_before = AtomicUsize::new(0);
+    let server = bare(move |asked| match asked_before.fetch_add(1, Ordering::SeqCst) {
+        0 => asked.matrix(&[("", &wave)]),
+        _ => error(503, "timeout", "query timed out in expression evaluation"),
+    });
+    let longer = Question { to_sec: 600_000.0 + 24_000.0 * 60.0, ..long() };
+    let reading = read_from(&server, &longer).unwrap();
+    assert_eq!(reading.queries, 3);
+    assert!(matches!(
+        reading.notes[..],
+        [ReadingNote::Parts { parts: 4, all: 5, why: QueryError::TooMuch { .. }, .. }]
+    ));
+}
+
+#[test]
+fn a_resource_that_cannot_be_read_leaves_the_others() {
+    let server = bare(|asked| {
+        if asked.is_of("broken") {
+            error(
+                422,
+                "execution",
+                "query processing would load too many samples into memory in query execution",
+            )
+        } else if asked.is_of("histogram") {
+            success(r#"{"resultType":"matrix","result":[{"metric":{},"histograms":[[1,{"count":"3"}]]}]}"#)
+        } else if asked.is_of("nothing") {
+            asked.matrix(&[])
+        } else {
+            asked.matrix(&[(r#""pool":"a""#, &wave)])
+        }
+    });
+    let own = ["broken", "histogram", "nothing", "used"]
+        .map(|name| OwnResource { name: name.to_owned(), query: format!("sum({name})") });
+    let reading = read_from(&server, &Question { own: own.into(), defaults: false, ..question() }).unwrap();
+    let [used] = &reading.series.resources[..] else { panic!("{:?}", reading.series.resources) };
+    assert_eq!((used.name().as_str(), used.instance.as_deref()), ("used", Some("a")));
+    let [first, second, third] = &reading.notes[..] else { panic!("{:?}", reading.notes) };
+    assert!(matches!(first, ReadingNote::Unread { why: QueryError::TooMuch { .. }, .. }));
+    assert!(matches!(second, ReadingNote::Unread { why: QueryError::Histograms { .. }, .. }));
+    assert!(matches!(third, ReadingNote::NoOwn { .. }));
+}
+
+#[test]
+fn a_rate_that_is_none_is_refused_with_what_to_write() {
+    let refused = |server: &PageServer, rate: &str| {
+        read_from(server, &Question { rate: rate.to_owned(), ..question() }).unwrap_err()
+    };
+    let two = bare(|asked| asked.matrix(&[(r#""code":"200""#, &wave), (r#""code":"500""#, &wave)]));
+    assert!(matches!(refused(&two, RATE), UnreadableRate::Several { count: 2, .. }));
+    let none = bare(|asked| asked.matrix(&[]));
+    let empty = refused(&none, RATE);
+    assert!(matches!(empty, UnreadableRate::Empty { .. }) && !empty.is_mistake());
+    // A counter that begins anew in the middle.
+    let counter = bare(|asked| asked.matrix(&[("", &|at| Some(((at - 599_000) % 5_000).to_string()))]));
+    assert!(matches!(refused(&counter, "sum(http_requests_total)"), UnreadableRate::Counter { .. }));
+    let wrong = bare(|_| error(400, "bad_data", "parse error: unexpected end of input"));
+    let mistake = refused(&wrong, "sum(");
+    assert!(matches!(mistake, UnreadableRate::Query(QueryError::Query { .. })) && mistake.is_mistake());
+    let down = bare(|_| page(503, "<html>Service Unavailable</html>"));
+    assert!(matches!(refused(&down, RATE), UnreadableRate::Query(QueryError::Unavailable { .. })));
+}
+
+#[test]
+fn a_server_that_is_not_there_or_is_another_is_named() {
+    let nothing =
+        Client::new(&format!("http://{}", plimsoll_testkit::refused_address()), &[], Duration::from_secs(5));
+    let error = read(&nothing.unwrap(), &question(), &mut |_| {}).unwrap_err();
+    assert!(matches!(error, UnreadableRate::Query(QueryError::Unreachable { .. })), "{error}");
+    let other = PageServer::start(|_| page(200, "<html>Welcome</html>"));
+    let error = read_from(&other, &question()).unwrap_err();
+    assert!(matches!(error, UnreadableRate::Query(QueryError::NoApi { .. })), "{error}");
+}
+
+#[test]
+fn logins_are_sent_and_a_refusal_says_how_to_give_one() {
+    let server = bare(|asked| asked.matrix(&[("", &wave)]));
+    let url = server.url().replace("http://", "http://ann:word@");
+    let headers = ["X-Scope-OrgID: shop".to_owned()];
+    let client = Client::new(&url, &headers, Duration::from_secs(20)).unwrap();
+    read(&client, &question(), &mut |_| {}).unwrap();
+    let head = server.heads().remove(0).to_lowercase();
+    // "ann:word" in base64.
+    assert!(head.contains("authorization: basic yw5uondvcmq="), "{head}");
+    assert!(head.contains("x-scope-orgid: shop"), "{head}");
+    let closed = bare(|_| page(401, "who?"));
+    let error = read_from(&closed, &question()).unwrap_err();
+    assert!(matches!(&error, UnreadableRate::Query(QueryError::Login { .. })));
+    assert!(error.to_string().contains("--header"), "{error}");
+}
+
+#[test]
+fn warnings_are_passed_on_once_and_scaled_deployments_are_named() {
+    let server = PageServer::start(|target| {
+        let asked = Asked::new(target);
+        let replicas = |count: u32| {
+            vector(&format!(
+                r#"{{"metric":{{"namespace":"shop","deployment":"api"}},"value":[1,"{count}"]}}"#
+            ))
+        };
+        match asked.path.as_str() {
+            "label/__name__/values" => page(
+                200,
+                r#"{"status":"success","warnings":["a store is away"],"data":["kube_deployment_spec_replicas"]}"#,
+            ),
+            "query" => replicas(if asked.is_of("min_over_time") { 3 } else { 5 }),
+            _ => match asked.matrix(&[("", &wave)]) {
+                Reply::Page { body, .. } => {
+                    page(200, &body.replacen('{', r#"{"warnings":["a store is away"],"#, 1))
+                }
+                silent => silent,
+            },
+        }
+    });
+    let notes = read_from(&server, &question()).unwrap().notes;
+    let warnings = notes.iter().filter(|note| matches!(note, ReadingNote::Warning(_))).count();
+    assert_eq!(warnings, 1, "{notes:?}");
+    assert!(notes.contains(&ReadingNote::Replicas("shop/api had 3 to 5".to_owned())), "{notes:?}");
+}

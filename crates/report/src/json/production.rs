@@ -1,0 +1,201 @@
+//! Production: schema `plimsoll/production/1`.
+
+use plimsoll_analyze::{
+    BackgroundWork, FullAt, Instances, LimitUnknown, ProductionDemand, ProductionFindings, ProductionLaw,
+    ProductionLimit, RateRange, ResourceFinding, TestOnly,
+};
+
+use super::document::{Interval, document, each, value};
+use crate::words;
+
+document! {
+    /// What a request costs in production, and at which rate the first resource is full.
+    #[schemars(title = "Production explained")]
+    pub struct ProductionDocument(findings: &ProductionFindings, notes: &[String]) {
+        /// Always `plimsoll/production/1`.
+        schema: &'static str = "plimsoll/production/1",
+        /// The first instant, in seconds since 1970 (UTC).
+        start_sec: f64 = findings.start_sec,
+        /// The last instant.
+        end_sec: f64 = findings.end_sec,
+        /// From one instant to the next.
+        step_sec: f64 = findings.step_sec,
+        /// The share of a capacity that `safe_at_per_sec` stands for.
+        safe_share: f64 = findings.safe_share,
+        /// Instants between the first and the last, both included.
+        instants: u64 = findings.instants as u64,
+        /// Of these, those at which the rate is known.
+        with_rate: u64 = findings.with_rate as u64,
+        /// The longest time without a rate, in seconds; 0 without a gap.
+        longest_gap_sec: f64 = findings.longest_gap_sec,
+        /// The rates that were observed; null if none was.
+        rate: Option<RateRangeDocument> = findings.rate.as_ref().map(RateRangeDocument::new),
+        /// What is full first.
+        limit: ProductionLimitDocument = ProductionLimitDocument::new(findings, &findings.limit),
+        /// The resources; those that fill first come first.
+        resources: Vec<ProductionResourceDocument> =
+            each(&findings.resources, |resource| ProductionResourceDocument::new(resource, findings)),
+        /// What only a load test shows: `pools`, `locks`, `threads`, `dependencies`.
+        only_a_test_shows: Vec<&'static str> = TestOnly::ALL.map(TestOnly::name).to_vec(),
+        /// What was not read as asked for, in words.
+        notes: Vec<String> = notes.to_vec(),
+    }
+
+    /// Requests per second.
+    pub struct RateRangeDocument(rate: &RateRange) {
+        /// 5 % of the time it was below this.
+        low: f64 = rate.low,
+        /// The median.
+        median: f64 = rate.median,
+        /// 5 % of the time it was above this.
+        high: f64 = rate.high,
+        /// The highest.
+        highest: f64 = rate.highest,
+    }
+
+    /// What is full first.
+    pub struct ProductionLimitDocument(findings: &ProductionFindings, limit: &ProductionLimit) {
+        /// True if it is known.
+        known: bool = matches!(limit, ProductionLimit::Known { .. }),
+        /// Why it is not: `too_few_points`, `too_little_variation`, `no_resource`, `no_capacity`, `nothing_follows`, `beyond`;
+        /// null if it is.
+        why_unknown: Option<&'static str> = why_unknown(limit),
+        /// The name of the resource; null if it is not known.
+        resource: Option<String> = first(findings).map(|one| words::production_resource(one, &findings.resources)),
+        /// The rate at which it is full, requests per second; null if it is not known.
+        full_at_per_sec: Option<f64> = value(first(findings).and_then(ResourceFinding::full_at)),
+        /// The 95 % interval of that.
+        full_at_interval: Interval = first(findings).and_then(ResourceFinding::full_at),
+        /// That rate over the highest that was observed; null if it is not known.
+        extrapolation: Option<f64> = extrapolation(findings),
+        /// Names of the resources that the intervals do not separate from it.
+        tied: Vec<String> = tied(findings, limit),
+        /// The same in words.
+        text: String = words::production_limit(findings),
+    }
+
+    /// One resource of one instance, or of all instances together.
+    pub struct ProductionResourceDocument(resource: &ResourceFinding, findings: &ProductionFindings) {
+        /// What it is: `host_cpu`, `busiest_core`, `host_memory`, `disk`, `network_out`, `network_in`, `conntrack`, `open_files`,
+        /// `container_cpu`, `container_throttled`, `container_memory`, `container_network_out`, `container_network_in`,
+        /// `process_cpu`, `descriptors`, or `named` by the user.
+        kind: &'static str = resource.kind.name(),
+        /// Which of its kind: an interface, a container, the user's name; empty for what a host has once.
+        of: String = &resource.of,
+        /// The instance; null if there is one without a name, and for a sum.
+        instance: Option<String> = match &resource.instances {
+            Instances::One(name) => Some(name.clone()),
+            Instances::Unnamed | Instances::Sum(_) => None,
+        },
+        /// The number of instances of a sum; null otherwise.
+        instances: Option<u64> = match resource.instances {
+            Instances::Sum(count) => Some(count as u64),
+            Instances::Unnamed | Instances::One(_) => None,
+        },
+        /// The name in words.
+        name: String = words::production_resource(resource, &findings.resources),
+        /// `cores`, `bits_per_sec`, `bytes`, `ratio` or `count`.
+        unit: &'static str = resource.unit.name(),
+        /// What there is of it; null if that is not known.
+        capacity: Option<f64> = resource.capacity,
+        /// The highest use; null if none is known.
+        highest: Option<f64> = resource.highest,
+        /// `holds`, `bent`, `unrelated`, `unclear`, `too_few_points`, `too_little_variation` or `not_throughout`.
+        law: &'static str = law(resource.law),
+        /// What requests use; null unless the law holds or is bent.
+        demand: Option<ProductionDemandDocument> = resource.demand.as_ref().map(ProductionDemandDocument::new),
+        /// Points that the line is made of.
+        points: u64 = resource.points.used.len() as u64,
+        /// Points with a rate and without a use.
+        missing: u64 = resource.left_out.missing as u64,
+        /// Points left out because 95 % of the capacity were used.
+        full: u64 = resource.left_out.full as u64,
+        /// Points left out as work without requests.
+        background: u64 = resource.left_out.background as u64,
+        /// Work without requests; null if there was none.
+        background_work: Option<BackgroundWorkDocument> = resource.background_work.as_ref().map(BackgroundWorkDocument::new),
+    }
+
+    /// U = U₀ + D·λ.
+    pub struct ProductionDemandDocument(demand: &ProductionDemand) {
+        /// D, in the unit of the resource times seconds.
+        per_request: f64 = demand.per_request.value,
+        /// The 95 % interval of that.
+        per_request_interval: Interval = demand.per_request,
+        /// U₀, in the unit of the resource.
+        background: f64 = demand.background.value,
+        /// The 95 % interval of that.
+        background_interval: Interval = demand.background,
+        /// By which part of itself D changes from the low to the high rates.
+        bend: f64 = demand.bend.value,
+        /// The 95 % interval of that.
+        bend_interval: Interval = demand.bend,
+        /// The rate at which the resource is full, requests per second; null without a capacity, and beyond what is stated.
+        full_at_per_sec: Option<f64> = value(demand.full_at.rate()),
+        /// The 95 % interval of that.
+        full_at_interval: Interval = demand.full_at.rate(),
+        /// The rate beyond which it is full, where nothing nearer is stated; null otherwise.
+        full_beyond_per_sec: Option<f64> = match demand.full_at {
+            FullAt::Beyond(rate) => Some(rate),
+            FullAt::At(_) | FullAt::NoCapacity => None,
+        },
+        /// The rate at which the asked share of the capacity is used.
+        safe_at_per_sec: Option<f64> = value(demand.safe_at),
+        /// The 95 % interval of that.
+        safe_at_interval: Interval = demand.safe_at,
+    }
+
+    /// Times in which use was far above what the rate explains.
+    pub struct BackgroundWorkDocument(work: &BackgroundWork) {
+        /// How often.
+        episodes: u64 = work.episodes as u64,
+        /// All of them together, in seconds.
+        total_sec: f64 = work.total_sec,
+        /// How much was used on average beyond what the rate explains.
+        mean_extra: f64 = work.mean_extra,
+        /// When the first began, in seconds since 1970 (UTC).
+        first_sec: f64 = work.first_sec,
+        /// When it begins on most days, in seconds after midnight (UTC); null if it has no time of day.
+        daily_at_sec: Option<f64> = work.daily_at_sec,
+    }
+}
+
+fn first(findings: &ProductionFindings) -> Option<&ResourceFinding> {
+    match findings.limit {
+        ProductionLimit::Known { first, .. } => findings.resources.get(first),
+        ProductionLimit::Unknown(_) => None,
+    }
+}
+
+fn extrapolation(findings: &ProductionFindings) -> Option<f64> {
+    Some(first(findings)?.full_at()?.value / findings.rate?.highest)
+}
+
+fn tied(findings: &ProductionFindings, limit: &ProductionLimit) -> Vec<String> {
+    let ProductionLimit::Known { tied, .. } = limit else { return Vec::new() };
+    tied.iter().map(|at| words::production_resource(&findings.resources[*at], &findings.resources)).collect()
+}
+
+const fn why_unknown(limit: &ProductionLimit) -> Option<&'static str> {
+    let ProductionLimit::Unknown(why) = limit else { return None };
+    Some(match why {
+        LimitUnknown::TooFewPoints => "too_few_points",
+        LimitUnknown::TooLittleVariation => "too_little_variation",
+        LimitUnknown::NoResource => "no_resource",
+        LimitUnknown::NoCapacity => "no_capacity",
+        LimitUnknown::NothingFollows => "nothing_follows",
+        LimitUnknown::Beyond => "beyond",
+    })
+}
+
+const fn law(law: ProductionLaw) -> &'static str {
+    match law {
+        ProductionLaw::Holds => "holds",
+        ProductionLaw::Bent => "bent",
+        ProductionLaw::Unrelated => "unrelated",
+        ProductionLaw::Unclear => "unclear",
+        ProductionLaw::TooFewPoints => "too_few_points",
+        ProductionLaw::TooLittleVariation => "too_little_variation",
+        ProductionLaw::NotThroughout => "not_throughout",
+    }
+}

@@ -1,0 +1,146 @@
+//! Production at a glance, in at most [`MAX_LINES`](super::MAX_LINES) lines: what is full first, what a request costs, what
+//! to be wary of.
+
+use jiff::Timestamp;
+use plimsoll_analyze::{FullAt, ProductionFindings, ProductionLimit, ResourceFinding};
+use plimsoll_units::{count_text, percent_text, share_text};
+
+use super::page::{Ink, Page};
+use super::paragraph::{cut, width, wrapped_to};
+use super::short::MAX_LINES;
+use crate::amount::{counted, if_known};
+use crate::words;
+
+/// Resources in the table, at most.
+const MAX_ROWS: usize = 6;
+/// Between two columns.
+const GAP: &str = "  ";
+
+/// What was found in series of production.
+pub fn production(findings: &ProductionFindings, page: &Page) -> String {
+    let shown = shown(findings);
+    let ink = match findings.limit {
+        ProductionLimit::Known { .. } => Ink::Strong,
+        ProductionLimit::Unknown(_) => Ink::Doubt,
+    };
+    let limit = wrapped_to(page.width, "", "", &words::production_limit(findings));
+    let limit = page.paint_lines(ink, &limit);
+    let table = table(findings, &shown, page);
+    let last = wrapped_to(page.width, "", "", words::PRODUCTION_TEST_ONLY);
+    let head = heading(findings, page);
+    let taken = [&head, &limit, &table, &last].iter().map(|part| part.lines().count()).sum::<usize>() + 3;
+    let remarks = remarks(findings, &shown, page, MAX_LINES.saturating_sub(taken));
+    let parts = [head + &limit, table, remarks + &last];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
+}
+
+/// An instant, in UTC.
+fn time(sec: f64) -> String {
+    let instant = Timestamp::from_second(sec as i64);
+    instant.map_or_else(|_| "?".to_owned(), |instant| instant.strftime("%Y-%m-%d %H:%M").to_string())
+}
+
+fn heading(findings: &ProductionFindings, page: &Page) -> String {
+    let rates = if_known(findings.rate, |rate| {
+        format!(", {} to {} requests/s", count_text(rate.low), count_text(rate.highest))
+    });
+    let text = format!(
+        "{} to {} UTC, {} of {}{rates}",
+        time(findings.start_sec),
+        time(findings.end_sec),
+        counted(findings.with_rate as u64, "point"),
+        words::hours(findings.step_sec),
+    );
+    page.paint_lines(Ink::Faint, &wrapped_to(page.width, "", "", &text))
+}
+
+/// The resources whose law is known, of several instances the one that fills first and their sum; as many as fit.
+fn shown(findings: &ProductionFindings) -> Vec<&ResourceFinding> {
+    let mut shown: Vec<&ResourceFinding> = Vec::new();
+    for resource in findings.resources.iter().filter(|one| one.demand.is_some() && one.kind.limits()) {
+        let is_beyond = resource.demand.is_some_and(|demand| matches!(demand.full_at, FullAt::Beyond(_)));
+        let same = shown.iter().filter(|other| other.is_same_resource(resource)).count();
+        let is_sum = matches!(resource.instances, plimsoll_analyze::Instances::Sum(_));
+        if !is_beyond && (same == 0 || (same == 1 && is_sum)) {
+            shown.push(resource);
+        }
+    }
+    shown.truncate(MAX_ROWS);
+    shown
+}
+
+fn table(findings: &ProductionFindings, shown: &[&ResourceFinding], page: &Page) -> String {
+    let beyond = beyond(findings);
+    if shown.is_empty() {
+        return beyond.map_or_else(String::new, |text| wrapped_to(page.width, "", "", &text));
+    }
+    let header = [
+        "a request".to_owned(),
+        "background".to_owned(),
+        "of".to_owned(),
+        format!("{} at", percent_text(findings.safe_share)),
+        "full at".to_owned(),
+        "resource".to_owned(),
+    ];
+    let rows = shown.iter().map(|resource| row(resource, findings));
+    let lines: Vec<[String; 6]> = std::iter::once(header).chain(rows).collect();
+    let widths: Vec<usize> =
+        (0..5).map(|column| lines.iter().map(|cells| width(&cells[column])).max().unwrap_or(0)).collect();
+    let line = |cells: &[String; 6]| {
+        let numbers: String =
+            cells.iter().zip(&widths).map(|(cell, width)| format!("{cell:>width$}{GAP}")).collect();
+        cut(&format!("{numbers}{}", cells[5]), page.width).trim_end().to_owned() + "\n"
+    };
+    let beyond = beyond.map_or_else(String::new, |text| wrapped_to(page.width, "", "", &text));
+    lines.iter().map(line).collect::<String>() + &beyond
+}
+
+fn row(resource: &ResourceFinding, findings: &ProductionFindings) -> [String; 6] {
+    let demand = resource.demand;
+    let unit = resource.unit;
+    [
+        if_known(demand, |demand| words::production_cost(unit, demand.per_request.value)),
+        if_known(demand, |demand| words::production_amount(unit, demand.background.value.max(0.0))),
+        if_known(resource.capacity, |capacity| words::production_amount(unit, capacity)),
+        if_known(demand.and_then(|demand| demand.safe_at), |rate| count_text(rate.value.max(0.0))),
+        resource.full_at().map_or_else(String::new, |rate| {
+            let half = rate.interval.map(|(lower, upper)| (upper - lower) / (2.0 * rate.value));
+            format!("{}{}", count_text(rate.value), if_known(half, |half| format!(" ± {}", share_text(half))))
+        }),
+        words::production_resource(resource, &findings.resources),
+    ]
+}
+
+/// Those that fill too far beyond what was observed.
+fn beyond(findings: &ProductionFindings) -> Option<String> {
+    let most = findings.resources.iter().find_map(|resource| match resource.demand?.full_at {
+        FullAt::Beyond(most) => Some(most),
+        FullAt::At(_) | FullAt::NoCapacity => None,
+    })?;
+    let count = findings.resources.iter().filter(|resource| {
+        resource.kind.limits()
+            && resource.demand.is_some_and(|demand| matches!(demand.full_at, FullAt::Beyond(_)))
+    });
+    let count = count.count() as u64;
+    let fill = if count == 1 { "is" } else { "are" };
+    (count > 0).then(|| {
+        format!(
+            "{} {fill} full beyond {} requests/s, if at all.",
+            counted(count, "more resource"),
+            count_text(most)
+        )
+    })
+}
+
+/// The remarks, as many as there is room for; one at least.
+fn remarks(findings: &ProductionFindings, shown: &[&ResourceFinding], page: &Page, lines: usize) -> String {
+    let mut text = String::new();
+    for remark in words::production_remarks(findings, shown, time) {
+        let more = wrapped_to(page.width, "", "", &remark);
+        if !text.is_empty() && text.lines().count() + more.lines().count() > lines {
+            break;
+        }
+        text += &more;
+    }
+    text
+}

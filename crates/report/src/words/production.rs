@@ -1,0 +1,275 @@
+//! Resources of production, and what is found of them, in words.
+
+use plimsoll_analyze::{
+    AmountUnit, BackgroundWork, Instances, LimitUnknown, MAX_EXTRAPOLATION, ProductionDemand,
+    ProductionFindings, ProductionKind, ProductionLaw, ProductionLimit, ResourceFinding,
+};
+use plimsoll_units::{
+    bytes_text, count_text, duration_text, escape_control, grouped, share_text, significant,
+};
+
+use crate::amount::{bits, counted, if_known, list, range};
+
+/// A bend below this is not worth a sentence.
+const MIN_BEND_SAID: f64 = 0.2;
+/// A container that is throttled more rarely than this is not.
+const MIN_THROTTLED: f64 = 0.05;
+
+/// The sentences that answer: what is full first, at which rate, and how far that goes beyond what was observed.
+pub(crate) fn production_limit(findings: &ProductionFindings) -> String {
+    match &findings.limit {
+        ProductionLimit::Known { first, tied } => known(findings, &findings.resources[*first], tied),
+        ProductionLimit::Unknown(why) => unknown(findings, *why),
+    }
+}
+
+/// The same as a title, without how far it goes.
+pub(crate) fn production_title(findings: &ProductionFindings) -> String {
+    let ProductionLimit::Known { first, .. } = findings.limit else {
+        return "What is full first is not known".to_owned();
+    };
+    let first = &findings.resources[first];
+    let rate = if_known(first.full_at(), |rate| {
+        format!(" at about {} requests/s{}", count_text(rate.value), range(rate.interval, count_text))
+    });
+    format!("{} is full first{rate}", production_resource(first, &findings.resources))
+}
+
+fn known(findings: &ProductionFindings, first: &ResourceFinding, tied: &[usize]) -> String {
+    let Some(full_at) = first.full_at() else { return String::new() };
+    let highest = findings.rate.map_or(0.0, |rate| rate.highest);
+    let mut text = format!(
+        "{} is full first, at about {} requests/s{}{}.",
+        production_resource(first, &findings.resources),
+        count_text(full_at.value),
+        range(full_at.interval, count_text),
+        extrapolation(full_at.value, highest),
+    );
+    if first.law == ProductionLaw::Bent {
+        text += &format!(" {}", bent(first.demand));
+    }
+    if !tied.is_empty() {
+        let names = tied.iter().map(|at| production_resource(&findings.resources[*at], &findings.resources));
+        text += &format!(" It may as well be {}: their intervals overlap.", list(names, ", or "));
+    }
+    text
+}
+
+fn extrapolation(rate: f64, highest: f64) -> String {
+    match rate / highest {
+        factor if factor <= 1.0 => format!(", which was reached (highest rate {})", count_text(highest)),
+        factor => {
+            format!(", {} times the highest rate in this time ({})", significant(factor), count_text(highest))
+        }
+    }
+}
+
+fn bent(demand: Option<ProductionDemand>) -> String {
+    let bend = demand.map_or(0.0, |demand| demand.bend.value);
+    if bend.abs() < MIN_BEND_SAID {
+        return "Its use is below zero at no requests, which no use is: its cost follows no straight line."
+            .to_owned();
+    }
+    let way = if bend > 0.0 { "more" } else { "less" };
+    format!(
+        "A request costs {} {way} at the high rates than at the low ones; the rate follows the cost at the high ones.",
+        share_text(bend.abs())
+    )
+}
+
+fn unknown(findings: &ProductionFindings, why: LimitUnknown) -> String {
+    let rates = findings.rate.map_or_else(String::new, |rate| {
+        format!(
+            "between {} and {} requests/s for nine tenths of the time",
+            count_text(rate.low),
+            count_text(rate.high)
+        )
+    });
+    let reason = match why {
+        LimitUnknown::TooFewPoints => {
+            "fewer than 20 points have a rate and a use; choose a longer time, or a shorter --step".to_owned()
+        }
+        LimitUnknown::TooLittleVariation => format!(
+            "the rate hardly changed ({rates}), so that use by requests and other use cannot be separated; choose a time with a \
+             quiet and a busy part, such as a whole day"
+        ),
+        LimitUnknown::NoResource => "no use of a resource is known".to_owned(),
+        LimitUnknown::NoCapacity => {
+            "no resource has a known capacity; give it with --capacity NAME=VALUE".to_owned()
+        }
+        LimitUnknown::NothingFollows => "no resource with a known capacity follows the rate".to_owned(),
+        LimitUnknown::Beyond => format!(
+            "whatever is full first is so beyond {MAX_EXTRAPOLATION} times the highest rate ({}), further than these series show; \
+             a load test goes there",
+            findings.rate.map_or_else(String::new, |rate| count_text(rate.highest))
+        ),
+    };
+    format!("What is full first is not known: {reason}.")
+}
+
+/// What only a load test shows.
+pub(crate) const PRODUCTION_TEST_ONLY: &str = "Only a load test shows what no series has: pools of workers or connections, locks, single threads, and dependencies \
+     may stop the service at a lower rate.";
+
+/// A resource by name: `CPU of shop/api`, `network out of eth0 on web1:9100`. The instance is left out where the name is clear
+/// without it.
+pub(crate) fn production_resource(resource: &ResourceFinding, all: &[ResourceFinding]) -> String {
+    let kind = kind(resource.kind);
+    let of = match (kind, resource.of.as_str()) {
+        ("", of) => of.to_owned(),
+        (kind, "") => kind.to_owned(),
+        (kind, of) => format!("{kind} of {of}"),
+    };
+    let is_alone = all.iter().filter(|other| other.is_same_resource(resource)).count() == 1;
+    escape_control(&match &resource.instances {
+        Instances::Unnamed => of,
+        Instances::One(_) if is_alone && !resource.of.is_empty() => of,
+        Instances::One(instance) if resource.of.is_empty() => format!("{of} of {instance}"),
+        Instances::One(instance) => format!("{of} on {instance}"),
+        Instances::Sum(count) => format!("{of} on all {count}"),
+    })
+}
+
+const fn kind(kind: ProductionKind) -> &'static str {
+    match kind {
+        ProductionKind::HostCpu | ProductionKind::ContainerCpu => "CPU",
+        ProductionKind::ProcessCpu => "process CPU",
+        ProductionKind::BusiestCore => "busiest core",
+        ProductionKind::HostMemory | ProductionKind::ContainerMemory => "memory",
+        ProductionKind::Disk => "disk time",
+        ProductionKind::NetworkOut | ProductionKind::ContainerNetworkOut => "network out",
+        ProductionKind::NetworkIn | ProductionKind::ContainerNetworkIn => "network in",
+        ProductionKind::Conntrack => "conntrack entries",
+        ProductionKind::OpenFiles => "open files",
+        ProductionKind::ContainerThrottled => "throttling",
+        ProductionKind::Descriptors => "descriptors",
+        ProductionKind::Named => "",
+    }
+}
+
+/// An amount with its unit.
+pub(crate) fn production_amount(unit: AmountUnit, value: f64) -> String {
+    match unit {
+        AmountUnit::Cores => format!("{} cores", significant(value)),
+        AmountUnit::BitsPerSec => bits(value),
+        AmountUnit::Bytes => bytes_text(value),
+        AmountUnit::Ratio => share_text(value),
+        AmountUnit::Count => count_text(value),
+    }
+}
+
+/// What a request uses: time of cores or of a device, bytes on a link; of what is held, the amount times the time.
+pub(crate) fn production_cost(unit: AmountUnit, per_request: f64) -> String {
+    match unit {
+        AmountUnit::Cores | AmountUnit::Ratio => duration_text(per_request * 1e9),
+        AmountUnit::BitsPerSec => bytes_text(per_request / 8.0),
+        AmountUnit::Bytes => format!("{}·s", bytes_text(per_request)),
+        AmountUnit::Count => format!("{}·s", significant(per_request)),
+    }
+}
+
+/// What is to be known besides, the most important first: work without requests, what was full, one busy core, throttling,
+/// the rest of the resources.
+pub(crate) fn production_remarks(
+    findings: &ProductionFindings,
+    shown: &[&ResourceFinding],
+    time: impl Fn(f64) -> String,
+) -> Vec<String> {
+    let mut remarks = Vec::new();
+    remarks.extend(gaps(findings));
+    let is_shown = |resource: &&ResourceFinding| shown.iter().any(|one| std::ptr::eq(*one, *resource));
+    for resource in findings.resources.iter().filter(is_shown) {
+        let name = production_resource(resource, &findings.resources);
+        remarks.extend(resource.background_work.map(|work| background(&name, resource.unit, &work, &time)));
+        let full = resource.left_out.full as u64;
+        if full > 0 {
+            remarks.push(format!(
+                "{name} was full at {}; the line is made of the others.",
+                counted(full, "point")
+            ));
+        }
+    }
+    remarks.extend(busiest_core(findings));
+    remarks.extend(throttled(findings));
+    remarks.extend(unrelated(findings));
+    remarks
+}
+
+fn gaps(findings: &ProductionFindings) -> Option<String> {
+    let missing = findings.instants - findings.with_rate;
+    (missing > 0).then(|| {
+        format!(
+            "{} of {} have no rate and are left out, {} at a time at most.",
+            grouped(missing as u64),
+            counted(findings.instants as u64, "point"),
+            hours(findings.longest_gap_sec)
+        )
+    })
+}
+
+/// A time in the unit that it reads best in, from seconds to days.
+pub(crate) fn hours(sec: f64) -> String {
+    match sec {
+        sec if sec < 120.0 => format!("{} s", significant(sec)),
+        sec if sec < 7_200.0 => format!("{:.0} min", sec / 60.0),
+        sec if sec < 172_800.0 => format!("{:.1} h", sec / 3_600.0),
+        sec => format!("{:.1} days", sec / 86_400.0),
+    }
+}
+
+fn background(name: &str, unit: AmountUnit, work: &BackgroundWork, time: impl Fn(f64) -> String) -> String {
+    let when = match work.daily_at_sec {
+        Some(of_day) => format!(
+            "daily at about {:02.0}:{:02.0} UTC",
+            (of_day / 3_600.0).floor(),
+            (of_day % 3_600.0 / 60.0).floor()
+        ),
+        None => format!("first at {}", time(work.first_sec)),
+    };
+    format!(
+        "{name}: {} more than the rate explains for {}, {} ({when}): work without requests, left out.",
+        production_amount(unit, work.mean_extra),
+        hours(work.total_sec),
+        counted(work.episodes as u64, "time"),
+    )
+}
+
+/// The busiest core that is full before anything else.
+fn busiest_core(findings: &ProductionFindings) -> Option<String> {
+    let cores = || findings.resources.iter().filter(|one| one.kind == ProductionKind::BusiestCore);
+    let (core, full_at) = cores().find_map(|core| Some((core, core.full_at()?)))?;
+    let first = findings.resources.iter().find(|one| one.kind != ProductionKind::BusiestCore);
+    let limit = first.and_then(ResourceFinding::full_at);
+    limit.is_none_or(|limit| full_at.value < limit.value).then(|| {
+        format!(
+            "If one thread serves all requests, it is full at about {} requests/s: the {} rises with them.",
+            count_text(full_at.value),
+            production_resource(core, &findings.resources)
+        )
+    })
+}
+
+fn throttled(findings: &ProductionFindings) -> Option<String> {
+    let all = findings.resources.iter().filter(|one| one.kind == ProductionKind::ContainerThrottled);
+    let most = all.max_by(|a, b| a.highest.unwrap_or(0.0).total_cmp(&b.highest.unwrap_or(0.0)))?;
+    let highest = most.highest.filter(|highest| *highest >= MIN_THROTTLED)?;
+    Some(format!(
+        "{} was out of quota in up to {} of its periods: bursts wait although the mean is below the quota.",
+        escape_control(&most.of),
+        share_text(highest)
+    ))
+}
+
+fn unrelated(findings: &ProductionFindings) -> Option<String> {
+    let is_unrelated = |one: &&ResourceFinding| {
+        one.capacity.is_some() && one.kind.limits() && one.law == ProductionLaw::Unrelated
+    };
+    let all: Vec<&ResourceFinding> = findings.resources.iter().filter(is_unrelated).collect();
+    let first = all.first()?;
+    let name = production_resource(first, &findings.resources);
+    let others = if_known(all.len().checked_sub(1).filter(|count| *count > 0), |count| {
+        format!(" and {}", counted(count as u64, "other resource"))
+    });
+    let verb = if all.len() == 1 { "does" } else { "do" };
+    Some(format!("{name}{others} {verb} not follow the rate."))
+}
