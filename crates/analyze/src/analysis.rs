@@ -48,7 +48,8 @@ pub fn analyze(run: &Run) -> Result<Findings, AnalyzeError> {
     };
     let held = parts::held(run).map(|step| summarize(run, &findings.plan, step));
     findings.profiled = held.collect::<Result<_, _>>()?;
-    findings.slo = findings.slo.map(|check| search::judged(check, searched.as_ref()));
+    let closed_per_sec = findings.best_step().map_or(0.0, |(_, step)| step.throughput.value);
+    findings.slo = findings.slo.map(|check| search::judged(check, searched.as_ref(), closed_per_sec));
     findings.search = searched;
     findings.overload = overloaded;
     Ok(findings)

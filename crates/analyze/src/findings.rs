@@ -16,7 +16,6 @@ use plimsoll_plan::{LatencyLimit, Slo};
 
 use crate::GeneratorHealth;
 
-pub use crate::search::Drift;
 pub use advice::{Advice, FailureAdvice};
 pub use claim::{AtOnceLaw, BusiestProcess, Claim, LawBreach, LoadEffect, RowClaim, Used};
 pub use confidence::Confidence;
@@ -257,6 +256,17 @@ pub enum SearchEnd {
     GeneratorLimited,
     /// Even rates far below what the target served without conditions broke them.
     NeverHeld,
+}
+
+/// A maximum that moved while it was searched for: two rates that no chance explains.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Drift {
+    /// A rate that held at one time, requests per second.
+    pub held_per_sec: f64,
+    /// The lower rate that broke at another.
+    pub broken_per_sec: f64,
+    /// The lower rate broke after the higher one had held: the target got slower.
+    pub falls: bool,
 }
 
 /// What a search for the highest rate within the conditions came to.

@@ -9,8 +9,9 @@ mod judge;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use plimsoll_plan::{LatencyLimit, Plan};
+use plimsoll_plan::{LatencyLimit, Plan, Slo};
 use plimsoll_record::{CorruptHistogram, Frame, Run, Step, StepEnd};
+use plimsoll_stats::sequential::fewest_trials;
 
 use crate::load::summary::summarize;
 use crate::{
@@ -18,13 +19,17 @@ use crate::{
     TrialSummary,
 };
 
-pub use bracket::{Bracket, Drift, Trial};
+pub use bracket::{Bracket, Trial};
 pub use judge::Judge;
 
 /// Whether a step belongs to the search of its run: the steps of the ladder before it have no rate, and overloads have several.
 pub(crate) fn is_trial(plan: &Plan, step: &Step) -> bool {
     plan.search.is_some() && step.rate_per_sec.is_some() && step.stages.is_empty()
 }
+
+/// Arrivals may be served a little faster than a closed loop is, as a server may read several waiting requests at once; so many
+/// times as fast they are not.
+const OUT_OF_REACH: f64 = 1.25;
 
 /// A rate that broke is followed by a rest at least so long, unless the way down from an overload is tried.
 pub const REST: Duration = Duration::from_secs(1);
@@ -66,6 +71,12 @@ fn is_after_overload(run: &Run, before: &TrialSummary, step: &Step) -> bool {
         run.steps.iter().find(|other| other.index == before.step.index).map(|other| other.drained_ns);
     let rested_ns = step.began_ns.saturating_sub(ended_ns.unwrap_or_default());
     matches!(before.outcome, TrialOutcome::Broken(_)) && rested_ns < REST.as_nanos() as u64
+}
+
+/// The responses, none of them late, that decide that a rate holds all limits of latency.
+pub fn fewest_responses(slo: &Slo) -> u64 {
+    let shares = slo.latency.iter().map(LatencyLimit::late_ratio).filter(|share| *share > 0.0);
+    shares.map(fewest_trials).max().unwrap_or_default()
 }
 
 /// The trials as the choice of the next rate sees them.
@@ -123,8 +134,9 @@ pub(crate) fn of_run(run: &Run, plan: &Plan) -> Result<Option<RateSearch>, (u32,
     }))
 }
 
-/// The check of a ladder, with what the search says of it: the throughput within the conditions is the rate that holds.
-pub(crate) fn judged(check: SloCheck, search: Option<&RateSearch>) -> SloCheck {
+/// The check of a ladder whose best step served `closed_per_sec`, with what the search says of it: the throughput within the
+/// conditions is the rate that holds.
+pub(crate) fn judged(check: SloCheck, search: Option<&RateSearch>, closed_per_sec: f64) -> SloCheck {
     let Some(search) = search else { return check };
     let never = search.breach.filter(|_| search.end == SearchEnd::NeverHeld);
     let highest = check.slo.highest_limit();
@@ -148,8 +160,9 @@ pub(crate) fn judged(check: SloCheck, search: Option<&RateSearch>) -> SloCheck {
         match (search.held_per_sec, search.broken_per_sec) {
             (Some(held), _) if held >= required => Held::Yes,
             (_, Some(broken)) if broken <= required => Held::No,
+            _ if check.throughput == Held::No && required > OUT_OF_REACH * closed_per_sec => Held::No,
             _ => Held::Unknown,
         }
     });
-    SloCheck { latency, success, throughput, throughput_within: within.or(check.throughput_within), ..check }
+    SloCheck { latency, success, throughput, throughput_within: within, ..check }
 }

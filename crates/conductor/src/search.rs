@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use plimsoll_analyze::search::bracket::{self, Next};
-use plimsoll_analyze::search::{Judge, REST, trial, tried};
+use plimsoll_analyze::search::{Judge, REST, fewest_responses, trial, tried};
 use plimsoll_analyze::{StepSummary, TrialOutcome, TrialSummary, analyze};
 use plimsoll_engine::EngineError;
 use plimsoll_plan::{ArrivalProcess, Level, Load, RateProfile, RateSearchOrder};
 use plimsoll_record::{EventKind, StepEnd};
 
 use crate::context::StepPlan;
+use crate::peers::PeerGroup;
 use crate::session::Session;
 use crate::step::EndsWhen;
 
@@ -19,6 +20,9 @@ const FIRST_PART: f64 = 0.9;
 const TRIALS_LEFT: u32 = 5;
 const SHORTEST: Duration = Duration::from_secs(8);
 const LONGEST: Duration = Duration::from_secs(60);
+
+/// How many times the responses of a trial are to be those that decide one without a late response.
+const ENOUGH: f64 = 1.5;
 
 /// A rate that is tried, and how.
 #[derive(Debug, Clone, Copy)]
@@ -59,7 +63,7 @@ impl Session<'_> {
         let mut trials: Vec<TrialSummary> = Vec::new();
         let mut rate_per_sec = first;
         loop {
-            let Some(limit) = self.trial_limit() else {
+            let Some(limit) = self.trial_limit(rate_per_sec) else {
                 self.note_end_of_search(rate_per_sec);
                 return Ok(());
             };
@@ -80,10 +84,13 @@ impl Session<'_> {
         }
     }
 
-    /// How long the next trial may take; `None` if too little of the budget is left.
-    fn trial_limit(&self) -> Option<Duration> {
+    /// How long the next trial, of this rate, may take; `None` if too little of the budget is left. A slow page takes the time
+    /// that enough of its responses take.
+    fn trial_limit(&self, rate_per_sec: f64) -> Option<Duration> {
+        let needed_sec = ENOUGH * fewest_responses(&self.context.plan.slo) as f64 / rate_per_sec;
+        let shortest = Duration::try_from_secs_f64(needed_sec).unwrap_or(LONGEST).clamp(SHORTEST, LONGEST);
         let Some(left) = self.budget.left(self.recorder.now()) else { return Some(LONGEST) };
-        (left >= SHORTEST).then(|| (left / TRIALS_LEFT).clamp(SHORTEST, LONGEST))
+        (left >= shortest).then(|| (left / TRIALS_LEFT).clamp(shortest, LONGEST))
     }
 
     /// Makes one step; `None` if the run ends with it.
@@ -107,7 +114,8 @@ impl Session<'_> {
             depth,
         };
         let spec = StepPlan { index, level, limit, interval: self.context.interval, requests_max: None };
-        let workers = self.context.workers as usize;
+        let all = self.context.workers + self.peers.as_ref().map_or(0, PeerGroup::workers);
+        let workers = all.min(connections) as usize;
         let judge = Judge::new(self.context.plan.slo.clone(), rate_per_sec, workers, tolerance);
         let end = self.step(spec, EndsWhen::Decided(Box::new(judge)))?;
         let run = self.recorder.run();

@@ -102,6 +102,7 @@ fn workers(lab: &Lab) -> u32 {
 /// Shortens a load to a preview.
 pub(crate) fn quicken(spec: &mut PlanSpec) {
     spec.warm = spec.warm.map(|warm| warm.min(QUICK_WARM));
+    spec.search = None;
     if let Some(overload) = &mut spec.overload {
         (overload.hold, overload.watch) = (Some(QUICK_STEP), Some(QUICK_WATCH));
     }

@@ -163,11 +163,12 @@ fn read(text: &str, root: &DeTable<'_>) -> Result<PlanFile> {
     // A variant whose hosts do not all take part inherits the names of those that do not.
     let row = conclusions::row(&section, &hosts.plan)?;
     hosts.take_part(&section)?;
-    let mut spec = PlanSpec::new("", load::search(None));
+    let mut spec = PlanSpec::new("", load::doubling(None, None));
     spec.group = row.as_ref().and_then(|row| row.group.clone());
     let requests = target::target(&section, &mut spec)?;
     spec.name = section.read("name", Entry::name)?;
     (spec.load, spec.warm) = load::load(&section)?;
+    spec.search = load::search(&section, &spec.load)?;
     spec.slo = load::slo(&section)?;
     let protect;
     (spec.overload, protect) = overload::overload(&section)?;

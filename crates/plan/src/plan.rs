@@ -183,6 +183,19 @@ pub struct RateSearchOrder {
     pub tolerance: f64,
 }
 
+impl RateSearchOrder {
+    /// As narrow as the time for ladder and search together allows.
+    pub fn within(budget: Duration) -> Self {
+        let tolerance = match budget.as_secs() / 60 {
+            ..3 => 0.05,
+            3..10 => 0.03,
+            10..30 => 0.02,
+            30.. => 0.01,
+        };
+        Self { tolerance }
+    }
+}
+
 /// Everything a run needs to know.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Plan {

@@ -34,6 +34,7 @@ impl LatencyLimit {
         if self.percent >= 100.0 { "max".to_owned() } else { format!("p{}", self.percent) }
     }
 
+    /// The limit in nanoseconds.
     pub fn limit_ns(&self) -> f64 {
         self.limit_ms * 1e6
     }

@@ -51,7 +51,7 @@ pub fn side(tallies: &[Tally], allowed: f64) -> Option<Side> {
         return None;
     }
     let all = sum(tallies);
-    let (below, above) = (BELOW * allowed, (ABOVE * allowed).min(1.0 - (1.0 - allowed) / ABOVE));
+    let (below, above) = hypotheses(allowed);
     let misses = (all.trials - all.hits.min(all.trials)) as f64;
     let ratio = all.hits as f64 * (above / below).ln() + misses * ((1.0 - above) / (1.0 - below)).ln();
     let ratio = ratio / dispersion(tallies, |tally| tally.hits).max(dispersion(tallies, |tally| tally.near));
@@ -60,6 +60,22 @@ pub fn side(tallies: &[Tally], allowed: f64) -> Option<Side> {
         () if ratio <= -BOUNDARY => Some(Side::Below),
         () => None,
     }
+}
+
+/// The fewest trials, none of them a hit, after which [`side`] says that the share of hits is below `allowed`.
+///
+/// ```
+/// # use plimsoll_stats::sequential::fewest_trials;
+/// assert_eq!([0.5, 0.01, 0.001].map(fewest_trials), [3, 194, 1961]);
+/// ```
+pub fn fewest_trials(allowed: f64) -> u64 {
+    let (below, above) = hypotheses(allowed);
+    (BOUNDARY / ((1.0 - below) / (1.0 - above)).ln()).ceil() as u64
+}
+
+/// The shares that the test decides between.
+fn hypotheses(allowed: f64) -> (f64, f64) {
+    (BELOW * allowed, (ABOVE * allowed).min(1.0 - (1.0 - allowed) / ABOVE))
 }
 
 fn sum(tallies: &[Tally]) -> Tally {

@@ -1,6 +1,6 @@
 //! Which rate a search tries next.
 
-use crate::{Breach, TrialOutcome};
+use crate::{Breach, Drift, TrialOutcome};
 
 /// A rate above one that held, where none is known to break yet.
 const UP: f64 = 1.15;
@@ -36,17 +36,6 @@ pub enum Next {
         at_once: bool,
     },
     Done,
-}
-
-/// A maximum that moved while it was searched for: two rates that no chance explains.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Drift {
-    /// A rate that held at one time, requests per second.
-    pub held_per_sec: f64,
-    /// The lower rate that broke at another.
-    pub broken_per_sec: f64,
-    /// The lower rate broke after the higher one had held: the target got slower.
-    pub falls: bool,
 }
 
 /// Where the maximum lies by the trials so far; later ones count before earlier ones that contradict them.

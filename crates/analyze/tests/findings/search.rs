@@ -121,6 +121,7 @@ fn a_rate_that_is_asked_for_is_compared_with_the_maximum() {
     assert_eq!(throughput(2850.0, &trials), Held::Unknown);
     assert_eq!(throughput(2900.0, &trials), Held::No, "although a closed loop served 3200");
     assert_eq!(throughput(3500.0, &trials[..1]), Held::Unknown);
+    assert_eq!(throughput(5000.0, &trials[..1]), Held::No, "far beyond what a closed loop was served");
 }
 
 #[test]

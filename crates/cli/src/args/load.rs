@@ -52,13 +52,8 @@ pub(crate) struct SearchOptions {
 
 impl SearchOptions {
     fn order(&self, budget: Duration) -> RateSearchOrder {
-        let by_budget = match budget.as_secs() / 60 {
-            ..3 => 0.05,
-            3..10 => 0.03,
-            10..30 => 0.02,
-            30.. => 0.01,
-        };
-        RateSearchOrder { tolerance: self.within.unwrap_or(by_budget) }
+        let by_budget = RateSearchOrder::within(budget);
+        self.within.map_or(by_budget, |tolerance| RateSearchOrder { tolerance })
     }
 
     /// A ladder and a search, together within this time.

@@ -9,9 +9,8 @@ fn a_pool_of_workers_shows_as_the_knee_and_the_plateau() {
     // Four at a time, 200 ms each: 20 requests a second, from 4 connections on. A machine that is busy with other things
     // adds milliseconds to each, which must stay far below the 5 % that the knee is found by.
     let url = target.url("/sleep?ms=200&workers=4");
-    // So few requests leave p99 open, and with it the condition on it.
     // What limits it is for tests that look at hosts: other tests may keep this machine busy.
-    let called = bench.expect(4, &[&url, "--budget", "45s", "--qps", "10", "--no-probe", "--json"]);
+    let called = bench.call(&[&url, "--budget", "45s", "--no-probe", "--json"]);
     let run = called.json();
     let answer = &run["answer"];
     let plateau = answer["plateau_per_sec"].as_f64().unwrap();

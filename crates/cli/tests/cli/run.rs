@@ -76,7 +76,7 @@ fn conditions_that_do_not_hold_end_with_code_3() {
     let url = target.url("/status/500");
     let run = bench.expect(3, &["run", &url, "-c", "2", "-d", "300ms", "--success", "99%", "--json"]).json();
     assert_eq!(run["steps"][0]["status"]["500"], run["steps"][0]["completed"]);
-    let url = target.url("/sleep?ms=60");
+    let url = target.url("/sleep?ms=30");
     bench.expect(3, &["run", &url, "-c", "8", "-d", "3s", "--p99", "20ms"]);
     bench.expect(0, &["run", &url, "-c", "8", "-d", "3s", "--p99", "5s"]);
 }

@@ -16,15 +16,15 @@ const STEP: Duration = Duration::from_secs(10);
 /// The time of the whole where the ladder is searched for and no step's time is given: that of `plimsoll URL`.
 const BUDGET: Duration = Duration::from_secs(90);
 
+const KEYS: [&str; 8] = ["ladder", "rate", "arrivals", "search", "step", "warm", "budget", "within"];
+
 /// The time of a ladder and of the search for the rate that is overloaded, and the width of its interval.
 const SEARCH_BUDGET: Duration = Duration::from_secs(180);
 const SEARCH_TOLERANCE: f64 = 0.05;
 
 /// The load: a ladder, rates, or the ladder that finds its own end; and how long it is held at most before the first step.
 pub(super) fn load(file: &Section<'_>) -> Result<(LoadSpec, Option<Duration>)> {
-    let Some(section) = file.section("load", &["ladder", "rate", "search", "step", "warm"])? else {
-        return Ok((search(None), None));
-    };
+    let Some(section) = file.section("load", &KEYS)? else { return Ok((doubling(None, None), None)) };
     section.at_most_one(&["ladder", "rate", "search"])?;
     let load = held(&section)?;
     // With no time at all a variant takes back what its file says.
@@ -35,7 +35,7 @@ pub(super) fn load(file: &Section<'_>) -> Result<(LoadSpec, Option<Duration>)> {
 fn held(section: &Section<'_>) -> Result<LoadSpec> {
     let step = section.read("step", Entry::duration)?;
     if let Some(rate) = section.get("rate") {
-        return rates(&rate, step.unwrap_or(STEP));
+        return rates(&rate, step.unwrap_or(STEP), section.read("arrivals", arrivals)?);
     }
     if let Some(ladder) = section.get("ladder") {
         let steps = ladder.one_or_more()?.iter().map(Entry::count).collect::<Result<_>>()?;
@@ -45,12 +45,32 @@ fn held(section: &Section<'_>) -> Result<LoadSpec> {
         Some(asked) if !asked.boolean()? => {
             Err(asked.wrong("true, or left out with a ladder or a rate in its place"))
         }
-        _ => Ok(search(step)),
+        _ => Ok(doubling(step, section.read("budget", Entry::duration)?)),
     }
 }
 
-pub(super) fn search(step: Option<Duration>) -> LoadSpec {
-    LoadSpec::Ladder { steps: None, step_limit: step, budget: step.is_none().then_some(BUDGET) }
+/// A ladder that finds its own end.
+pub(super) fn doubling(step: Option<Duration>, budget: Option<Duration>) -> LoadSpec {
+    let budget = budget.or(step.is_none().then_some(BUDGET));
+    LoadSpec::Ladder { steps: None, step_limit: step, budget }
+}
+
+/// The search for the highest rate of arrivals after the ladder, if it is asked for.
+pub(super) fn search(file: &Section<'_>, load: &LoadSpec) -> Result<Option<RateSearchOrder>> {
+    let Some(section) = file.section("load", &KEYS)?.filter(|section| section.get("search").is_some()) else {
+        return Ok(None);
+    };
+    let LoadSpec::Ladder { budget, .. } = load else { return Ok(None) };
+    let within = section.read("within", Entry::ratio)?.map(|tolerance| RateSearchOrder { tolerance });
+    Ok(Some(within.unwrap_or_else(|| RateSearchOrder::within(budget.unwrap_or(BUDGET)))))
+}
+
+/// How the requests of a rate are spread over time.
+fn arrivals(entry: &Entry<'_>) -> Result<ArrivalProcess> {
+    Ok(match entry.one_of(&["constant", "poisson"], "constant or poisson")?.as_str() {
+        "poisson" => ArrivalProcess::Poisson,
+        _ => ArrivalProcess::Constant,
+    })
 }
 
 /// Overloads rest on conditions, on users who give up, and, where their rate is not given, on a search for it.
@@ -67,7 +87,7 @@ pub(super) fn add_what_overloads_need(spec: &mut PlanSpec) {
 }
 
 /// One rate, several one after another, or stages as they are typed on the command line.
-fn rates(entry: &Entry<'_>, duration: Duration) -> Result<LoadSpec> {
+fn rates(entry: &Entry<'_>, duration: Duration, arrivals: Option<ArrivalProcess>) -> Result<LoadSpec> {
     let profile = match entry.string().ok().filter(|text| text.contains('(')) {
         Some(text) => {
             text.parse().map_err(|_| entry.wrong("stages such as \"ramp(100,5k,30s) const(5k,1m)\""))?
@@ -83,7 +103,7 @@ fn rates(entry: &Entry<'_>, duration: Duration) -> Result<LoadSpec> {
         }
     };
     let duration = matches!(profile, RateProfile::Constant(_)).then_some(duration);
-    let arrivals = ArrivalProcess::Constant;
+    let arrivals = arrivals.unwrap_or(ArrivalProcess::Constant);
     Ok(LoadSpec::Single { connections: None, profile: Some(profile), arrivals, duration, requests_max: None })
 }
 

@@ -13,7 +13,9 @@ fn rivals(table: &str, key: &str) -> &'static [&'static str] {
         ("target", "method" | "body") => &["requests"],
         ("target", "cacert") => &["insecure"],
         ("target", "insecure") => &["cacert"],
-        ("load", "ladder" | "rate" | "search") => &["ladder", "rate", "search"],
+        ("load", "ladder" | "rate" | "search") => {
+            &["ladder", "rate", "arrivals", "search", "budget", "within"]
+        }
         ("expect", "either") => &["limit", "where", "size"],
         ("expect", "limit") => &["either", "where", "size"],
         ("expect", "where" | "size") => &["either"],

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use super::*;
-use crate::{Level, Limit, LoadSpec, Probe, RateProfile};
+use crate::{ArrivalProcess, Level, Limit, LoadSpec, Probe, RateProfile};
 
 const WHOLE: &str = r#"
 name  = "two-apis-behind-nginx"
@@ -152,6 +152,7 @@ fn a_load_is_a_ladder_rates_or_searched_for() {
     let seconds = |seconds| Some(Duration::from_secs(seconds));
     assert_eq!(ladder(""), (None, None, seconds(90)));
     assert_eq!(ladder("[load]\nsearch = true\nstep = \"2s\""), (None, seconds(2), None));
+    assert_eq!(ladder("[load]\nsearch = true\nbudget = \"2m\"").2, seconds(120));
     assert_eq!(ladder("[load]\nladder = [\"1k\"]"), (Some(vec![1000]), seconds(10), None));
     let rate = |lines: &str| match load(lines) {
         LoadSpec::Single { profile: Some(profile), duration, .. } => (profile, duration),
@@ -161,6 +162,36 @@ fn a_load_is_a_ladder_rates_or_searched_for() {
     let (profile, duration) = rate("[load]\nrate = [100, \"2k\"]\nstep = \"5s\"");
     assert_eq!((profile.to_string().as_str(), duration), ("const(100,5s) const(2000,5s)", None));
     assert_eq!(rate("[load]\nrate = \"ramp(1,2,3s)\"").0.to_string(), "ramp(1,2,3s)");
+    let spread = |lines: &str| match load(lines) {
+        LoadSpec::Single { arrivals, .. } => arrivals,
+        other @ LoadSpec::Ladder { .. } => panic!("{other:?}"),
+    };
+    assert_eq!(spread("[load]\nrate = 5"), ArrivalProcess::Constant);
+    assert_eq!(spread("[load]\nrate = 5\narrivals = \"poisson\""), ArrivalProcess::Poisson);
+}
+
+#[test]
+fn a_search_is_as_narrow_as_is_asked_for_or_as_its_budget_allows() {
+    let tolerance = |lines: &str| {
+        let file = PlanFile::parse(&format!("[target]\nurl = \"http://a/\"\n{lines}")).unwrap();
+        file.spec.search.map(|order| order.tolerance)
+    };
+    assert_eq!(tolerance("[load]\nsearch = true"), Some(0.05));
+    assert_eq!(tolerance("[load]\nsearch = true\nbudget = \"10m\""), Some(0.02));
+    assert_eq!(tolerance("[load]\nsearch = true\nwithin = \"1%\""), Some(0.01));
+    assert_eq!(tolerance("[load]\nladder = [1, 2]"), None);
+    assert_eq!(tolerance(""), None, "the ladder alone");
+}
+
+#[test]
+fn conditions_of_a_file_are_typed_as_on_the_command_line() {
+    let read = |lines: &str| PlanFile::parse(&format!("[target]\nurl = \"http://a/\"\n[slo]\n{lines}"));
+    let slo = read("p99 = \"500ms\"\nconditions = [\"p50<20ms\", \"errors<1%\"]").unwrap().spec.slo;
+    assert_eq!((slo.limit_ms(50.0), slo.limit_ms(99.0)), (Some(20.0), Some(500.0)));
+    assert_eq!(slo.success_ratio, Some(0.99));
+    for wrong in ["conditions = [\"p50\"]", "p99 = \"1s\"\nconditions = [\"p99<2s\"]"] {
+        assert!(matches!(read(wrong).unwrap_err().problem, Problem::Conditions(_)), "{wrong}");
+    }
 }
 
 #[test]

@@ -40,7 +40,7 @@ fn capacity(findings: &Findings) -> String {
             served(step, findings),
             load_of(step),
             successes(step, findings),
-            if_known(slo.as_ref(), |slo| within(&slo.slo)),
+            if_known(slo.as_ref(), |slo| words::within(&slo.slo)),
             if_known(unfinished(findings), |why| format!("; {why}"))
         ),
     };
@@ -80,20 +80,12 @@ pub(super) fn target_lost(findings: &Findings) -> String {
     })
 }
 
-/// `, within p99 ≤ 500 ms and success ≥ 99.95 %`, as far as any was asked for.
-pub(super) fn within(slo: &Slo) -> String {
-    let mut limits: Vec<String> = words::limits(slo).collect();
-    let Some(last) = limits.pop() else { return String::new() };
-    let others = if limits.is_empty() { String::new() } else { limits.join(", ") + " and " };
-    format!(", within {others}{last}")
-}
-
 fn no_step_within(url: &str, check: &SloCheck, best: &StepSummary, findings: &Findings) -> String {
     let success = best.success_ratio.map_or_else(|| "not known".to_owned(), percent_text);
     if check.is_too_slow() || check.success == Held::No {
         return format!(
             "{url} held no tested load{}. Its best throughput was {} at {}, with p99 {} and success {success}.",
-            within(&check.slo),
+            words::within(&check.slo),
             throughput(best.throughput, findings.lower_bound),
             load_of(best),
             percentile(best.latency.p99),
@@ -104,7 +96,7 @@ fn no_step_within(url: &str, check: &SloCheck, best: &StepSummary, findings: &Fi
         served(best, findings),
         load_of(best),
         if_known(unfinished(findings), |why| format!("; {why}")),
-        within(&check.slo).trim_start_matches(','),
+        words::within(&check.slo).trim_start_matches(','),
         percentile(best.latency.p99),
     )
 }

@@ -4,10 +4,10 @@ use plimsoll_analyze::{Breach, Drift, Findings, RateSearch, SearchEnd, TrialOutc
 use plimsoll_plan::Load;
 use plimsoll_units::{count_text, duration_text, share_text};
 
-use super::claim::within;
 use super::paragraph::headed;
 use super::table::table;
 use crate::amount::{list, percentile, ratio, seconds};
+use crate::words;
 
 /// An interval that a longer search would narrow.
 const WIDE: f64 = 0.03;
@@ -15,7 +15,7 @@ const WIDE: f64 = 0.03;
 /// What the target holds, as the rest of a sentence that begins with its URL; `None` without a search.
 pub(super) fn held(findings: &Findings) -> Option<String> {
     let search = findings.search.as_ref()?;
-    let within = within(&findings.plan.slo);
+    let within = words::within(&findings.plan.slo);
     let text = match (search.held_per_sec, &search.broken_per_sec) {
         (Some(held), Some(broken)) => format!(
             "holds {} requests/s that arrive at random{within}. {}{}",

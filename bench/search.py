@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+"""How well a search finds the highest rate within its conditions: ten searches of each target, and long runs around what they found.
+
+Each target is a lab file of bench/search/. A search is one `plimsoll lab run`; its answer is the rate that held and the rate that broke.
+The truth is bracketed by long loads of Poisson arrivals at rates around the answers: the highest of them that keeps its conditions over the
+whole time. What was measured before is kept in bench/out/search.json, so that a benchmark that was broken off goes on.
+
+    python3 bench/search.py [--runs 10] [--seconds 60] [--targets pool,cpu] [--limit SECONDS]
+"""
+
+import argparse
+import json
+import pathlib
+import statistics
+import subprocess
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+FILES = ROOT / "bench" / "search"
+KEPT = ROOT / "bench" / "out" / "search.json"
+# The truth is looked for between these multiples of the median answer.
+AROUND = [0.94, 0.97, 1.0, 1.03, 1.06, 1.09, 1.12]
+
+
+def lab(binary, file, folder):
+    """The JSON of the one run of a lab file."""
+    command = [binary, "lab", "run", str(file), "--json", "--out", str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+    if done.returncode not in (0, 3):
+        raise SystemExit(f"search: {' '.join(command)} ended with {done.returncode}:\n{done.stderr}")
+    run = next(pathlib.Path(folder).glob("*.plimsoll"))
+    shown = subprocess.run([binary, "report", str(run), "--json"], capture_output=True, text=True, check=False)
+    return json.loads(shown.stdout)
+
+
+def variant(file, load, folder):
+    """The same lab under another load."""
+    text = file.read_text(encoding="utf-8")
+    head, rest = text.split("[load]\n", 1)
+    rest = rest[rest.index("["):]
+    # Paths in a lab file begin at its own folder.
+    text = f"{head}[load]\n{load}\n{rest}".replace("${dir}", str(file.parent))
+    path = pathlib.Path(folder) / file.name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def search(binary, file):
+    """One search: the rates at both ends, what broke, and how long all of it took."""
+    with tempfile.TemporaryDirectory() as folder:
+        began = time.monotonic()
+        document = lab(binary, file, folder)
+        took = time.monotonic() - began
+    found = document["search"] or {}
+    keys = ("held_per_sec", "broken_per_sec", "breach", "end", "drift")
+    return {key: found.get(key) for key in keys} | {"seconds": took, "trials": len(found.get("trials", []))}
+
+
+def holds(binary, file, rate, seconds):
+    """Whether a long load at this rate keeps the conditions of the file."""
+    with tempfile.TemporaryDirectory() as folder:
+        load = f'rate = {rate:.1f}\narrivals = "poisson"\nstep = "{seconds}s"'
+        document = lab(binary, variant(file, load, folder), folder)
+    slo, step = document["answer"]["slo"], document["steps"][0]
+    late = [limit for limit in slo["latency"]
+            if (value := percentile(step, limit["percentile"])) is None or value > limit["limit_ms"]]
+    success = step["success_ratio"] >= (slo["success_ratio"] or 0)
+    # A queue that still grows at the end has not reached its limit yet.
+    grows = step["throughput_per_sec"] < 0.99 * rate
+    return not late and success and not grows
+
+
+def percentile(step, percent):
+    return step["latency_ms"][f"p{percent:g}".replace(".", "")]
+
+
+def truth(binary, file, rates, seconds):
+    """The highest of these rates that holds, and the lowest above it that does not."""
+    held, broken = None, None
+    for rate in rates:
+        if holds(binary, file, rate, seconds):
+            held = rate
+        else:
+            broken = rate
+            break
+    return held, broken
+
+
+def summary(kept):
+    """A line for each target."""
+    lines = ["| target | searches | λ* median | spread | seconds | truth | inside | what broke |",
+             "| --- | --- | --- | --- | --- | --- | --- | --- |"]
+    for name, one in kept.items():
+        runs = [run for run in one["runs"] if run["held_per_sec"] and run["broken_per_sec"]]
+        if not runs:
+            continue
+        middles = [(run["held_per_sec"] * run["broken_per_sec"]) ** 0.5 for run in runs]
+        spread = (max(middles) - min(middles)) / statistics.median(middles)
+        inside, known = "", ""
+        if one.get("truth"):
+            low, high = one["truth"]
+            known = f"{low or 0:,.0f} to {high or 0:,.0f}"
+            hit = [run for run in runs if run["held_per_sec"] <= (high or 0) and run["broken_per_sec"] >= (low or 0)]
+            inside = f"{len(hit)} of {len(runs)}"
+        breaches = ", ".join(sorted({run["breach"] or "" for run in runs}))
+        lines.append(f"| {name} | {len(runs)} of {len(one['runs'])} | {statistics.median(middles):,.0f} | {spread:.1%} "
+                     f"| {statistics.median(run['seconds'] for run in runs):.0f} | {known} | {inside} | {breaches} |")
+    return "\n".join(lines)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--binary", default=str(ROOT / "target" / "release" / "plimsoll"))
+    parser.add_argument("--runs", type=int, default=10)
+    parser.add_argument("--seconds", type=int, default=60, help="how long one load of the truth lasts")
+    parser.add_argument("--targets", default=",".join(sorted(file.stem for file in FILES.glob("*.toml"))))
+    parser.add_argument("--limit", type=float, default=float("inf"), help="begin nothing more after so many seconds")
+    options = parser.parse_args()
+    ends = time.monotonic() + options.limit
+    kept = json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else {}
+    KEPT.parent.mkdir(parents=True, exist_ok=True)
+
+    def keep():
+        KEPT.write_text(json.dumps(kept, indent=1), encoding="utf-8")
+
+    names = options.targets.split(",")
+    # Interleaved, so that a slow quarter of an hour is no target's alone.
+    for number in range(options.runs):
+        for name in names:
+            one = kept.setdefault(name, {"runs": []})
+            if len(one["runs"]) <= number and time.monotonic() < ends:
+                one["runs"].append(search(options.binary, FILES / f"{name}.toml"))
+                keep()
+                print(name, one["runs"][-1], flush=True)
+    for name in names:
+        one = kept.get(name, {"runs": []})
+        runs = [run for run in one["runs"] if run["held_per_sec"] and run["broken_per_sec"]]
+        if len(one["runs"]) < options.runs or not runs or one.get("truth") or time.monotonic() > ends:
+            continue
+        middle = statistics.median((run["held_per_sec"] * run["broken_per_sec"]) ** 0.5 for run in runs)
+        one["truth"] = truth(options.binary, FILES / f"{name}.toml", [part * middle for part in AROUND], options.seconds)
+        keep()
+    print(summary(kept))
+
+
+if __name__ == "__main__":
+    main()
