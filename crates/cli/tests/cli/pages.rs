@@ -51,6 +51,8 @@ fn brief(line: &str, target: &Target) -> String {
     let rest = line.strip_prefix("plimsoll ").unwrap().to_owned();
     if rest.trim_start_matches('\'').starts_with("http://") {
         line.push_str(" --budget 4s");
+    } else if rest.starts_with("search ") && !rest.contains("--budget") {
+        line.push_str(" --budget 12s");
     } else if rest.starts_with("sweep") && !rest.contains("--step") {
         line.push_str(" --step 300ms");
     }
