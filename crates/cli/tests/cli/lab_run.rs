@@ -76,8 +76,10 @@ fn runs_of_a_file_are_compared_and_a_lab_stays_up_while_its_hosts_are_the_same()
     let dear = &compared["runs"][1];
     assert!(dear["best"]["throughput_ratio"].as_f64().unwrap() < 0.8, "{dear}");
     assert_eq!((dear["rows"].as_array().unwrap().len(), &dear["cpu"]), (2, &Value::Null));
+    // Runs of the same requests stand together.
+    assert_eq!(names(&found["tiers"]["rows"]), ["shop", "same", "two", "dear"]);
     let machines = |row: usize| &found["tiers"]["rows"][row]["tiers"][0]["machines"];
-    assert_eq!((machines(0), machines(3)), (&1.into(), &2.into()));
+    assert_eq!((machines(0), machines(2)), (&1.into(), &2.into()));
     assert_eq!(
         (&found["machines"]["target_per_sec"], &found["machines"]["tiers"][0]["tier"]),
         (&10_000.0.into(), &"api".into())

@@ -151,7 +151,7 @@ mod tests {
         let texts = |values: &[f64]| -> Vec<String> {
             Axis::around_zero("", values.iter().copied()).ticks().into_iter().map(|(_, text)| text).collect()
         };
-        assert_eq!(texts(&[-3.0, 8.0]), ["-5.0", "-2.5", "0", "2.5", "5.0", "7.5", "10.0"]);
+        assert_eq!(texts(&[-3.0, 8.0]), ["-4", "-2", "0", "2", "4", "6", "8", "10"]);
         assert_eq!(texts(&[1200.0, f64::NAN]), ["0", "250", "500", "750", "1,000", "1,250", "1,500"]);
         assert_eq!(texts(&[]), ["-1.0", "-0.5", "0", "0.5", "1.0"]);
     }
