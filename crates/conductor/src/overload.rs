@@ -72,7 +72,7 @@ impl Session<'_> {
             }
             let is_down = is_watched && end != StepEnd::Steady;
             if number < last {
-                self.await_sample(if is_down { rest } else { REST }, |_| false);
+                self.pause(if is_down { rest } else { REST });
             }
         }
         Ok(())

@@ -79,7 +79,7 @@ impl Session<'_> {
             };
             rate_per_sec = next;
             if is_overloaded && !at_once {
-                self.await_sample(REST, |_| false);
+                self.pause(REST);
             }
         }
     }

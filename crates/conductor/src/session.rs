@@ -84,6 +84,20 @@ impl Session<'_> {
         );
     }
 
+    /// Lets this time pass, or less if the user ends the run, and records the samples that come meanwhile.
+    pub(crate) fn pause(&mut self, time: Duration) {
+        let deadline = self.recorder.now() + time;
+        loop {
+            let wait = deadline.since(self.recorder.now()).min(POLL_INTERVAL);
+            if wait.is_zero() || self.interrupted() {
+                return;
+            }
+            if !self.hosts.await_more(wait, &mut self.recorder) {
+                std::thread::sleep(wait);
+            }
+        }
+    }
+
     /// Records the samples that hosts were asked for before, and one of this machine.
     pub(crate) fn collect_samples(&mut self) {
         self.hosts.sample_generator(&mut self.recorder);
