@@ -22,6 +22,13 @@ use crate::{
 pub use bracket::{Bracket, Trial};
 pub use judge::Judge;
 
+/// The longest time of one trial: a part of what is left, within these bounds.
+const TRIALS_LEFT: u32 = 4;
+const SHORTEST: Duration = Duration::from_secs(8);
+const LONGEST: Duration = Duration::from_secs(60);
+/// How many times the shortest time in which a rate can hold a trial may take.
+const ENOUGH: f64 = 1.5;
+
 /// Whether a step belongs to the search of its run: the steps of the ladder before it have no rate, and overloads have several.
 pub(crate) fn is_trial(plan: &Plan, step: &Step) -> bool {
     plan.search.is_some() && step.rate_per_sec.is_some() && step.stages.is_empty()
@@ -33,6 +40,21 @@ const OUT_OF_REACH: f64 = 1.25;
 
 /// A rate that broke is followed by a rest at least so long, unless the way down from an overload is tried.
 pub const REST: Duration = Duration::from_secs(1);
+
+/// How long a trial of this rate, in requests per second, may take of the budget that is left; `None` if that is too little. A slow
+/// page takes the time that enough of its responses take.
+pub fn longest_trial(
+    slo: &Slo,
+    rate_per_sec: f64,
+    tolerance: f64,
+    left: Option<Duration>,
+) -> Option<Duration> {
+    let responses_sec = fewest_responses(slo) as f64 / rate_per_sec;
+    let needed_sec = ENOUGH * responses_sec.max(judge::held_sec(rate_per_sec, tolerance));
+    let shortest = Duration::try_from_secs_f64(needed_sec).unwrap_or(LONGEST).clamp(SHORTEST, LONGEST);
+    let Some(left) = left else { return Some(LONGEST) };
+    (left >= shortest).then(|| (left / TRIALS_LEFT).clamp(shortest, LONGEST))
+}
 
 /// One step of a search; `None` for any other. `before` is the trial before it.
 ///
@@ -53,7 +75,8 @@ pub fn trial(
     let workers = frames.iter().map(|frame| frame.head.worker).collect::<BTreeSet<_>>();
     let mut judge = Judge::new(plan.slo.clone(), rate_per_sec, workers.len(), order.tolerance);
     frames.iter().try_for_each(|frame| judge.add(frame))?;
-    let outcome = match judge.outcome() {
+    let known = if step.end == StepEnd::Cut { judge.outcome() } else { judge.last_outcome() };
+    let outcome = match known {
         Some(TrialOutcome::Held) => TrialOutcome::Held,
         _ if step.end == StepEnd::TargetLost => TrialOutcome::Broken(Breach::Success),
         _ if is_generator_limited(&summary) => TrialOutcome::GeneratorLimited,
@@ -74,9 +97,9 @@ fn is_after_overload(run: &Run, before: &TrialSummary, step: &Step) -> bool {
 }
 
 /// The responses, none of them late, that decide that a rate holds all limits of latency.
-pub fn fewest_responses(slo: &Slo) -> u64 {
+fn fewest_responses(slo: &Slo) -> u64 {
     let shares = slo.latency.iter().map(LatencyLimit::late_ratio).filter(|share| *share > 0.0);
-    shares.map(fewest_trials).max().unwrap_or_default()
+    shares.map(|share| fewest_trials(share, judge::FINE)).max().unwrap_or_default()
 }
 
 /// The trials as the choice of the next rate sees them.

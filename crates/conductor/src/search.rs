@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use plimsoll_analyze::search::bracket::{self, Next};
-use plimsoll_analyze::search::{Judge, REST, fewest_responses, trial, tried};
+use plimsoll_analyze::search::{Judge, REST, longest_trial, trial, tried};
 use plimsoll_analyze::{StepSummary, TrialOutcome, TrialSummary, analyze};
 use plimsoll_engine::EngineError;
 use plimsoll_plan::{ArrivalProcess, Level, Load, RateProfile, RateSearchOrder};
@@ -16,14 +16,6 @@ use crate::step::EndsWhen;
 
 /// The first rate, as a part of what the ladder served at most: a loop that does not wait for answers queues before that.
 const FIRST_PART: f64 = 0.9;
-/// The longest time of one trial: a part of what is left, within these bounds.
-const TRIALS_LEFT: u32 = 5;
-const SHORTEST: Duration = Duration::from_secs(8);
-const LONGEST: Duration = Duration::from_secs(60);
-
-/// How many times the responses of a trial are to be those that decide one without a late response.
-const ENOUGH: f64 = 1.5;
-
 /// A rate that is tried, and how.
 #[derive(Debug, Clone, Copy)]
 struct TrialOrder {
@@ -63,7 +55,9 @@ impl Session<'_> {
         let mut trials: Vec<TrialSummary> = Vec::new();
         let mut rate_per_sec = first;
         loop {
-            let Some(limit) = self.trial_limit(rate_per_sec) else {
+            let left = self.budget.left(self.recorder.now());
+            let Some(limit) = longest_trial(&self.context.plan.slo, rate_per_sec, order.tolerance, left)
+            else {
                 self.note_end_of_search(rate_per_sec);
                 return Ok(());
             };
@@ -82,15 +76,6 @@ impl Session<'_> {
                 self.pause(REST);
             }
         }
-    }
-
-    /// How long the next trial, of this rate, may take; `None` if too little of the budget is left. A slow page takes the time
-    /// that enough of its responses take.
-    fn trial_limit(&self, rate_per_sec: f64) -> Option<Duration> {
-        let needed_sec = ENOUGH * fewest_responses(&self.context.plan.slo) as f64 / rate_per_sec;
-        let shortest = Duration::try_from_secs_f64(needed_sec).unwrap_or(LONGEST).clamp(SHORTEST, LONGEST);
-        let Some(left) = self.budget.left(self.recorder.now()) else { return Some(LONGEST) };
-        (left >= shortest).then(|| (left / TRIALS_LEFT).clamp(shortest, LONGEST))
     }
 
     /// Makes one step; `None` if the run ends with it.

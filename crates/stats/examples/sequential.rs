@@ -7,13 +7,14 @@
 
 #![expect(clippy::print_stdout, reason = "a program that prints a table")]
 
-use plimsoll_stats::sequential::{Side, Tally, side};
+use plimsoll_stats::sequential::{Precision, Side, Tally, side};
 use plimsoll_testkit::Noise;
 use statrs::distribution::{Binomial, DiscreteCDF};
 
 const SERVED_PER_SEC: f64 = 2000.0;
 const LIMIT_SEC: f64 = 0.05;
 const ALLOWED: f64 = 0.01;
+const PRECISION: Precision = Precision { factor: 2.0, error: 0.05 };
 const QUEUES: u64 = 400;
 
 /// The responses of each tenth of a second.
@@ -44,7 +45,7 @@ type Rule = fn(&[Tally]) -> Option<Side>;
 
 /// The test of this crate.
 fn ours(tallies: &[Tally]) -> Option<Side> {
-    side(tallies, ALLOWED)
+    side(tallies, ALLOWED, PRECISION)
 }
 
 /// The same with trials taken to be independent: all in one batch.

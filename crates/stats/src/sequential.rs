@@ -2,13 +2,21 @@
 
 use crate::batch_means::{BATCHES, split};
 
-/// The test decides between these multiples of the allowed share: at the lower one it says "above" in at most one case of
-/// twenty, at the higher one "below".
-const BELOW: f64 = 0.5;
-const ABOVE: f64 = 2.0;
+/// What a test decides between, and how often it may be wrong there.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Precision {
+    /// The test decides between the allowed share divided and multiplied by this, which is above 1.
+    pub factor: f64,
+    /// How often, at the lower share, it says "above", and at the higher one "below": α = β, below 0.5.
+    pub error: f64,
+}
 
-/// ln((1 − α)/α) for α = β = 0.05: the log likelihood ratio at which either answer is given.
-const BOUNDARY: f64 = 2.944_438_979_166_440_3;
+impl Precision {
+    /// The log likelihood ratio at which either answer is given, ln((1 − α)/α).
+    fn boundary(self) -> f64 {
+        ((1.0 - self.error) / self.error).ln()
+    }
+}
 
 /// Trials of a stretch of time, and how many of them were hits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -29,35 +37,38 @@ pub enum Side {
 /// The side of `allowed` on which the share of hits lies; `None` while that is open, and with fewer tallies than
 /// [`BATCHES`].
 ///
-/// It is Wald's test of p₀ = p/2 against p₁ = 2p (*Sequential Tests of Statistical Hypotheses*, 1945), which ends when
+/// It is Wald's test of p₀ = p/f against p₁ = f·p for the factor f (*Sequential Tests of Statistical Hypotheses*, 1945), which ends
+/// when
 ///
 ///   h·ln(p₁/p₀) + (n − h)·ln((1 − p₁)/(1 − p₀))
 ///
-/// leaves ±ln(19), for h hits of n. It supposes trials that do not depend on each other. Late responses come in bursts, so
+/// leaves ±ln((1 − α)/α), for h hits of n. It supposes trials that do not depend on each other. Late responses come in bursts, so
 /// the sum is divided by the dispersion φ ≥ 1 of ten batches, as in quasi-likelihood (McCullagh and Nelder, *Generalized
 /// Linear Models*, 1989, section 4.5). It is that of the hits or of the near ones, whichever is larger: before the first
 /// burst of hits, only the near ones show that there are bursts.
 ///
 /// ```
-/// # use plimsoll_stats::sequential::{Side, Tally, side};
+/// # use plimsoll_stats::sequential::{Precision, Side, Tally, side};
+/// let precision = Precision { factor: 2.0, error: 0.05 };
 /// let clean = [Tally { trials: 100, hits: 0, near: 0 }; 10];
-/// assert_eq!(side(&clean, 0.01), Some(Side::Below));
+/// assert_eq!(side(&clean, 0.01, precision), Some(Side::Below));
 /// let late = [Tally { trials: 100, hits: 5, near: 9 }; 10];
-/// assert_eq!(side(&late, 0.01), Some(Side::Above));
-/// assert_eq!(side(&[Tally { trials: 10, hits: 0, near: 0 }; 10], 0.01), None, "100 trials are too few");
+/// assert_eq!(side(&late, 0.01, precision), Some(Side::Above));
+/// assert_eq!(side(&[Tally { trials: 10, hits: 0, near: 0 }; 10], 0.01, precision), None, "100 trials are too few");
 /// ```
-pub fn side(tallies: &[Tally], allowed: f64) -> Option<Side> {
+pub fn side(tallies: &[Tally], allowed: f64, precision: Precision) -> Option<Side> {
     if tallies.len() < BATCHES {
         return None;
     }
     let all = sum(tallies);
-    let (below, above) = hypotheses(allowed);
+    let boundary = precision.boundary();
+    let (below, above) = hypotheses(allowed, precision.factor);
     let misses = (all.trials - all.hits.min(all.trials)) as f64;
     let ratio = all.hits as f64 * (above / below).ln() + misses * ((1.0 - above) / (1.0 - below)).ln();
     let ratio = ratio / dispersion(tallies, |tally| tally.hits).max(dispersion(tallies, |tally| tally.near));
     match () {
-        () if ratio >= BOUNDARY => Some(Side::Above),
-        () if ratio <= -BOUNDARY => Some(Side::Below),
+        () if ratio >= boundary => Some(Side::Above),
+        () if ratio <= -boundary => Some(Side::Below),
         () => None,
     }
 }
@@ -65,17 +76,18 @@ pub fn side(tallies: &[Tally], allowed: f64) -> Option<Side> {
 /// The fewest trials, none of them a hit, after which [`side`] says that the share of hits is below `allowed`.
 ///
 /// ```
-/// # use plimsoll_stats::sequential::fewest_trials;
-/// assert_eq!([0.5, 0.01, 0.001].map(fewest_trials), [3, 194, 1961]);
+/// # use plimsoll_stats::sequential::{Precision, fewest_trials};
+/// let precision = Precision { factor: 2.0, error: 0.05 };
+/// assert_eq!([0.5, 0.01, 0.001].map(|allowed| fewest_trials(allowed, precision)), [3, 194, 1961]);
 /// ```
-pub fn fewest_trials(allowed: f64) -> u64 {
-    let (below, above) = hypotheses(allowed);
-    (BOUNDARY / ((1.0 - below) / (1.0 - above)).ln()).ceil() as u64
+pub fn fewest_trials(allowed: f64, precision: Precision) -> u64 {
+    let (below, above) = hypotheses(allowed, precision.factor);
+    (precision.boundary() / ((1.0 - below) / (1.0 - above)).ln()).ceil() as u64
 }
 
 /// The shares that the test decides between.
-fn hypotheses(allowed: f64) -> (f64, f64) {
-    (BELOW * allowed, (ABOVE * allowed).min(1.0 - (1.0 - allowed) / ABOVE))
+fn hypotheses(allowed: f64, factor: f64) -> (f64, f64) {
+    (allowed / factor, (factor * allowed).min(1.0 - (1.0 - allowed) / factor))
 }
 
 fn sum(tallies: &[Tally]) -> Tally {
@@ -108,6 +120,8 @@ mod tests {
     use plimsoll_testkit::Noise;
 
     use super::*;
+
+    const PRECISION: Precision = Precision { factor: 2.0, error: 0.05 };
 
     /// The late responses of each tenth of a second of a server with one worker, to which requests come at random: response
     /// times T with P(T > t) = exp(−(μ − λ)·t), far from independent of each other.
@@ -151,7 +165,7 @@ mod tests {
         let mut tallies = Vec::new();
         for tenths in 1..=600 {
             tallies.push(queue.interval());
-            if let Some(side) = side(&tallies, 0.01).filter(|_| tenths >= 20) {
+            if let Some(side) = side(&tallies, 0.01, PRECISION).filter(|_| tenths >= 20) {
                 return (Some(side), f64::from(tenths) / 10.0);
             }
         }
@@ -174,18 +188,18 @@ mod tests {
     #[test]
     fn hits_in_bursts_decide_less_than_as_many_that_are_spread() {
         let spread = [Tally { trials: 1000, hits: 25, near: 30 }; 20];
-        assert_eq!(side(&spread, 0.01), Some(Side::Above));
+        assert_eq!(side(&spread, 0.01, PRECISION), Some(Side::Above));
         let mut bursts = [Tally { trials: 1000, ..Tally::default() }; 20];
         bursts[4] = Tally { trials: 1000, hits: 500, near: 600 };
-        assert_eq!(side(&bursts, 0.01), None);
+        assert_eq!(side(&bursts, 0.01, PRECISION), None);
     }
 
     #[test]
     fn a_share_of_nothing_or_of_everything_is_a_share() {
         let all = |trials: u64, hits: u64| [Tally { trials, hits, near: hits }; 20];
-        assert_eq!(side(&all(0, 0), 0.01), None);
-        assert_eq!(side(&all(100, 100), 0.5), Some(Side::Above));
-        assert_eq!(side(&all(1000, 0), 0.0005), Some(Side::Below));
-        assert_eq!(side(&all(1000, 1000), 0.99), Some(Side::Above));
+        assert_eq!(side(&all(0, 0), 0.01, PRECISION), None);
+        assert_eq!(side(&all(100, 100), 0.5, PRECISION), Some(Side::Above));
+        assert_eq!(side(&all(1000, 0), 0.0005, PRECISION), Some(Side::Below));
+        assert_eq!(side(&all(1000, 1000), 0.99, PRECISION), Some(Side::Above));
     }
 }

@@ -9,10 +9,12 @@ const DOWN: f64 = 0.85;
 const DOUBLINGS: usize = 5;
 /// No rate below this part of the first is tried.
 const LOWEST: f64 = 0.01;
-/// Trials that a rate needs to count as held or broken in the end.
+/// Trials at an end of the interval, or within it, that end needs.
 const CONFIRMED: usize = 2;
-/// Trials after which a rate is left undecided.
-const CLOSE_TRIALS: usize = 2;
+/// A rate is confirmed by another trial that far away, as a ratio, at most.
+const NEAR: f64 = 1.05;
+/// Two rates that differ by less than this ratio are the same.
+const ROUNDING: f64 = 1e-9;
 /// Trials of one rate for which the generator was the limit: one may be other work of the machine.
 const LIMITED: usize = 2;
 const TRIALS_MAX: usize = 60;
@@ -39,20 +41,47 @@ pub enum Next {
 }
 
 /// Where the maximum lies by the trials so far; later ones count before earlier ones that contradict them.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Bracket {
-    /// The highest rate that held and the number of trials in which it did.
+    /// The highest rate that held, confirmed by another trial at it or a little above where there is one.
     pub held_per_sec: Option<f64>,
-    held_trials: usize,
-    /// The lowest rate that broke, and how.
+    /// The lowest rate that broke, and how, confirmed by another trial at it or a little below where there is one.
     pub broken: Option<(f64, Breach)>,
-    broken_trials: usize,
     /// The lowest rate that the generator did not reach, with none above it that was decided.
     pub limited_per_sec: Option<f64>,
     /// A rate that held before and after broke right after an overload, requests per second.
     pub hysteresis_per_sec: Option<f64>,
     /// A rate that held before and broke right after an overload; it was not tried again since.
     doubtful_per_sec: Option<f64>,
+    /// The trials that no later one contradicts.
+    standing: Vec<Trial>,
+}
+
+/// The rates that held, highest first.
+fn held(trials: &[Trial]) -> Vec<f64> {
+    let held =
+        trials.iter().filter(|trial| trial.outcome == TrialOutcome::Held).map(|trial| trial.rate_per_sec);
+    let mut held: Vec<f64> = held.collect();
+    held.sort_by(|a, b| b.total_cmp(a));
+    held
+}
+
+/// The rates that broke, and how, lowest first.
+fn broken(trials: &[Trial]) -> Vec<(f64, Breach)> {
+    let broken = trials.iter().filter_map(|trial| match trial.outcome {
+        TrialOutcome::Broken(breach) => Some((trial.rate_per_sec, breach)),
+        TrialOutcome::Held | TrialOutcome::Close | TrialOutcome::GeneratorLimited => None,
+    });
+    let mut broken: Vec<(f64, Breach)> = broken.collect();
+    broken.sort_by(|a, b| a.0.total_cmp(&b.0));
+    broken
+}
+
+/// The first of these that so many trials confirm, or the first of all where none near it does.
+fn confirmed<T: Copy>(ends: &[T], rate: impl Fn(&T) -> f64) -> Option<T> {
+    let first = ends.first()?;
+    let near = |other: &&T| (rate(other) / rate(first)).ln().abs() < NEAR.ln();
+    ends.get(CONFIRMED - 1).filter(near).or(Some(first)).copied()
 }
 
 impl Bracket {
@@ -73,23 +102,12 @@ impl Bracket {
             standing.retain(|earlier| !contradicts(*trial, *earlier));
             standing.push(*trial);
         }
-        let is_held = |trial: &&Trial| trial.outcome == TrialOutcome::Held;
-        let held_per_sec = standing.iter().filter(is_held).map(|trial| trial.rate_per_sec).reduce(f64::max);
-        let broken = standing.iter().filter_map(|trial| match trial.outcome {
-            TrialOutcome::Broken(breach) => Some((trial.rate_per_sec, breach)),
-            TrialOutcome::Held | TrialOutcome::Close | TrialOutcome::GeneratorLimited => None,
-        });
-        let broken = broken.min_by(|a, b| a.0.total_cmp(&b.0));
-        let decided_at = |rate: f64| {
-            standing.iter().filter(|trial| is_decided(trial) && trial.rate_per_sec == rate).count()
-        };
         let above =
             |limited: &f64| trials.iter().all(|trial| trial.rate_per_sec <= *limited || !is_decided(trial));
         Self {
-            held_per_sec,
-            held_trials: held_per_sec.map_or(0, decided_at),
-            broken,
-            broken_trials: broken.map_or(0, |(rate, _)| decided_at(rate)),
+            held_per_sec: confirmed(&held(&standing), |rate| *rate),
+            broken: confirmed(&broken(&standing), |(rate, _)| *rate),
+            standing,
             limited_per_sec: limited(trials).filter(above),
             hysteresis_per_sec,
             doubtful_per_sec,
@@ -164,9 +182,10 @@ pub fn next(tolerance: f64, trials: &[Trial]) -> Next {
     if let Some(rate_per_sec) = bracket.doubtful_per_sec {
         return rested(rate_per_sec);
     }
-    let top = bracket.broken.map(|(rate, _)| rate).or(bracket.limited_per_sec);
-    match (bracket.held_per_sec, top) {
-        (Some(held), Some(top)) => between(tolerance, trials, &bracket, (held, top)),
+    let highest_held = held(&bracket.standing).first().copied();
+    let lowest_broken = broken(&bracket.standing).first().map(|(rate, _)| *rate);
+    match (highest_held, lowest_broken.or(bracket.limited_per_sec)) {
+        (Some(held), Some(top)) => between(tolerance, &bracket, (held, top)),
         (Some(held), None) => rested(above(trials, held)),
         (None, Some(top)) => below(trials, top, LOWEST * first.rate_per_sec),
         (None, None) => rested(last.rate_per_sec * DOWN),
@@ -187,36 +206,54 @@ fn above(trials: &[Trial], held: f64) -> f64 {
 
 /// Below the lowest rate that was tried: a little at first, then further each time.
 fn below(trials: &[Trial], top: f64, lowest: f64) -> Next {
-    let lowest_tried = trials.iter().map(|trial| trial.rate_per_sec).fold(top, f64::min);
-    let in_vain = trials.iter().rev().take_while(|trial| trial.outcome != TrialOutcome::Held).count();
-    let rate = lowest_tried * DOWN.powi(1 << in_vain.clamp(1, DOUBLINGS).saturating_sub(1));
+    let mut rates = trials.iter().map(|trial| trial.rate_per_sec);
+    let mut lowest_tried = rates.next().unwrap_or(top);
+    let mut in_vain = 0;
+    for rate in rates {
+        in_vain = if rate < lowest_tried { in_vain + 1 } else { 0 };
+        lowest_tried = lowest_tried.min(rate);
+    }
+    let rate = lowest_tried * DOWN.powi(1 << in_vain.min(DOUBLINGS - 1));
     if rate < lowest { Next::Done } else { rested(rate) }
 }
 
-/// The middle of the widest gap between the two; a rate within that was too near to be decided, once more; or the confirmation.
-fn between(tolerance: f64, trials: &[Trial], bracket: &Bracket, (held, top): (f64, f64)) -> Next {
-    let close: Vec<f64> = trials
-        .iter()
-        .filter(|trial| trial.outcome == TrialOutcome::Close)
-        .map(|trial| trial.rate_per_sec)
-        .filter(|rate| held < *rate && *rate < top)
-        .collect();
+/// The middle of the widest gap between the highest rate that held and the lowest that broke, until that is narrow; then the two
+/// ends of an interval about the middle, or about the rates that were too close to be decided.
+fn between(tolerance: f64, bracket: &Bracket, (held, top): (f64, f64)) -> Next {
+    let is_close = |trial: &&Trial| trial.outcome == TrialOutcome::Close;
+    let close = bracket.standing.iter().filter(is_close).map(|trial| trial.rate_per_sec);
+    let close: Vec<f64> = close.filter(|rate| held < *rate && *rate < top).collect();
     let mut rates: Vec<f64> = [held, top].iter().chain(&close).copied().collect();
     rates.sort_by(f64::total_cmp);
     let widest = rates.windows(2).max_by(|a, b| (a[1] / a[0]).total_cmp(&(b[1] / b[0])));
-    let once = |rate: &f64| close.iter().filter(|other| *other == rate).count() < CLOSE_TRIALS;
-    let again = close.iter().copied().find(once).filter(|_| top / held > 1.0 + tolerance);
-    let is_overloaded = trials.last().is_some_and(|last| matches!(last.outcome, TrialOutcome::Broken(_)));
-    let confirms_held = bracket.held_trials < CONFIRMED;
-    let confirms_top = bracket.broken.is_some() && bracket.broken_trials < CONFIRMED;
-    match (widest, again) {
-        (Some(&[low, high]), _) if high / low > 1.0 + tolerance => rested((low * high).sqrt()),
-        (_, Some(rate)) => rested(rate),
-        _ if confirms_held && (is_overloaded || !confirms_top) => {
-            Next::Try { rate_per_sec: held, at_once: true }
+    if let Some(&[low, high]) = widest
+        && high / low > 1.0 + tolerance
+    {
+        return rested((low * high).sqrt());
+    }
+    let step = (1.0 + tolerance).sqrt();
+    let middle = (held * top).sqrt();
+    let low = close.iter().copied().reduce(f64::min).unwrap_or(middle) / step;
+    let high = close.iter().copied().reduce(f64::max).unwrap_or(middle) * step;
+    confirmation(bracket, low, high)
+}
+
+/// The rate that confirms an end of the interval: an end is confirmed once two trials at it, or within the interval, came to the
+/// same.
+fn confirmation(bracket: &Bracket, low: f64, high: f64) -> Next {
+    let standing = &bracket.standing;
+    // Rates are products of roots.
+    let held = held(standing).iter().filter(|rate| **rate >= low * (1.0 - ROUNDING)).count();
+    let broken = broken(standing).iter().filter(|(rate, _)| *rate <= high * (1.0 + ROUNDING)).count();
+    let is_overloaded = standing.last().is_some_and(|last| matches!(last.outcome, TrialOutcome::Broken(_)));
+    let confirms_low = held < CONFIRMED;
+    let confirms_high = bracket.limited_per_sec.is_none() && broken < CONFIRMED;
+    match () {
+        () if confirms_low && (is_overloaded || !confirms_high) => {
+            Next::Try { rate_per_sec: low, at_once: true }
         }
-        _ if confirms_top => rested(top),
-        _ => Next::Done,
+        () if confirms_high => rested(high),
+        () => Next::Done,
     }
 }
 
@@ -253,9 +290,14 @@ mod tests {
             let (bracket, trials) = search(1000.0, first, |_, _, _| None);
             let (held, (broken, _)) = (bracket.held_per_sec.unwrap(), bracket.broken.unwrap());
             assert!(held <= 1000.0 && broken > 1000.0 && broken / held <= 1.03, "{held} {broken}");
-            assert_eq!((bracket.held_trials, bracket.broken_trials), (2, 2));
+            let count = |is: &dyn Fn(&&Trial) -> bool| trials.iter().filter(is).count();
+            let held_twice =
+                count(&|trial| trial.outcome == TrialOutcome::Held && trial.rate_per_sec >= held);
+            let broke_twice =
+                count(&|trial| trial.outcome != TrialOutcome::Held && trial.rate_per_sec <= broken);
+            assert!(held_twice >= 2 && broke_twice >= 2, "{trials:?}");
             assert_eq!((drift(0.03, &trials), bracket.hysteresis_per_sec), (None, None));
-            let descended = trials.iter().any(|trial| trial.after_overload && trial.rate_per_sec == held);
+            let descended = trials.iter().any(|trial| trial.after_overload && trial.rate_per_sec >= held);
             assert!(descended, "the rate that holds was tried on the way down: {trials:?}");
             assert!(trials.len() <= 20, "{first}: {} trials", trials.len());
         }

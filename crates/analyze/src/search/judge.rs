@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use plimsoll_plan::{LatencyLimit, Slo};
 use plimsoll_record::{CorruptHistogram, Frame, Histogram, Phase, latency_histogram};
 use plimsoll_stats::batch_means::{BATCHES, split};
-use plimsoll_stats::line;
-use plimsoll_stats::sequential::{Side, Tally, side};
+use plimsoll_stats::sequential::{Precision, Side, Tally, side};
+use plimsoll_stats::{line, t_quantile};
 
 use crate::{Breach, TrialOutcome};
 
@@ -18,10 +18,18 @@ const MAX_HELD_SEC: f64 = 10.0;
 const HORIZON_SEC: f64 = 30.0;
 /// Nothing is judged before, in seconds: connections are opened.
 const MIN_SEC: f64 = 1.0;
+/// The test of a share as long as there is time.
+pub(super) const FINE: Precision = Precision { factor: 1.5, error: 0.05 };
+/// The same once there is no more time.
+const COARSE: Precision = Precision { factor: 2.0, error: 0.1 };
+/// Responses within the first while are not counted as late or in time, in seconds: the queue is empty when a load begins.
+const WARM_SEC: f64 = 1.0;
 /// Where latency has no limit, a queue that takes so long to answer is one that grows, in seconds.
 const QUEUE_SEC: f64 = 1.0;
-/// A queue counts once it was there for so many intervals in a row: a burst is over sooner.
-const QUEUE_INTERVALS: usize = 5;
+/// A queue counts once it was there for this many times the limit of latency, within these bounds in seconds: a burst is over sooner.
+const BURST_LIMITS: f64 = 10.0;
+const MIN_BURST_SEC: f64 = 0.5;
+const MAX_BURST_SEC: f64 = 3.0;
 
 /// Judges one rate by the frames of its step, in any order of the workers.
 ///
@@ -32,6 +40,7 @@ const QUEUE_INTERVALS: usize = 5;
 pub struct Judge {
     slo: Slo,
     rate_per_sec: f64,
+    tolerance: f64,
     workers: usize,
     /// How long a rate must hold at least, in seconds.
     held_sec: f64,
@@ -41,6 +50,8 @@ pub struct Judge {
     /// How many intervals were judged.
     judged: usize,
     outcome: Option<TrialOutcome>,
+    /// The times of one frame: a histogram is large.
+    times: Histogram,
 }
 
 /// What all workers counted in one interval.
@@ -54,6 +65,12 @@ struct Interval {
     under_way: u64,
 }
 
+/// How long a rate must hold at least, in seconds. Of n arrivals at random two standard deviations are 2/√n: until that is within the
+/// tolerance, fewer may have come than at this rate on average.
+pub(super) fn held_sec(rate_per_sec: f64, tolerance: f64) -> f64 {
+    ((2.0 / tolerance).powi(2) / rate_per_sec).clamp(MIN_HELD_SEC, MAX_HELD_SEC)
+}
+
 /// Where a queue that goes on growing is after [`HORIZON_SEC`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Growth {
@@ -64,20 +81,18 @@ enum Growth {
 
 impl Judge {
     /// A judge of this rate, in requests per second, which so many workers make, in a search of this tolerance.
-    ///
-    /// Of n arrivals at random two standard deviations are 2/√n: until that is within the tolerance, fewer may have come than
-    /// at this rate on average.
     pub fn new(slo: Slo, rate_per_sec: f64, workers: usize, tolerance: f64) -> Self {
-        let arrivals = (2.0 / tolerance).powi(2);
         Self {
             slo,
             rate_per_sec,
+            tolerance,
             workers,
-            held_sec: (arrivals / rate_per_sec).clamp(MIN_HELD_SEC, MAX_HELD_SEC),
+            held_sec: held_sec(rate_per_sec, tolerance),
             last: BTreeMap::new(),
             intervals: BTreeMap::new(),
             judged: 0,
             outcome: None,
+            times: latency_histogram(),
         }
     }
 
@@ -90,15 +105,15 @@ impl Judge {
         if head.phase != Phase::Measure {
             return Ok(());
         }
-        let mut times = latency_histogram();
-        frame.latency.add_to(&mut times)?;
+        self.times.reset();
+        frame.latency.add_to(&mut self.times)?;
         let interval = self.intervals.entry(head.interval).or_default();
         let ended = head.counts.ended();
         let failed = ended.saturating_sub(head.counts.ok);
         interval.failed = add(interval.failed, Tally { trials: ended, hits: failed, near: failed });
         interval.late.resize(self.slo.latency.len(), Tally::default());
         for (tally, limit) in interval.late.iter_mut().zip(&self.slo.latency) {
-            *tally = add(*tally, late(&times, limit.limit_ms));
+            *tally = add(*tally, late(&self.times, limit.limit_ms));
         }
         if head.of_worker() {
             interval.span_sec = interval.span_sec.max(head.span_sec());
@@ -117,24 +132,32 @@ impl Judge {
             self.intervals.range(..whole).map(|(_, interval)| interval.clone()).collect();
         while self.outcome.is_none() && self.judged < known.len() {
             self.judged += 1;
-            self.outcome = self.outcome_of(&known[..self.judged]);
+            self.outcome = self.outcome_of(&known[..self.judged], FINE);
         }
         self.outcome
     }
 
-    fn outcome_of(&self, intervals: &[Interval]) -> Option<TrialOutcome> {
+    /// What the rate came to in all the time there was.
+    pub fn last_outcome(&mut self) -> Option<TrialOutcome> {
+        self.outcome().or_else(|| {
+            let all: Vec<Interval> = self.intervals.values().cloned().collect();
+            self.outcome_of(&all, COARSE)
+        })
+    }
+
+    fn outcome_of(&self, intervals: &[Interval], precision: Precision) -> Option<TrialOutcome> {
         let span_sec: f64 = intervals.iter().map(|interval| interval.span_sec).sum();
         if span_sec < MIN_SEC {
             return None;
         }
-        let growth = self.growth(intervals);
+        let growth = self.growth(intervals, precision == FINE);
         if self.is_queue(intervals) || growth == Growth::Beyond {
             return Some(TrialOutcome::Broken(Breach::Queue));
         }
-        let failed = self.failed_side(intervals);
+        let failed = self.failed_side(intervals, precision);
         let mut sides = Vec::with_capacity(self.slo.latency.len() + 1);
         for (which, limit) in self.slo.latency.iter().enumerate() {
-            let late = late_side(intervals, which, limit);
+            let late = late_side(&intervals[warm(intervals)..], which, limit, precision);
             if late == Some(Side::Above) {
                 return Some(TrialOutcome::Broken(Breach::Latency(*limit)));
             }
@@ -149,11 +172,11 @@ impl Judge {
     }
 
     /// Without any failure success holds, however few requests that rests on.
-    fn failed_side(&self, intervals: &[Interval]) -> Option<Side> {
+    fn failed_side(&self, intervals: &[Interval], precision: Precision) -> Option<Side> {
         let tallies: Vec<Tally> = intervals.iter().map(|interval| interval.failed).collect();
         let none = tallies.iter().all(|tally| tally.hits == 0);
         let Some(required) = self.slo.success_ratio.filter(|_| !none) else { return Some(Side::Below) };
-        if required >= 1.0 { Some(Side::Above) } else { side(&tallies, 1.0 - required) }
+        if required >= 1.0 { Some(Side::Above) } else { side(&tallies, 1.0 - required, precision) }
     }
 
     /// The requests that fall due within this time, at least one: with more than that under way, latency is longer than it on
@@ -165,18 +188,29 @@ impl Judge {
 
     /// How far the queue grows in another while. A rate a little above what the target serves breaks nothing at first.
     ///
-    /// It stays within the limits if it does so growing as fast as the 95 % interval of its slope allows. It goes beyond them if
-    /// it does so growing as slowly as that interval allows, and if it has grown by more than the chance of arrivals explains:
-    /// of n arrivals at random, three standard deviations are 3√n.
-    fn growth(&self, intervals: &[Interval]) -> Growth {
-        let Some(line) = line::fit(&queue(intervals)) else { return Growth::Open };
+    /// It stays within the limits if it does so growing as fast as the 95 % interval of its growth allows. Without more time (not
+    /// `fine`) it is enough that it may not grow at all, and by less than half of the tolerance of the rate at most. It goes beyond the limits if it does so
+    /// growing as slowly as that interval allows, and if it has grown by more than the chance of arrivals explains: of n arrivals
+    /// at random, three standard deviations are 3√n.
+    fn growth(&self, intervals: &[Interval], fine: bool) -> Growth {
+        let intervals = &intervals[warm(intervals)..];
+        let means = queue(intervals);
+        let Some(line) = line::fit(&means) else { return Growth::Open };
+        let half = line.slope_half.max(half_of_steps(&means));
+        let (slowest, fastest) = (line.slope - half, line.slope + half);
         let least = self.due_within(self.slo.shortest_limit_ms());
         let most = self.due_within(self.slo.highest_limit().map(|limit| limit.limit_ms));
         let span_sec: f64 = intervals.iter().map(|interval| interval.span_sec).sum();
+        let tolerance = self.tolerance.max(2.0 / (self.rate_per_sec * span_sec).sqrt());
         let by_chance = 3.0 * (self.rate_per_sec * span_sec).sqrt();
         match () {
-            () if (line.slope + line.slope_half) * HORIZON_SEC <= least => Growth::Within,
-            () if (line.slope - line.slope_half) * HORIZON_SEC > most
+            () if fastest <= tolerance / 2.0 * self.rate_per_sec
+                && (fastest * HORIZON_SEC <= least || !fine && slowest <= 0.0) =>
+            {
+                Growth::Within
+            }
+            () if slowest * HORIZON_SEC > most
+                && span_sec >= MIN_HELD_SEC
                 && line.slope * span_sec > by_chance =>
             {
                 Growth::Beyond
@@ -185,22 +219,50 @@ impl Judge {
         }
     }
 
+    /// Whether so many requests are under way that latency is beyond its limit on average, for longer than a burst takes.
     fn is_queue(&self, intervals: &[Interval]) -> bool {
-        let most = self.due_within(self.slo.highest_limit().map(|limit| limit.limit_ms));
-        let last = intervals.iter().rev().take(QUEUE_INTERVALS);
-        intervals.len() >= QUEUE_INTERVALS
-            && last.into_iter().all(|interval| interval.under_way as f64 > most)
+        let limit = self.slo.highest_limit().map(|limit| limit.limit_ms);
+        let most = self.due_within(limit);
+        let burst_sec =
+            (BURST_LIMITS * limit.map_or(QUEUE_SEC, |ms| ms / 1e3)).clamp(MIN_BURST_SEC, MAX_BURST_SEC);
+        let beyond = intervals.iter().rev().take_while(|interval| interval.under_way as f64 > most);
+        beyond.map(|interval| interval.span_sec).sum::<f64>() >= burst_sec
     }
 }
 
 /// On which side of its share the responses later than this limit are; where none may be late, the first one decides.
-fn late_side(intervals: &[Interval], which: usize, limit: &LatencyLimit) -> Option<Side> {
+fn late_side(
+    intervals: &[Interval],
+    which: usize,
+    limit: &LatencyLimit,
+    precision: Precision,
+) -> Option<Side> {
     let tallies: Vec<Tally> =
         intervals.iter().filter_map(|interval| interval.late.get(which).copied()).collect();
     if limit.late_ratio() > 0.0 {
-        return side(&tallies, limit.late_ratio());
+        return side(&tallies, limit.late_ratio(), precision);
     }
     Some(if tallies.iter().any(|tally| tally.hits > 0) { Side::Above } else { Side::Below })
+}
+
+/// The number of intervals at the beginning within [`WARM_SEC`].
+fn warm(intervals: &[Interval]) -> usize {
+    let ends = intervals.iter().scan(0.0, |sec, interval| {
+        *sec += interval.span_sec;
+        Some(*sec)
+    });
+    ends.take_while(|sec| *sec <= WARM_SEC).count()
+}
+
+/// Half of the 95 % interval of the growth per second, from the steps between batches: a queue that wanders is farther from where
+/// it was the longer that is ago, which the scatter about a line does not show.
+fn half_of_steps(means: &[(f64, f64)]) -> f64 {
+    let steps: Vec<f64> =
+        means.windows(2).map(|pair| (pair[1].1 - pair[0].1) / (pair[1].0 - pair[0].0)).collect();
+    let count = steps.len() as f64;
+    let mean = steps.iter().sum::<f64>() / count;
+    let variance = steps.iter().map(|step| (step - mean).powi(2)).sum::<f64>() / (count - 1.0);
+    t_quantile(count - 1.0) * (variance / count).sqrt()
 }
 
 fn add(a: Tally, b: Tally) -> Tally {
