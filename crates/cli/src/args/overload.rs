@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::builder::TypedValueParser as _;
 use plimsoll_experiment::read_run;
-use plimsoll_plan::{LoadSpec, OverloadSpec, Protector, RateSearchOrder, Slo};
+use plimsoll_plan::{LoadSpec, OverloadSpec, Protector, RateSearchOrder};
 use plimsoll_units::{parse_count, parse_duration, parse_rate, parse_ratio};
 
 use super::load::{Asked, Base};
@@ -71,7 +71,7 @@ impl OverloadArgs {
     pub(crate) fn plan(&self) -> anyhow::Result<Asked> {
         let load = LoadSpec::Ladder { steps: None, step_limit: None, budget: Some(self.budget) };
         let mut base = Base::new(load);
-        let slo = self.slo.objective()?.or(&Slo::reference());
+        let slo = self.slo.objective()?.or_reference();
         base.spec.timeout = OverloadSpec::patience(&slo);
         base.spec.slo = slo;
         base.spec.overload = Some(OverloadSpec {

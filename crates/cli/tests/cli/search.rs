@@ -40,6 +40,22 @@ fn conditions_that_no_rate_holds_are_broken_and_not_searched_for_long() {
 }
 
 #[test]
+fn the_target_rests_after_an_overload_whether_hosts_are_watched_or_not() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    // Of 180 requests a second more than one in a hundred waits for longer than 5 ms.
+    let url = target.url("/sleep?ms=20&workers=4");
+    let line =
+        ["search", &url, "--p99", "25ms", "--budget", "30s", "--within", "10%", "--no-probe", "--json"];
+    let document = bench.call(&line).json();
+    let trials = document["search"]["trials"].as_array().unwrap();
+    let (first, second) = (&trials[0], &trials[1]);
+    if first["outcome"] == "broken" {
+        assert_eq!(second["after_overload"], false, "{second}");
+    }
+}
+
+#[test]
 fn a_width_that_makes_no_sense_is_refused() {
     let bench = Bench::new();
     let refused = bench.expect(2, &["search", "http://127.0.0.1:1/", "--within", "0%"]);

@@ -21,7 +21,7 @@ pub(super) fn held(findings: &Findings) -> Option<String> {
             "holds {} requests/s that arrive at random{within}. {}{}",
             count_text(held),
             beyond(search, *broken),
-            precision(findings, search.end),
+            precision(findings, search.end, (held, *broken)),
         ),
         (Some(held), None) => {
             format!(
@@ -85,19 +85,14 @@ fn breach(breach: Breach) -> String {
 }
 
 /// What the time was too short for.
-fn precision(findings: &Findings, end: SearchEnd) -> String {
+fn precision(findings: &Findings, end: SearchEnd, (held, broken): (f64, f64)) -> String {
+    let gap = broken / held - 1.0;
     let Load::Ladder { budget: Some(budget), .. } = &findings.plan.load else { return String::new() };
-    let (budget, within) =
-        (duration_text(budget.as_secs_f64() * 1e9), findings.plan.search.map(|order| order.tolerance));
-    match (end, within) {
-        (SearchEnd::Unfinished | SearchEnd::GeneratorLimited, _) => {
-            " The search ended before both rates were confirmed.".to_owned()
-        }
-        (SearchEnd::Found, Some(within)) if within >= WIDE => {
-            format!(" In {budget} the two are as near as {}; --budget 10m narrows that.", share_text(within))
-        }
-        (SearchEnd::Found | SearchEnd::NeverHeld, _) => String::new(),
+    if end == SearchEnd::GeneratorLimited || gap < WIDE {
+        return String::new();
     }
+    let budget = duration_text(budget.as_secs_f64() * 1e9);
+    format!(" In {budget} the two are as near as {}; --budget 10m narrows that.", share_text(gap))
 }
 
 fn why_no_more(end: SearchEnd) -> &'static str {
