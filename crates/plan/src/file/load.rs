@@ -76,7 +76,7 @@ fn arrivals(entry: &Entry<'_>) -> Result<ArrivalProcess> {
 /// Overloads rest on conditions, on users who give up, and, where their rate is not given, on a search for it.
 pub(super) fn add_what_overloads_need(spec: &mut PlanSpec) {
     let Some(overload) = &spec.overload else { return };
-    spec.slo = spec.slo.clone().or(&Slo::reference());
+    spec.slo = std::mem::take(&mut spec.slo).or_reference();
     spec.timeout = OverloadSpec::patience(&spec.slo);
     if overload.rate_per_sec.is_none() {
         spec.search = Some(RateSearchOrder { tolerance: SEARCH_TOLERANCE });

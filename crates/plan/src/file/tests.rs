@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use super::*;
-use crate::{ArrivalProcess, Level, Limit, LoadSpec, Probe, RateProfile};
+use crate::{ArrivalProcess, LatencyLimit, Level, Limit, LoadSpec, Probe, RateProfile, Slo};
 
 const WHOLE: &str = r#"
 name  = "two-apis-behind-nginx"
@@ -168,6 +168,18 @@ fn a_load_is_a_ladder_rates_or_searched_for() {
     };
     assert_eq!(spread("[load]\nrate = 5"), ArrivalProcess::Constant);
     assert_eq!(spread("[load]\nrate = 5\narrivals = \"poisson\""), ArrivalProcess::Poisson);
+}
+
+#[test]
+fn a_search_without_a_condition_of_a_kind_takes_that_of_the_command_line() {
+    let slo = |lines: &str| {
+        let text = format!("[target]\nurl = \"http://a/\"\n[load]\nsearch = true\n{lines}");
+        PlanFile::parse(&text).unwrap().spec.slo
+    };
+    assert_eq!(slo(""), Slo::reference());
+    let median = slo("[slo]\nconditions = [\"p50<20ms\"]");
+    assert_eq!(median.latency, [LatencyLimit { percent: 50.0, limit_ms: 20.0 }]);
+    assert_eq!(median.success_ratio, Slo::reference().success_ratio);
 }
 
 #[test]
