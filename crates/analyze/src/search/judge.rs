@@ -6,7 +6,7 @@ use plimsoll_plan::{LatencyLimit, Slo};
 use plimsoll_record::{CorruptHistogram, Frame, Histogram, Phase, latency_histogram};
 use plimsoll_stats::batch_means::{BATCHES, split};
 use plimsoll_stats::sequential::{Precision, Side, Tally, side};
-use plimsoll_stats::{line, t_quantile};
+use plimsoll_stats::{line, t_quantile, variance};
 
 use crate::{Breach, TrialOutcome};
 
@@ -65,8 +65,8 @@ struct Interval {
     under_way: u64,
 }
 
-/// How long a rate must hold at least, in seconds. Of n arrivals at random two standard deviations are 2/√n: until that is within the
-/// tolerance, fewer may have come than at this rate on average.
+/// How long a rate must hold at least, in seconds. Of n arrivals at random two standard deviations are 2/√n: until that is within
+/// the tolerance, fewer may have come than at this rate on average.
 pub(super) fn held_sec(rate_per_sec: f64, tolerance: f64) -> f64 {
     ((2.0 / tolerance).powi(2) / rate_per_sec).clamp(MIN_HELD_SEC, MAX_HELD_SEC)
 }
@@ -150,14 +150,17 @@ impl Judge {
         if span_sec < MIN_SEC {
             return None;
         }
-        let growth = self.growth(intervals, precision == FINE);
+        let warm = warm(intervals);
+        let growth = self.growth(warm, precision == FINE);
         if self.is_queue(intervals) || growth == Growth::Beyond {
             return Some(TrialOutcome::Broken(Breach::Queue));
         }
         let failed = self.failed_side(intervals, precision);
         let mut sides = Vec::with_capacity(self.slo.latency.len() + 1);
         for (which, limit) in self.slo.latency.iter().enumerate() {
-            let late = late_side(&intervals[warm(intervals)..], which, limit, precision);
+            // None may be later than a limit of the longest time, not in the first second either.
+            let counted = if limit.late_ratio() > 0.0 { warm } else { intervals };
+            let late = late_side(counted, which, limit, precision);
             if late == Some(Side::Above) {
                 return Some(TrialOutcome::Broken(Breach::Latency(*limit)));
             }
@@ -188,12 +191,11 @@ impl Judge {
 
     /// How far the queue grows in another while. A rate a little above what the target serves breaks nothing at first.
     ///
-    /// It stays within the limits if it does so growing as fast as the 95 % interval of its growth allows. Without more time (not
-    /// `fine`) it is enough that it may not grow at all, and by less than half of the tolerance of the rate at most. It goes beyond the limits if it does so
-    /// growing as slowly as that interval allows, and if it has grown by more than the chance of arrivals explains: of n arrivals
-    /// at random, three standard deviations are 3√n.
+    /// It stays within the limits if it does so growing as fast as the 95 % interval of its growth allows, and that is at most half
+    /// of the tolerance of the rate. Without more time (not `fine`) it need not stay within them, if it may not grow at all. It goes
+    /// beyond the limits if it does so growing as slowly as that interval allows, and if it has grown by more than the chance of
+    /// arrivals explains: of n arrivals at random, three standard deviations are 3√n.
     fn growth(&self, intervals: &[Interval], fine: bool) -> Growth {
-        let intervals = &intervals[warm(intervals)..];
         let means = queue(intervals);
         let Some(line) = line::fit(&means) else { return Growth::Open };
         let half = line.slope_half.max(half_of_steps(&means));
@@ -203,18 +205,12 @@ impl Judge {
         let span_sec: f64 = intervals.iter().map(|interval| interval.span_sec).sum();
         let tolerance = self.tolerance.max(2.0 / (self.rate_per_sec * span_sec).sqrt());
         let by_chance = 3.0 * (self.rate_per_sec * span_sec).sqrt();
+        let is_slow = fastest <= tolerance / 2.0 * self.rate_per_sec;
+        let stays = fastest * HORIZON_SEC <= least || (!fine && slowest <= 0.0);
+        let is_real = span_sec >= MIN_HELD_SEC && line.slope * span_sec > by_chance;
         match () {
-            () if fastest <= tolerance / 2.0 * self.rate_per_sec
-                && (fastest * HORIZON_SEC <= least || !fine && slowest <= 0.0) =>
-            {
-                Growth::Within
-            }
-            () if slowest * HORIZON_SEC > most
-                && span_sec >= MIN_HELD_SEC
-                && line.slope * span_sec > by_chance =>
-            {
-                Growth::Beyond
-            }
+            () if is_slow && stays => Growth::Within,
+            () if is_real && slowest * HORIZON_SEC > most => Growth::Beyond,
             () => Growth::Open,
         }
     }
@@ -245,13 +241,13 @@ fn late_side(
     Some(if tallies.iter().any(|tally| tally.hits > 0) { Side::Above } else { Side::Below })
 }
 
-/// The number of intervals at the beginning within [`WARM_SEC`].
-fn warm(intervals: &[Interval]) -> usize {
+/// The intervals after [`WARM_SEC`].
+fn warm(intervals: &[Interval]) -> &[Interval] {
     let ends = intervals.iter().scan(0.0, |sec, interval| {
         *sec += interval.span_sec;
         Some(*sec)
     });
-    ends.take_while(|sec| *sec <= WARM_SEC).count()
+    &intervals[ends.take_while(|sec| *sec <= WARM_SEC).count()..]
 }
 
 /// Half of the 95 % interval of the growth per second, from the steps between batches: a queue that wanders is farther from where
@@ -260,9 +256,7 @@ fn half_of_steps(means: &[(f64, f64)]) -> f64 {
     let steps: Vec<f64> =
         means.windows(2).map(|pair| (pair[1].1 - pair[0].1) / (pair[1].0 - pair[0].0)).collect();
     let count = steps.len() as f64;
-    let mean = steps.iter().sum::<f64>() / count;
-    let variance = steps.iter().map(|step| (step - mean).powi(2)).sum::<f64>() / (count - 1.0);
-    t_quantile(count - 1.0) * (variance / count).sqrt()
+    t_quantile(count - 1.0) * (variance(&steps) / count).sqrt()
 }
 
 fn add(a: Tally, b: Tally) -> Tally {

@@ -75,6 +75,21 @@ fn a_queue_that_grows_faster_than_chance_explains_breaks_a_rate_before_its_limit
 }
 
 #[test]
+fn the_first_second_counts_for_the_longest_time_and_not_for_a_percentile() {
+    // All responses take 2 ms, but 20 ms in the first half of a second.
+    let outcome = |limit| {
+        let mut run = searched(&[Level { warmup: 5, ..Level::open(2800.0) }]);
+        let mut plan = Plan::from_json(&run.manifest.plan).unwrap();
+        plan.slo.latency = vec![limit];
+        run.manifest.plan = plan.to_json();
+        findings(&run).search.unwrap().trials[0].outcome
+    };
+    let longest = LatencyLimit { percent: 100.0, limit_ms: 15.0 };
+    assert_eq!(outcome(longest), TrialOutcome::Broken(Breach::Latency(longest)));
+    assert_eq!(outcome(LatencyLimit::p99(15.0)), TrialOutcome::Held);
+}
+
+#[test]
 fn a_step_that_was_too_short_decides_nothing() {
     assert_eq!(outcome(Level { intervals: 20, ..Level::open(2800.0) }), TrialOutcome::Close);
     let cut = Level { intervals: 20, end: StepEnd::Cut, ..Level::open(2800.0) };
