@@ -16,6 +16,7 @@ use crate::step::EndsWhen;
 
 /// The first rate, as a part of what the ladder served at most: a loop that does not wait for answers queues before that.
 const FIRST_PART: f64 = 0.9;
+
 /// A rate that is tried, and how.
 #[derive(Debug, Clone, Copy)]
 struct TrialOrder {

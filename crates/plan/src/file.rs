@@ -170,12 +170,9 @@ fn read(text: &str, root: &DeTable<'_>) -> Result<PlanFile> {
     (spec.load, spec.warm) = load::load(&section)?;
     spec.search = load::search(&section, &spec.load)?;
     spec.slo = load::slo(&section)?;
-    if spec.search.is_some() {
-        spec.slo = std::mem::take(&mut spec.slo).or_reference();
-    }
     let protect;
     (spec.overload, protect) = overload::overload(&section)?;
-    load::add_what_overloads_need(&mut spec);
+    load::add_what_searches_need(&mut spec);
     spec.hosts = hosts.plan;
     let switches = switch::switches(&section)?;
     Ok(PlanFile {

@@ -9,9 +9,9 @@ const DOWN: f64 = 0.85;
 const DOUBLINGS: usize = 5;
 /// No rate below this part of the first is tried.
 const LOWEST: f64 = 0.01;
-/// Trials at an end of the interval, or within it, that end needs.
+/// An end of the interval counts as confirmed after so many trials at it or within the interval.
 const CONFIRMED: usize = 2;
-/// A rate is confirmed by another trial that far away, as a ratio, at most.
+/// A trial confirms a rate from at most this ratio away.
 const NEAR: f64 = 1.05;
 /// Two rates that differ by less than this ratio are the same.
 const ROUNDING: f64 = 1e-9;
@@ -167,9 +167,9 @@ fn limited(trials: &[Trial]) -> Option<f64> {
     rates.filter(often).reduce(f64::min)
 }
 
-/// What to try after these trials, of which there is at least one. The search is done once the highest rate that held and the
-/// lowest that broke differ by the ratio `tolerance` at most, each confirmed: the rate that holds right after one that broke, which
-/// is the way down from an overload.
+/// What to try after these trials, of which there is at least one. The search is done once both ends of an interval are confirmed,
+/// the lower one right after a rate that broke, which is the way down from an overload; without rates that are too close, the ends
+/// differ by the ratio `tolerance`.
 pub fn next(tolerance: f64, trials: &[Trial]) -> Next {
     let (Some(first), Some(last)) = (trials.first(), trials.last()) else { return Next::Done };
     let bracket = Bracket::of(trials);

@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use plimsoll_plan::{PlanError, Protector, checked_name};
 use plimsoll_store::{RunRow, StoreError};
-use plimsoll_units::parse_duration;
+use plimsoll_units::{parse_duration, parse_ratio};
 
 /// The folder in which runs are kept by default.
 pub(crate) const RUNS_FOLDER: &str = "plimsoll-runs";
@@ -25,6 +25,16 @@ enum NoRun {
     Fewer(usize, usize),
     #[error(transparent)]
     Folder(#[from] StoreError),
+}
+
+/// The part of a resource that is to be used, above 0.
+pub(crate) fn share(text: &str) -> Result<f64, String> {
+    let share = parse_ratio(text).map_err(|error| error.to_string())?;
+    if share > 0.0 {
+        Ok(share)
+    } else {
+        Err(format!("`{text}` leaves nothing to be used; write a ratio above 0"))
+    }
 }
 
 /// The path of a run file, or `last` for the newest one of the usual folder, and `last~N` for the Nth before it.

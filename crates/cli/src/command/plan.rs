@@ -57,7 +57,7 @@ pub(crate) struct PlanArgs {
     #[arg(long, value_name = "RATE", requires = "csv", value_parser = positive_rate)]
     rows_to: Option<f64>,
     /// How full a machine may be: a ratio, or per cent
-    #[arg(long, visible_alias = "utilization", value_name = "RATIO", default_value = "70%", value_parser = share)]
+    #[arg(long, visible_alias = "utilization", value_name = "RATIO", default_value = "70%", value_parser = values::share)]
     utilisation: f64,
     /// What of a machine is to stay free, in place of --utilisation
     #[arg(long, value_name = "RATIO", conflicts_with = "utilisation", value_parser = parse_ratio)]
@@ -99,15 +99,6 @@ impl FromStr for Target {
 fn positive_rate(text: &str) -> Result<f64, String> {
     let rate = parse_rate(text).map_err(|error| error.to_string())?;
     if rate > 0.0 { Ok(rate) } else { Err(format!("`{text}` is no rate above 0 such as 500 or 100k")) }
-}
-
-fn share(text: &str) -> Result<f64, String> {
-    let share = parse_ratio(text).map_err(|error| error.to_string())?;
-    if share > 0.0 {
-        Ok(share)
-    } else {
-        Err(format!("`{text}` leaves nothing to be used; write a ratio above 0"))
-    }
 }
 
 pub(crate) fn plan(args: &PlanArgs) -> anyhow::Result<Exit> {

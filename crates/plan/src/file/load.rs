@@ -73,10 +73,12 @@ fn arrivals(entry: &Entry<'_>) -> Result<ArrivalProcess> {
     })
 }
 
-/// Overloads rest on conditions, on users who give up, and, where their rate is not given, on a search for it.
-pub(super) fn add_what_overloads_need(spec: &mut PlanSpec) {
+/// A search and overloads rest on conditions; overloads on users who give up, too, and, where their rate is not given, on a search.
+pub(super) fn add_what_searches_need(spec: &mut PlanSpec) {
+    if spec.search.is_some() || spec.overload.is_some() {
+        spec.slo = std::mem::take(&mut spec.slo).or_reference();
+    }
     let Some(overload) = &spec.overload else { return };
-    spec.slo = std::mem::take(&mut spec.slo).or_reference();
     spec.timeout = OverloadSpec::patience(&spec.slo);
     if overload.rate_per_sec.is_none() {
         spec.search = Some(RateSearchOrder { tolerance: SEARCH_TOLERANCE });

@@ -16,6 +16,7 @@ use plimsoll_prometheus::{Client, OwnResource, Question, Reading, read};
 use plimsoll_report::{figure, json, text};
 use plimsoll_units::{parse_bandwidth, parse_bytes, parse_duration, parse_ratio, unix_time};
 
+use crate::args::values;
 use crate::exit::{Exit, UsageError};
 use crate::files::{Output, Written};
 use crate::terminal::{page, print, remark};
@@ -63,7 +64,7 @@ pub(crate) struct ProductionArgs {
     #[arg(long, requires = "resources", requires = "prometheus")]
     only_named: bool,
     /// How full a resource may be: a ratio, or per cent
-    #[arg(long, visible_alias = "utilization", value_name = "RATIO", default_value = "70%", value_parser = share)]
+    #[arg(long, visible_alias = "utilization", value_name = "RATIO", default_value = "70%", value_parser = values::share)]
     utilisation: f64,
     /// A header of each request to Prometheus; its last word may be env:NAME or file:PATH, where a secret stands
     #[arg(long = "header", value_name = "NAME: VALUE", requires = "prometheus")]
@@ -112,15 +113,6 @@ fn amount(text: &str) -> Option<StatedCapacity> {
         (text.parse().ok()?, None)
     };
     (value.is_finite() && value > 0.0).then_some(StatedCapacity { value, unit })
-}
-
-fn share(text: &str) -> Result<f64, String> {
-    let share = parse_ratio(text).map_err(|error| error.to_string())?;
-    if share > 0.0 {
-        Ok(share)
-    } else {
-        Err(format!("`{text}` leaves nothing to be used; write a ratio above 0"))
-    }
 }
 
 /// An instant in seconds since 1970.
