@@ -10,7 +10,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::time::Duration;
 
-use plimsoll_analyze::search::bracket::{self, Bracket, Next, Trial};
+use plimsoll_analyze::search::bracket::{self, Aim, Bracket, Next, Trial};
 use plimsoll_analyze::search::{Judge, REST, longest_trial};
 use plimsoll_analyze::{SearchEnd, TrialOutcome};
 use plimsoll_plan::{LatencyLimit, Slo};
@@ -171,6 +171,16 @@ impl<'a> Frames<'a> {
             self.under_way.push(Reverse((ns(self.next.1), ns(self.next.1 - self.next.0))));
             self.next = self.queue.next();
         }
+        self.answered(Phase::Measure, ends_sec)
+    }
+
+    /// What is answered after the load.
+    fn drain(&mut self) -> Frame {
+        self.answered(Phase::Drain, f64::MAX)
+    }
+
+    /// The frame of what is answered until then.
+    fn answered(&mut self, phase: Phase, ends_sec: f64) -> Frame {
         self.times.reset();
         let mut completed = 0;
         while let Some(Reverse((done_ns, took_ns))) = self.under_way.peek().copied() {
@@ -190,7 +200,7 @@ impl<'a> Frames<'a> {
             worker: 0,
             request: 0,
             interval: self.interval,
-            phase: Phase::Measure,
+            phase,
             began_ns: ((ends_sec - INTERVAL_SEC) * 1e9) as u64,
             ended_ns: (ends_sec * 1e9) as u64,
             counts,
@@ -224,17 +234,20 @@ fn try_rate(
 ) -> (TrialOutcome, f64) {
     let mut frames = Frames::new(Queue::new(server, rate_per_sec, seed));
     let mut judge = Judge::new(slo.clone(), rate_per_sec, 1, tolerance);
-    let most = (limit.as_secs_f64() / INTERVAL_SEC) as u32;
+    let mut took_sec = limit.as_secs_f64();
+    let most = (took_sec / INTERVAL_SEC) as u32;
     for number in 1..=most {
         let frame = frames.frame();
         if judge.add(&frame).is_err() {
             break;
         }
-        if let Some(outcome) = judge.outcome() {
-            return (outcome, f64::from(number) * INTERVAL_SEC);
+        if judge.outcome().is_some() {
+            took_sec = f64::from(number) * INTERVAL_SEC;
+            break;
         }
     }
-    (judge.last_outcome().unwrap_or(TrialOutcome::Close), limit.as_secs_f64())
+    let drained = judge.add(&frames.drain()).ok().and_then(|()| judge.last_outcome());
+    (drained.unwrap_or(TrialOutcome::Close), took_sec)
 }
 
 struct Found {
@@ -257,7 +270,9 @@ fn search(server: &Server, slo: &Slo, budget_sec: f64, tolerance: f64, seed: u64
         let (outcome, seconds) = try_rate(server, slo, rate_per_sec, tolerance, limit, trial_seed);
         spent_sec += seconds + 0.2;
         trials.push(Trial { rate_per_sec, outcome, after_overload });
-        let Next::Try { rate_per_sec: next, at_once } = bracket::next(tolerance, &trials) else {
+        let Next::Try { rate_per_sec: next, at_once } =
+            bracket::next(Aim { tolerance, asked_per_sec: None }, &trials)
+        else {
             break SearchEnd::Found;
         };
         let is_broken = matches!(outcome, TrialOutcome::Broken(_));
@@ -266,7 +281,7 @@ fn search(server: &Server, slo: &Slo, budget_sec: f64, tolerance: f64, seed: u64
             spent_sec += REST.as_secs_f64();
         }
     };
-    Found { bracket: Bracket::of(&trials), end, seconds: spent_sec, trials }
+    Found { bracket: Bracket::of(tolerance, &trials), end, seconds: spent_sec, trials }
 }
 
 /// The highest rate whose responses, over half an hour, are late no more often than one in a hundred.

@@ -9,7 +9,7 @@ mod judge;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use plimsoll_plan::{LatencyLimit, Plan, Slo};
+use plimsoll_plan::{LatencyLimit, Plan, RateSearchOrder, Slo};
 use plimsoll_record::{CorruptHistogram, Frame, Run, Step, StepEnd};
 use plimsoll_stats::sequential::fewest_trials;
 
@@ -19,7 +19,7 @@ use crate::{
     TrialSummary,
 };
 
-pub use bracket::{Bracket, Trial};
+pub use bracket::{Aim, Bracket, Trial};
 pub use judge::Judge;
 
 /// The longest time of one trial: a part of what is left, within these bounds.
@@ -50,7 +50,7 @@ pub fn longest_trial(
     left: Option<Duration>,
 ) -> Option<Duration> {
     let responses_sec = fewest_responses(slo) as f64 / rate_per_sec;
-    let needed_sec = ENOUGH * responses_sec.max(judge::held_sec(rate_per_sec, tolerance));
+    let needed_sec = ENOUGH * responses_sec.max(judge::held_sec(slo, rate_per_sec, tolerance));
     let shortest = Duration::try_from_secs_f64(needed_sec).unwrap_or(LONGEST).clamp(SHORTEST, LONGEST);
     let Some(left) = left else { return Some(LONGEST) };
     (left >= shortest).then(|| (left / TRIALS_LEFT).clamp(shortest, LONGEST))
@@ -102,6 +102,11 @@ fn fewest_responses(slo: &Slo) -> u64 {
     shares.map(|share| fewest_trials(share, judge::FINE)).max().unwrap_or_default()
 }
 
+/// What the search of this plan is after.
+pub fn aim(plan: &Plan, order: RateSearchOrder) -> Aim {
+    Aim { tolerance: order.tolerance, asked_per_sec: plan.slo.throughput_per_sec }
+}
+
 /// The trials as the choice of the next rate sees them.
 pub fn tried(trials: &[TrialSummary]) -> Vec<Trial> {
     let trial = |summary: &TrialSummary| {
@@ -139,8 +144,9 @@ pub(crate) fn of_run(run: &Run, plan: &Plan) -> Result<Option<RateSearch>, (u32,
         return Ok(None);
     }
     let tried = tried(&trials);
-    let bracket = Bracket::of(&tried);
-    let end = match bracket::next(order.tolerance, &tried) {
+    let aim = aim(plan, order);
+    let bracket = Bracket::of(aim.tolerance, &tried);
+    let end = match bracket::next(aim, &tried) {
         _ if bracket.limited_per_sec.is_some() && bracket.broken.is_none() => SearchEnd::GeneratorLimited,
         bracket::Next::Try { .. } => SearchEnd::Unfinished,
         bracket::Next::Done if bracket.held_per_sec.is_none() => SearchEnd::NeverHeld,

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use plimsoll_analyze::search::bracket::{self, Next};
-use plimsoll_analyze::search::{Judge, REST, longest_trial, trial, tried};
+use plimsoll_analyze::search::{Judge, REST, aim, longest_trial, trial, tried};
 use plimsoll_analyze::{StepSummary, TrialOutcome, TrialSummary, analyze};
 use plimsoll_engine::EngineError;
 use plimsoll_plan::{ArrivalProcess, Level, Load, RateProfile, RateSearchOrder};
@@ -53,6 +53,7 @@ impl Session<'_> {
     }
 
     fn try_rates(&mut self, order: RateSearchOrder, first: f64, connections: u32) -> Result<(), EngineError> {
+        let aim = aim(&self.context.plan, order);
         let mut trials: Vec<TrialSummary> = Vec::new();
         let mut rate_per_sec = first;
         loop {
@@ -68,8 +69,7 @@ impl Session<'_> {
             };
             let is_overloaded = matches!(trial.outcome, TrialOutcome::Broken(_));
             trials.push(trial);
-            let Next::Try { rate_per_sec: next, at_once } = bracket::next(order.tolerance, &tried(&trials))
-            else {
+            let Next::Try { rate_per_sec: next, at_once } = bracket::next(aim, &tried(&trials)) else {
                 return Ok(());
             };
             rate_per_sec = next;

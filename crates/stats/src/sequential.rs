@@ -60,12 +60,31 @@ pub fn side(tallies: &[Tally], allowed: f64, precision: Precision) -> Option<Sid
     if tallies.len() < BATCHES {
         return None;
     }
-    let all = sum(tallies);
-    let boundary = precision.boundary();
+    let dispersion = dispersion(tallies, |tally| tally.hits).max(dispersion(tallies, |tally| tally.near));
+    decide(log_likelihood_ratio(sum(tallies), allowed, precision) / dispersion, precision)
+}
+
+/// The same for trials that do not depend on each other; `None` while that is open.
+///
+/// ```
+/// # use plimsoll_stats::sequential::{Precision, Side, Tally, side_of_independent};
+/// let precision = Precision { factor: 2.0, error: 0.05 };
+/// let side = |trials, hits| side_of_independent(Tally { trials, hits, near: hits }, 0.01, precision);
+/// assert_eq!([side(1000, 0), side(1000, 50), side(100, 1)], [Some(Side::Below), Some(Side::Above), None]);
+/// ```
+pub fn side_of_independent(all: Tally, allowed: f64, precision: Precision) -> Option<Side> {
+    decide(log_likelihood_ratio(all, allowed, precision), precision)
+}
+
+/// How much likelier the higher share makes these hits than the lower one does.
+fn log_likelihood_ratio(all: Tally, allowed: f64, precision: Precision) -> f64 {
     let (below, above) = hypotheses(allowed, precision.factor);
     let misses = (all.trials - all.hits.min(all.trials)) as f64;
-    let ratio = all.hits as f64 * (above / below).ln() + misses * ((1.0 - above) / (1.0 - below)).ln();
-    let ratio = ratio / dispersion(tallies, |tally| tally.hits).max(dispersion(tallies, |tally| tally.near));
+    all.hits as f64 * (above / below).ln() + misses * ((1.0 - above) / (1.0 - below)).ln()
+}
+
+fn decide(ratio: f64, precision: Precision) -> Option<Side> {
+    let boundary = precision.boundary();
     match () {
         () if ratio >= boundary => Some(Side::Above),
         () if ratio <= -boundary => Some(Side::Below),

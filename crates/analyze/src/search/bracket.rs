@@ -11,13 +11,22 @@ const DOUBLINGS: usize = 5;
 const LOWEST: f64 = 0.01;
 /// An end of the interval counts as confirmed after so many trials at it or within the interval.
 const CONFIRMED: usize = 2;
-/// A trial confirms a rate from at most this ratio away.
-const NEAR: f64 = 1.05;
+/// So many trials at an end of the interval that cannot be decided move that end outwards.
+const UNDECIDED: usize = 2;
 /// Two rates that differ by less than this ratio are the same.
 const ROUNDING: f64 = 1e-9;
 /// Trials of one rate for which the generator was the limit: one may be other work of the machine.
 const LIMITED: usize = 2;
 const TRIALS_MAX: usize = 60;
+
+/// What a search is after.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Aim {
+    /// The ratio by which the ends of the interval may differ, less 1.
+    pub tolerance: f64,
+    /// A rate of which it shall say whether it holds, in requests per second.
+    pub asked_per_sec: Option<f64>,
+}
 
 /// A rate that was tried, in requests per second.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -77,16 +86,16 @@ fn broken(trials: &[Trial]) -> Vec<(f64, Breach)> {
     broken
 }
 
-/// The first of these that so many trials confirm, or the first of all where none near it does.
-fn confirmed<T: Copy>(ends: &[T], rate: impl Fn(&T) -> f64) -> Option<T> {
+/// The first of these that so many trials confirm, or the first of all where none does that differs by less than `tolerance`.
+fn confirmed<T: Copy>(tolerance: f64, ends: &[T], rate: impl Fn(&T) -> f64) -> Option<T> {
     let first = ends.first()?;
-    let near = |other: &&T| (rate(other) / rate(first)).ln().abs() < NEAR.ln();
+    let near = |other: &&T| (rate(other) / rate(first)).ln().abs() <= tolerance.ln_1p() + ROUNDING;
     ends.get(CONFIRMED - 1).filter(near).or(Some(first)).copied()
 }
 
 impl Bracket {
-    /// The bracket of these trials, in the order they were made.
-    pub fn of(trials: &[Trial]) -> Self {
+    /// The bracket of these trials, in the order they were made, by a search of this tolerance.
+    pub fn of(tolerance: f64, trials: &[Trial]) -> Self {
         let mut standing: Vec<Trial> = Vec::new();
         let (mut hysteresis_per_sec, mut doubtful_per_sec) = (None, None);
         for trial in trials {
@@ -105,8 +114,8 @@ impl Bracket {
         let above =
             |limited: &f64| trials.iter().all(|trial| trial.rate_per_sec <= *limited || !is_decided(trial));
         Self {
-            held_per_sec: confirmed(&held(&standing), |rate| *rate),
-            broken: confirmed(&broken(&standing), |(rate, _)| *rate),
+            held_per_sec: confirmed(tolerance, &held(&standing), |rate| *rate),
+            broken: confirmed(tolerance, &broken(&standing), |(rate, _)| *rate),
             standing,
             limited_per_sec: limited(trials).filter(above),
             hysteresis_per_sec,
@@ -169,10 +178,10 @@ fn limited(trials: &[Trial]) -> Option<f64> {
 
 /// What to try after these trials, of which there is at least one. The search is done once both ends of an interval are confirmed,
 /// the lower one right after a rate that broke, which is the way down from an overload; without rates that are too close, the ends
-/// differ by the ratio `tolerance`.
-pub fn next(tolerance: f64, trials: &[Trial]) -> Next {
+/// differ by the ratio `tolerance`. A rate that is asked for is tried itself as soon as it lies between them.
+pub fn next(aim: Aim, trials: &[Trial]) -> Next {
     let (Some(first), Some(last)) = (trials.first(), trials.last()) else { return Next::Done };
-    let bracket = Bracket::of(trials);
+    let bracket = Bracket::of(aim.tolerance, trials);
     if trials.len() >= TRIALS_MAX {
         return Next::Done;
     }
@@ -185,7 +194,10 @@ pub fn next(tolerance: f64, trials: &[Trial]) -> Next {
     let highest_held = held(&bracket.standing).first().copied();
     let lowest_broken = broken(&bracket.standing).first().map(|(rate, _)| *rate);
     match (highest_held, lowest_broken.or(bracket.limited_per_sec)) {
-        (Some(held), Some(top)) => between(tolerance, &bracket, (held, top)),
+        (Some(held), Some(top)) => match aim.asked_per_sec.filter(|asked| held < *asked && *asked < top) {
+            Some(asked) if trials.iter().all(|trial| trial.rate_per_sec != asked) => rested(asked),
+            _ => between(aim.tolerance, &bracket, (held, top)),
+        },
         (Some(held), None) => rested(above(trials, held)),
         (None, Some(top)) => below(trials, top, LOWEST * first.rate_per_sec),
         (None, None) => rested(last.rate_per_sec * DOWN),
@@ -233,9 +245,22 @@ fn between(tolerance: f64, bracket: &Bracket, (held, top): (f64, f64)) -> Next {
     }
     let step = (1.0 + tolerance).sqrt();
     let middle = (held * top).sqrt();
-    let low = close.iter().copied().reduce(f64::min).unwrap_or(middle) / step;
-    let high = close.iter().copied().reduce(f64::max).unwrap_or(middle) * step;
+    let mut low = close.iter().copied().reduce(f64::min).unwrap_or(middle) / step;
+    let mut high = close.iter().copied().reduce(f64::max).unwrap_or(middle) * step;
+    while is_undecided(&bracket.standing, low) {
+        low /= step;
+    }
+    while is_undecided(&bracket.standing, high) {
+        high *= step;
+    }
     confirmation(bracket, low, high)
+}
+
+/// Whether this rate was tried often enough without being decided.
+fn is_undecided(standing: &[Trial], rate_per_sec: f64) -> bool {
+    let is_here = |trial: &&Trial| (trial.rate_per_sec / rate_per_sec - 1.0).abs() < ROUNDING;
+    let close = |trial: &&Trial| trial.outcome == TrialOutcome::Close;
+    standing.iter().filter(close).filter(is_here).count() >= UNDECIDED
 }
 
 /// The rate that confirms an end of the interval: an end is confirmed once two trials at it, or within the interval, came to the
@@ -261,6 +286,8 @@ fn confirmation(bracket: &Bracket, low: f64, high: f64) -> Next {
 mod tests {
     use super::*;
 
+    const AIM: Aim = Aim { tolerance: 0.03, asked_per_sec: None };
+
     /// Searches a target that holds every rate up to `most`, and with luck of this seed a little more or less.
     fn search(
         most: f64,
@@ -275,11 +302,11 @@ mod tests {
             let by_rate = if rate <= most { TrialOutcome::Held } else { TrialOutcome::Broken(Breach::Queue) };
             let outcome = outcome(trials.len(), rate, after_overload).unwrap_or(by_rate);
             trials.push(Trial { rate_per_sec: rate, outcome, after_overload });
-            match next(0.03, &trials) {
+            match next(AIM, &trials) {
                 Next::Try { rate_per_sec, at_once } => {
                     (rate, after_overload) = (rate_per_sec, at_once && is_broken(trials.last()));
                 }
-                Next::Done => return (Bracket::of(&trials), trials),
+                Next::Done => return (Bracket::of(AIM.tolerance, &trials), trials),
             }
         }
     }
@@ -356,5 +383,32 @@ mod tests {
         assert!(bracket.hysteresis_per_sec.is_some_and(|rate| rate <= 1000.0), "{trials:?}");
         assert!(bracket.held_per_sec.unwrap() > 950.0, "{bracket:?}");
         assert_eq!(drift(0.03, &trials), None, "{trials:?}");
+    }
+
+    #[test]
+    fn an_end_that_cannot_be_decided_is_left_for_one_farther_out() {
+        // Decided in the bracket, and never at the rates that would confirm its lower end.
+        let close = |count, rate: f64, _| {
+            (count > 6 && (960.0..995.0).contains(&rate)).then_some(TrialOutcome::Close)
+        };
+        let (bracket, trials) = search(1000.0, 900.0, close);
+        assert!((940.0..=1000.0).contains(&bracket.held_per_sec.unwrap()), "{bracket:?}");
+        assert!(trials.len() <= 20, "{} trials: {trials:?}", trials.len());
+    }
+
+    #[test]
+    fn a_rate_that_is_asked_for_is_tried_itself() {
+        let trial = |rate_per_sec, outcome| Trial { rate_per_sec, outcome, after_overload: false };
+        let mut trials =
+            vec![trial(900.0, TrialOutcome::Held), trial(1100.0, TrialOutcome::Broken(Breach::Queue))];
+        let aim = |asked| Aim { asked_per_sec: Some(asked), ..AIM };
+        let rate = |next| match next {
+            Next::Try { rate_per_sec, .. } => rate_per_sec,
+            Next::Done => f64::NAN,
+        };
+        assert_eq!(rate(next(aim(1070.0), &trials)), 1070.0);
+        assert_eq!(next(aim(1200.0), &trials), next(AIM, &trials), "beyond the bracket it is known");
+        trials.push(trial(1070.0, TrialOutcome::Close));
+        assert_ne!(rate(next(aim(1070.0), &trials)), 1070.0, "once");
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use plimsoll_plan::{LatencyLimit, Slo};
 use plimsoll_record::{CorruptHistogram, Frame, Histogram, Phase, latency_histogram};
 use plimsoll_stats::batch_means::{BATCHES, split};
-use plimsoll_stats::sequential::{Precision, Side, Tally, side};
+use plimsoll_stats::sequential::{Precision, Side, Tally, side, side_of_independent};
 use plimsoll_stats::{line, t_quantile, variance};
 
 use crate::{Breach, TrialOutcome};
@@ -49,6 +49,8 @@ pub struct Judge {
     intervals: BTreeMap<u32, Interval>,
     /// How many intervals were judged.
     judged: usize,
+    /// What ended after the load, of all workers.
+    drained: Interval,
     outcome: Option<TrialOutcome>,
     /// The times of one frame: a histogram is large.
     times: Histogram,
@@ -66,9 +68,10 @@ struct Interval {
 }
 
 /// How long a rate must hold at least, in seconds. Of n arrivals at random two standard deviations are 2/√n: until that is within
-/// the tolerance, fewer may have come than at this rate on average.
-pub(super) fn held_sec(rate_per_sec: f64, tolerance: f64) -> f64 {
-    ((2.0 / tolerance).powi(2) / rate_per_sec).clamp(MIN_HELD_SEC, MAX_HELD_SEC)
+/// the tolerance, fewer may have come than at this rate on average. Before the longest limit is over, no response can be late.
+pub(super) fn held_sec(slo: &Slo, rate_per_sec: f64, tolerance: f64) -> f64 {
+    let longest_sec = slo.latency.iter().map(|limit| limit.limit_ms / 1e3).fold(0.0, f64::max);
+    ((2.0 / tolerance).powi(2) / rate_per_sec).max(longest_sec).clamp(MIN_HELD_SEC, MAX_HELD_SEC)
 }
 
 /// Where a queue that goes on growing is after [`HORIZON_SEC`].
@@ -83,31 +86,32 @@ impl Judge {
     /// A judge of this rate, in requests per second, which so many workers make, in a search of this tolerance.
     pub fn new(slo: Slo, rate_per_sec: f64, workers: usize, tolerance: f64) -> Self {
         Self {
+            held_sec: held_sec(&slo, rate_per_sec, tolerance),
             slo,
             rate_per_sec,
             tolerance,
             workers,
-            held_sec: held_sec(rate_per_sec, tolerance),
             last: BTreeMap::new(),
             intervals: BTreeMap::new(),
             judged: 0,
+            drained: Interval::default(),
             outcome: None,
             times: latency_histogram(),
         }
     }
 
-    /// Takes in a frame. Those after the load say nothing of the rate.
+    /// Takes in a frame.
     ///
     /// # Errors
     /// When its histogram cannot be read.
     pub fn add(&mut self, frame: &Frame) -> Result<(), CorruptHistogram> {
         let head = &frame.head;
-        if head.phase != Phase::Measure {
-            return Ok(());
-        }
         self.times.reset();
         frame.latency.add_to(&mut self.times)?;
-        let interval = self.intervals.entry(head.interval).or_default();
+        let interval = match head.phase {
+            Phase::Measure => self.intervals.entry(head.interval).or_default(),
+            Phase::Drain => &mut self.drained,
+        };
         let ended = head.counts.ended();
         let failed = ended.saturating_sub(head.counts.ok);
         interval.failed = add(interval.failed, Tally { trials: ended, hits: failed, near: failed });
@@ -115,7 +119,7 @@ impl Judge {
         for (tally, limit) in interval.late.iter_mut().zip(&self.slo.latency) {
             *tally = add(*tally, late(&self.times, limit.limit_ms));
         }
-        if head.of_worker() {
+        if head.of_worker() && head.phase == Phase::Measure {
             interval.span_sec = interval.span_sec.max(head.span_sec());
             interval.under_way += head.in_flight + head.backlog;
             self.last.insert(head.worker, head.interval);
@@ -137,12 +141,34 @@ impl Judge {
         self.outcome
     }
 
-    /// What the rate came to in all the time there was.
+    /// What the rate came to in all the time there was, with the requests that ended after the load.
     pub fn last_outcome(&mut self) -> Option<TrialOutcome> {
-        self.outcome().or_else(|| {
-            let all: Vec<Interval> = self.intervals.values().cloned().collect();
-            self.outcome_of(&all, COARSE)
-        })
+        let known = self.outcome();
+        let all: Vec<Interval> = self.intervals.values().cloned().collect();
+        let outcome = known.or_else(|| self.outcome_of(&all, COARSE))?;
+        Some(if outcome == TrialOutcome::Held { self.drained_outcome(&all) } else { outcome })
+    }
+
+    /// What a rate that held while its load was on came to with the requests that ended later: some were under way all the time.
+    fn drained_outcome(&self, intervals: &[Interval]) -> TrialOutcome {
+        let all = |counted: &[Interval], of: &dyn Fn(&Interval) -> Option<Tally>| {
+            counted.iter().chain([&self.drained]).filter_map(of).fold(Tally::default(), add)
+        };
+        let late = |(which, limit): (usize, &LatencyLimit)| {
+            let tally = all(counted(intervals, limit), &|interval| interval.late.get(which).copied());
+            with_drain(tally, limit.late_ratio(), Breach::Latency(*limit))
+        };
+        let failed = |required| {
+            with_drain(all(intervals, &|interval| Some(interval.failed)), 1.0 - required, Breach::Success)
+        };
+        let outcomes =
+            self.slo.latency.iter().enumerate().map(late).chain(self.slo.success_ratio.map(failed));
+        let weight = |outcome: &TrialOutcome| match outcome {
+            TrialOutcome::Broken(_) => 2,
+            TrialOutcome::Close => 1,
+            TrialOutcome::Held | TrialOutcome::GeneratorLimited => 0,
+        };
+        outcomes.max_by_key(weight).unwrap_or(TrialOutcome::Held)
     }
 
     fn outcome_of(&self, intervals: &[Interval], precision: Precision) -> Option<TrialOutcome> {
@@ -158,9 +184,7 @@ impl Judge {
         let failed = self.failed_side(intervals, precision);
         let mut sides = Vec::with_capacity(self.slo.latency.len() + 1);
         for (which, limit) in self.slo.latency.iter().enumerate() {
-            // None may be later than a limit of the longest time, not in the first second either.
-            let counted = if limit.late_ratio() > 0.0 { warm } else { intervals };
-            let late = late_side(counted, which, limit, precision);
+            let late = late_side(counted(intervals, limit), which, limit, precision);
             if late == Some(Side::Above) {
                 return Some(TrialOutcome::Broken(Breach::Latency(*limit)));
             }
@@ -239,6 +263,23 @@ fn late_side(
         return side(&tallies, limit.late_ratio(), precision);
     }
     Some(if tallies.iter().any(|tally| tally.hits > 0) { Side::Above } else { Side::Below })
+}
+
+/// What a share of hits says of a rate that held without those of the drain.
+fn with_drain(tally: Tally, allowed: f64, breach: Breach) -> TrialOutcome {
+    match side_of_independent(tally, allowed, COARSE) {
+        _ if tally.hits == 0 => TrialOutcome::Held,
+        _ if allowed <= 0.0 => TrialOutcome::Broken(breach),
+        Some(Side::Above) => TrialOutcome::Broken(breach),
+        _ if tally.hits as f64 > allowed * tally.trials as f64 => TrialOutcome::Close,
+        _ => TrialOutcome::Held,
+    }
+}
+
+/// The intervals whose responses count for this limit: none may be later than one of the longest time, not in the first second
+/// either.
+fn counted<'a>(intervals: &'a [Interval], limit: &LatencyLimit) -> &'a [Interval] {
+    if limit.late_ratio() > 0.0 { warm(intervals) } else { intervals }
 }
 
 /// The intervals after [`WARM_SEC`].

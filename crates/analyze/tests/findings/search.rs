@@ -90,6 +90,18 @@ fn the_first_second_counts_for_the_longest_time_and_not_for_a_percentile() {
 }
 
 #[test]
+fn requests_that_end_after_the_load_count_too() {
+    // While the load is on, nothing is late. A few of 14,000 requests time out after it.
+    let hung = Level { late: 8, ..Level::open(2800.0) };
+    assert_eq!(outcome(hung), TrialOutcome::Close, "0.11 % failed where 0.1 % may");
+    let hung = Level { late: 50, ..Level::open(2800.0) };
+    assert_eq!(outcome(hung), TrialOutcome::Broken(Breach::Success));
+    assert_eq!(outcome(Level { late_answers: 10, ..Level::open(2800.0) }), TrialOutcome::Held);
+    let late = Level { late_answers: 300, ..Level::open(2800.0) };
+    assert_eq!(outcome(late), TrialOutcome::Broken(Breach::Latency(P99)));
+}
+
+#[test]
 fn a_step_that_was_too_short_decides_nothing() {
     assert_eq!(outcome(Level { intervals: 20, ..Level::open(2800.0) }), TrialOutcome::Close);
     let cut = Level { intervals: 20, end: StepEnd::Cut, ..Level::open(2800.0) };
