@@ -12,6 +12,9 @@ use super::quantiles::pairs;
 use super::verdict::{AbVerdict, margin};
 use crate::{Estimate, Margin};
 
+/// How much less of B than of A may succeed, as a share of all requests.
+pub const SUCCESS_MARGIN: f64 = 0.001;
+
 /// What a comparison is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct AbRule {
@@ -81,7 +84,9 @@ pub struct AbFindings {
     pub ratios: Vec<RoundRatio>,
     /// Whether the order of loads matters, as far as it was tested.
     pub effects: Vec<Effect>,
-    /// Whether B is worse than the margin allows.
+    /// Less of B succeeds than of A, by more than [`SUCCESS_MARGIN`] for sure.
+    pub fails_more: bool,
+    /// Whether B fails more, or is worse than the margin allows.
     pub gate: Margin,
     /// The rounds ended with a look, and the main interval is narrow enough.
     pub enough: bool,
@@ -110,6 +115,7 @@ pub fn compare_sides(loads: &[AbLoad], rule: AbRule) -> Result<AbFindings, Corru
     let known = series.iter().zip(outcome.centres).filter_map(|(series, centre)| series.known(centre, rule));
     let figures: Vec<ComparedFigure> = known.collect();
     let sides = AbSide::BOTH.map(|side| side_summary(side, loads));
+    let fails_more = fails_more(kind, &sides);
     let ratios = series.first().map_or_else(Vec::new, |main| main.ratios(&rounds, loads));
     let mut findings = AbFindings {
         rule,
@@ -122,6 +128,7 @@ pub fn compare_sides(loads: &[AbLoad], rule: AbRule) -> Result<AbFindings, Corru
         figures,
         effects: effects(&ratios),
         ratios,
+        fails_more,
         gate: Margin::Unknown,
         enough: outcome.enough && judged.is_look(),
     };
@@ -223,38 +230,58 @@ impl Series {
 fn side_summary(side: AbSide, loads: &[AbLoad]) -> SideSummary {
     let own: Vec<&AbLoad> = loads.iter().filter(|load| load.side == side).collect();
     let count = |is: fn(&AbLoad) -> bool| own.iter().filter(|load| is(load)).count() as u32;
-    let sum = |of: fn(&AbLoad) -> u64| own.iter().map(|load| of(load)).sum::<u64>();
-    let (succeeded, ended) = (sum(|load| load.succeeded), sum(|load| load.ended));
-    let success = wilson(succeeded, ended)
-        .map(|interval| Estimate { value: succeeded as f64 / ended as f64, interval: Some(interval) });
     SideSummary {
         side,
         loads: own.len() as u32,
         unusable: count(|load| load.unusable.is_some()),
         limited: count(|load| load.lower_bound),
-        success,
+        success: success(&own),
     }
 }
 
-/// B is worse if one of its figures is by more than the margin for sure, or its success. It is not if the main figure is not for
-/// sure: others, such as a high percentile, may stay open.
+/// Success over all loads. Failures come together: where it differs between loads by more than chance, the requests count for as
+/// many fewer (the dispersion φ = χ²/(k − 1) of k loads, as in quasi-likelihood).
+fn success(loads: &[&AbLoad]) -> Option<Estimate> {
+    let sum = |of: fn(&AbLoad) -> u64| loads.iter().map(|load| of(load)).sum::<u64>();
+    let (succeeded, ended) = (sum(|load| load.succeeded), sum(|load| load.ended));
+    let ratio = succeeded as f64 / ended as f64;
+    let excess = |load: &&AbLoad| {
+        let count = load.ended.max(1) as f64;
+        (load.succeeded as f64 - load.ended as f64 * ratio).powi(2) / (count * ratio * (1.0 - ratio))
+    };
+    let chi_squared: f64 = loads.iter().map(excess).sum();
+    let dispersion = (chi_squared / (loads.len() as f64 - 1.0)).max(1.0);
+    let dispersion = if dispersion.is_finite() { dispersion } else { 1.0 };
+    let scaled = |count: u64| (count as f64 / dispersion).round() as u64;
+    let interval = wilson(scaled(succeeded), scaled(ended))?;
+    Some(Estimate { value: ratio, interval: Some((interval.0.min(ratio), interval.1.max(ratio))) })
+}
+
+/// B is worse if it fails more, or one of its figures is worse by more than the margin for sure. It is not if the main figure is not
+/// for sure: others, such as a high percentile, may stay open.
 fn gate(findings: &AbFindings) -> Margin {
     let bounds = findings.sides.each_ref().map(SideSummary::is_lower_bound);
     let judge = |known: &ComparedFigure| {
         let bounds = if known.figure.is_bounded() { bounds } else { [false; 2] };
         margin(known.ratio, known.figure.better(), findings.rule.margin, bounds)
     };
-    if fails_more(&findings.sides, findings.rule.margin)
-        || findings.figures.iter().any(|known| judge(known) == Margin::Beyond)
-    {
+    if findings.fails_more || findings.figures.iter().any(|known| judge(known) == Margin::Beyond) {
         return Margin::Beyond;
     }
     findings.main().map_or(Margin::Unknown, judge)
 }
 
-fn fails_more([a, b]: &[SideSummary; 2], margin: f64) -> bool {
-    let bounds = |side: &SideSummary| side.success.and_then(|success| success.interval);
-    bounds(a).zip(bounds(b)).is_some_and(|((a_least, _), (_, b_most))| b_most < a_least - margin)
+/// Whether less of B succeeds, by more than [`SUCCESS_MARGIN`] for sure: the interval of the difference of two ratios from the
+/// intervals of each (Newcombe, *Interval estimation for the difference between independent proportions*, 1998, method 10).
+/// Of a search this says nothing: each tries rates at which requests fail.
+fn fails_more(kind: LoadKind, [a, b]: &[SideSummary; 2]) -> bool {
+    let bounds = |side: &SideSummary| {
+        let Estimate { value, interval } = side.success?;
+        interval.map(|(low, high)| (value, low, high))
+    };
+    let (Some((a, a_least, _)), Some((b, _, b_most))) = (bounds(a), bounds(b)) else { return false };
+    let most = b - a + (b_most - b).hypot(a - a_least);
+    kind != LoadKind::Search && most < -SUCCESS_MARGIN
 }
 
 #[cfg(test)]

@@ -180,7 +180,7 @@ pub(crate) fn ab(args: &AbArgs) -> anyhow::Result<Exit> {
         AbEnd::Interrupted => Exit::Interrupted,
         AbEnd::Failed(error) => {
             report_error(&**error);
-            Exit::CouldNotRun
+            if runs.findings.fails_more { exit(&runs.findings) } else { Exit::CouldNotRun }
         }
     })
 }

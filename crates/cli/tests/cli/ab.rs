@@ -60,6 +60,19 @@ fn a_side_that_takes_twice_as_long_is_worse_and_its_report_says_so_again() {
 }
 
 #[test]
+fn a_side_that_fails_is_worse_and_not_one_that_cannot_be_compared() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    let called = compared(&bench, 3, &[&target.url("/sleep?ms=5"), &target.url("/status/503")], &[]);
+    let document = called.json();
+    assert_eq!((&document["gate"], &document["fails_more"]), (&"beyond".into(), &true.into()));
+    assert!(called.err.contains("succeeded"), "{}", called.err);
+    let backwards = bench
+        .expect(1, &[&["ab", &target.url("/status/503"), &target.url("/sleep?ms=5")], &SHORT[..]].concat());
+    assert!(backwards.err.contains("A ("), "there is nothing to compare B with: {}", backwards.err);
+}
+
+#[test]
 fn a_side_that_takes_half_as_long_is_within_any_margin() {
     let bench = Bench::new();
     let target = Target::start(&bench);

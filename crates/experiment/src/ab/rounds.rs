@@ -113,6 +113,11 @@ pub fn run_ab<'a>(mut spec: AbSpec<'a>, context: RunContext<'a>) -> Result<AbRun
     Ok(AbRuns { folder, record, loads, findings, end })
 }
 
+/// Whether this load failed in a way that says something of B: too few of its requests succeed.
+fn is_of_b(load: &AbLoad) -> bool {
+    load.side == AbSide::B && matches!(load.unusable, Some(Unusable::Failing(_)))
+}
+
 /// Where the services are that are started here.
 fn places(spec: &AbSpec<'_>) -> Result<[Option<ServicePlace>; 2], ExperimentError> {
     let place = |side: &AbSideSpec| -> Result<Option<ServicePlace>, ExperimentError> {
@@ -203,7 +208,8 @@ impl Rounds<'_, '_> {
         for side in AbSide::BOTH {
             if self.spec.sides[side as usize].command.is_none() {
                 let load = self.side(side, 0)?;
-                if let Some(why) = load.unusable.filter(|_| !self.context.is_interrupted()) {
+                if let Some(why) = load.unusable.filter(|_| !self.context.is_interrupted() && !is_of_b(&load))
+                {
                     return Err(self.useless(&load, why));
                 }
             }
@@ -245,7 +251,7 @@ impl Rounds<'_, '_> {
             return Ok(None);
         };
         *failed += 1;
-        if self.loads.iter().all(|load| load.unusable.is_some()) {
+        if self.loads.iter().all(|load| load.unusable.is_some() && !is_of_b(load)) {
             return Err(error);
         }
         if *failed >= MAX_FAILED_IN_A_ROW {

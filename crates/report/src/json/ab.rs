@@ -33,7 +33,9 @@ document! {
         budget_sec: f64 = report.findings.rule.budget_sec,
         /// True if the services were started for each load.
         restarts: bool = report.restarts,
-        /// Whether B is worse than the margin allows: `within`, `beyond` or `not_known`.
+        /// True if less of B succeeds than of A, by more than 0.1 % of all requests for sure.
+        fails_more: bool = report.findings.fails_more,
+        /// Whether B fails more, or is worse than the margin allows: `within`, `beyond` or `not_known`.
         gate: &'static str = match report.findings.gate {
             Margin::Within => "within",
             Margin::Beyond => "beyond",

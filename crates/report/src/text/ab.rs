@@ -3,7 +3,7 @@
 use plimsoll_analyze::Margin;
 use plimsoll_analyze::ab::{
     AbFigure, AbFindings, AbVerdict, Better, ComparedFigure, Effect, EffectKind, LoadKind, MoreRounds,
-    SideSummary,
+    SUCCESS_MARGIN, SideSummary,
 };
 use plimsoll_units::{count_text, duration_text, escape_control, percent_text, significant};
 
@@ -45,6 +45,9 @@ pub fn ab_progress(findings: &AbFindings) -> String {
 
 fn headline(findings: &AbFindings) -> String {
     let Some(main) = findings.main() else {
+        if findings.fails_more {
+            return "B fails: too few of its requests succeed for any other figure.".to_owned();
+        }
         return "Nothing can be compared: no round measured the main figure of both sides.".to_owned();
     };
     let what = format!("{}{}", ab_figure(main.figure), at(findings));
@@ -75,7 +78,7 @@ fn needs(findings: &AbFindings, main: &ComparedFigure, more: MoreRounds) -> Stri
             counted(findings.rounds, "round"),
         ),
         MoreRounds::Unknown => {
-            " It takes 8 rounds at least, and more of them early in the budget.".to_owned()
+            " Too few rounds show how much they vary: give more (--rounds, --budget).".to_owned()
         }
         MoreRounds::About(more) => {
             let each = findings.elapsed_sec / f64::from(findings.rounds.max(1));
@@ -201,6 +204,10 @@ fn success(sides: &[SideSummary; 2]) -> Row {
 fn gate(findings: &AbFindings) -> String {
     let margin = percent_text(findings.rule.margin);
     match findings.gate {
+        Margin::Beyond if findings.fails_more => {
+            let allowed = percent_text(SUCCESS_MARGIN);
+            format!("B fails more than A: by more than {allowed} of its requests, for sure.")
+        }
         Margin::Beyond => format!("B is worse than A by more than the margin of {margin}."),
         Margin::Within => format!("B is not worse than A by more than the margin of {margin}."),
         Margin::Unknown => {

@@ -122,6 +122,42 @@ fn a_round_in_which_a_side_was_lost_counts_for_neither_and_its_failures_count() 
 }
 
 #[test]
+fn b_may_not_fail_more_than_a_by_more_than_a_tenth_of_a_percent() {
+    let gate = |failed_of_1000: [u64; 2]| {
+        let mut loads = World { requests: 10_000, ..World::new(1.0) }.loads(20);
+        for load in &mut loads {
+            load.succeeded -= load.ended * failed_of_1000[load.side as usize] / 1000;
+        }
+        compare_sides(&loads, RULE).unwrap().gate
+    };
+    assert_eq!(gate([0, 0]), Margin::Within);
+    assert_eq!(gate([0, 1]), Margin::Within);
+    assert_eq!(gate([0, 4]), Margin::Beyond);
+    assert_eq!(gate([20, 20]), Margin::Within, "A fails as much");
+    assert_eq!(gate([20, 0]), Margin::Within, "B fails less");
+}
+
+#[test]
+fn failures_of_one_round_in_twenty_are_not_for_sure_those_of_b() {
+    let mut loads = World { requests: 10_000, ..World::new(1.0) }.loads(20);
+    let one = loads.iter_mut().find(|load| load.side == AbSide::B && load.round == 7).unwrap();
+    one.succeeded -= one.ended / 25;
+    let findings = compare_sides(&loads, RULE).unwrap();
+    assert!(!findings.fails_more, "{:?}", findings.sides);
+}
+
+#[test]
+fn failures_of_a_search_are_of_the_rates_that_it_tries() {
+    let mut loads = World::new(1.0).loads(20);
+    for load in &mut loads {
+        load.kind = LoadKind::Search;
+        load.max_rate_per_sec = Some(load.throughput_per_sec);
+        load.succeeded -= if load.side == AbSide::B { load.ended / 10 } else { 0 };
+    }
+    assert!(!compare_sides(&loads, RULE).unwrap().fails_more);
+}
+
+#[test]
 fn what_is_carried_over_and_what_the_order_does_are_kept_apart() {
     let mut carries = World { carried: 0.2, ..World::new(1.0) };
     let found = |world: &mut World| -> Vec<EffectKind> {
