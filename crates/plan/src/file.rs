@@ -22,7 +22,7 @@ use std::path::PathBuf;
 
 use toml::de::DeTable;
 
-use crate::{PlanSpec, ProfileSpec, Protector};
+use crate::{OverloadSpec, PlanSpec, ProfileSpec, Protector};
 use entry::Entry;
 use error::Result;
 use section::Section;
@@ -163,16 +163,20 @@ fn read(text: &str, root: &DeTable<'_>) -> Result<PlanFile> {
     // A variant whose hosts do not all take part inherits the names of those that do not.
     let row = conclusions::row(&section, &hosts.plan)?;
     hosts.take_part(&section)?;
-    let mut spec = PlanSpec::new("", load::doubling(None, None));
+    let mut spec = PlanSpec::new("", load::doubling(None, load::BUDGET));
     spec.group = row.as_ref().and_then(|row| row.group.clone());
     let requests = target::target(&section, &mut spec)?;
     spec.name = section.read("name", Entry::name)?;
-    (spec.load, spec.warm) = load::load(&section)?;
+    let (overload, protect) = overload::overload(&section)?;
+    let budget = if overload.is_some() { OverloadSpec::SEARCH_BUDGET } else { load::BUDGET };
+    (spec.load, spec.warm) = load::load(&section, budget)?;
     spec.search = load::search(&section, &spec.load)?;
     spec.slo = load::slo(&section)?;
-    let protect;
-    (spec.overload, protect) = overload::overload(&section)?;
-    load::add_what_searches_need(&mut spec);
+    match overload {
+        Some(overload) => overload.add_to(&mut spec),
+        None if spec.search.is_some() => spec.slo = spec.slo.or_reference(),
+        None => {}
+    }
     spec.hosts = hosts.plan;
     let switches = switch::switches(&section)?;
     Ok(PlanFile {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::builder::TypedValueParser as _;
 use plimsoll_experiment::read_run;
-use plimsoll_plan::{LoadSpec, OverloadSpec, Protector, RateSearchOrder};
+use plimsoll_plan::{LoadSpec, OverloadSpec, Protector};
 use plimsoll_units::{parse_count, parse_duration, parse_rate, parse_ratio};
 
 use super::load::{Asked, Base};
@@ -43,9 +43,9 @@ pub(crate) struct OverloadArgs {
     /// queue of the excess would last, at least 10 s]
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) watch: Option<Duration>,
-    /// The longest time for the search; half of it at most is for the ladder that brackets the rate
-    #[arg(long, value_name = "TIME", default_value = "5m", value_parser = parse_duration)]
-    pub(crate) budget: Duration,
+    /// The longest time for the search; half of it at most is for the ladder that brackets the rate [default: 5m]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub(crate) budget: Option<Duration>,
     /// The most connections that are opened; what finds none free waits, and that is counted
     #[arg(long, value_name = "N", default_value = "10k", value_parser = parse_count)]
     pub(crate) max_connections: u64,
@@ -63,25 +63,20 @@ pub(crate) struct OverloadArgs {
     pub(crate) keep: KeepArgs,
 }
 
-/// How near to each other the rate that holds and the one that does not must be, where they are searched for.
-const SEARCH_TOLERANCE: f64 = 0.05;
-
 impl OverloadArgs {
     /// The plan of an overload. Users give up after a few times the limit of latency, unless the line says when.
     pub(crate) fn plan(&self) -> anyhow::Result<Asked> {
-        let load = LoadSpec::Ladder { steps: None, step_limit: None, budget: Some(self.budget) };
-        let mut base = Base::new(load);
-        let slo = self.slo.objective()?.or_reference();
-        base.spec.timeout = OverloadSpec::patience(&slo);
-        base.spec.slo = slo;
-        base.spec.overload = Some(OverloadSpec {
+        let budget = Some(self.budget.unwrap_or(OverloadSpec::SEARCH_BUDGET));
+        let mut base = Base::new(LoadSpec::Ladder { steps: None, step_limit: None, budget });
+        base.spec.slo = self.slo.objective()?;
+        let overload = OverloadSpec {
             rate_per_sec: self.rate_per_sec()?,
             base: Some(self.base),
             factors: self.factors.clone(),
             hold: self.hold,
             watch: self.watch,
-        });
-        base.spec.search = Some(RateSearchOrder { tolerance: SEARCH_TOLERANCE });
+        };
+        overload.add_to(&mut base.spec);
         base.spec.warm = self.warm;
         base.spec.connections_max = Some(self.max_connections);
         let csv = self.request.apply_to(self.url.as_deref(), &mut base.spec)?;

@@ -6,33 +6,29 @@ use super::entry::Entry;
 use super::error::{PlanFileError, Problem, Result};
 use super::section::Section;
 use crate::{
-    ArrivalProcess, Condition, LatencyLimit, LoadSpec, OverloadSpec, PlanSpec, ProfileSpec, RateProfile,
-    RateSearchOrder, Slo, Stage,
+    ArrivalProcess, Condition, LatencyLimit, LoadSpec, ProfileSpec, RateProfile, RateSearchOrder, Slo, Stage,
 };
 
 /// How long a rate is held, and a step at most, where nothing is said.
 const STEP: Duration = Duration::from_secs(10);
 
 /// The time of the whole where the ladder is searched for and no step's time is given: that of `plimsoll URL`.
-const BUDGET: Duration = Duration::from_secs(90);
+pub(super) const BUDGET: Duration = Duration::from_secs(90);
 
 const KEYS: [&str; 8] = ["ladder", "rate", "arrivals", "search", "step", "warm", "budget", "within"];
 
-/// The time of a ladder and of the search for the rate that is overloaded, and the width of its interval.
-const SEARCH_BUDGET: Duration = Duration::from_secs(180);
-const SEARCH_TOLERANCE: f64 = 0.05;
-
-/// The load: a ladder, rates, or the ladder that finds its own end; and how long it is held at most before the first step.
-pub(super) fn load(file: &Section<'_>) -> Result<(LoadSpec, Option<Duration>)> {
-    let Some(section) = file.section("load", &KEYS)? else { return Ok((doubling(None, None), None)) };
+/// The load: a ladder, rates, or the ladder that finds its own end, in `budget` unless the file says otherwise; and how long it is
+/// held at most before the first step.
+pub(super) fn load(file: &Section<'_>, budget: Duration) -> Result<(LoadSpec, Option<Duration>)> {
+    let Some(section) = file.section("load", &KEYS)? else { return Ok((doubling(None, budget), None)) };
     section.at_most_one(&["ladder", "rate", "search"])?;
-    let load = held(&section)?;
+    let load = held(&section, budget)?;
     // With no time at all a variant takes back what its file says.
     let warm = section.get("warm").filter(|warm| !warm.is_zero());
     Ok((load, warm.map(|warm| warm.duration()).transpose()?))
 }
 
-fn held(section: &Section<'_>) -> Result<LoadSpec> {
+fn held(section: &Section<'_>, budget: Duration) -> Result<LoadSpec> {
     let step = section.read("step", Entry::duration)?;
     if let Some(rate) = section.get("rate") {
         return rates(&rate, step.unwrap_or(STEP), section.read("arrivals", arrivals)?);
@@ -45,14 +41,16 @@ fn held(section: &Section<'_>) -> Result<LoadSpec> {
         Some(asked) if !asked.boolean()? => {
             Err(asked.wrong("true, or left out with a ladder or a rate in its place"))
         }
-        _ => Ok(doubling(step, section.read("budget", Entry::duration)?)),
+        _ => Ok(match section.read("budget", Entry::duration)? {
+            None => doubling(step, budget),
+            budget => LoadSpec::Ladder { steps: None, step_limit: step, budget },
+        }),
     }
 }
 
-/// A ladder that finds its own end.
-pub(super) fn doubling(step: Option<Duration>, budget: Option<Duration>) -> LoadSpec {
-    let budget = budget.or(step.is_none().then_some(BUDGET));
-    LoadSpec::Ladder { steps: None, step_limit: step, budget }
+/// A ladder that finds its own end, in this budget unless its steps have a time.
+pub(super) fn doubling(step: Option<Duration>, budget: Duration) -> LoadSpec {
+    LoadSpec::Ladder { steps: None, step_limit: step, budget: step.is_none().then_some(budget) }
 }
 
 /// The search for the highest rate of arrivals after the ladder, if it is asked for.
@@ -71,21 +69,6 @@ fn arrivals(entry: &Entry<'_>) -> Result<ArrivalProcess> {
         "poisson" => ArrivalProcess::Poisson,
         _ => ArrivalProcess::Constant,
     })
-}
-
-/// A search and overloads rest on conditions; overloads on users who give up, too, and, where their rate is not given, on a search.
-pub(super) fn add_what_searches_need(spec: &mut PlanSpec) {
-    if spec.search.is_some() || spec.overload.is_some() {
-        spec.slo = std::mem::take(&mut spec.slo).or_reference();
-    }
-    let Some(overload) = &spec.overload else { return };
-    spec.timeout = OverloadSpec::patience(&spec.slo);
-    if overload.rate_per_sec.is_none() {
-        spec.search = Some(RateSearchOrder { tolerance: SEARCH_TOLERANCE });
-        if let LoadSpec::Ladder { budget, .. } = &mut spec.load {
-            *budget = budget.map(|_| SEARCH_BUDGET);
-        }
-    }
 }
 
 /// One rate, several one after another, or stages as they are typed on the command line.
