@@ -87,11 +87,18 @@ fn tier_cost(tier: &TierPlan, goal: Goal, prices: &PriceList) -> Option<TierCost
     })
 }
 
+/// How many times as many machines the law of scalability asks for as demands do: by so much each carries less.
+fn raised(tier: &TierPlan) -> f64 {
+    let by_demand = tier.needs.first().map_or(0.0, |need| need.machines.ceil());
+    let planned = tier.machines.map_or(0.0, |machines| machines.count as f64);
+    if by_demand > 0.0 { (planned / by_demand).max(1.0) } else { 1.0 }
+}
+
 /// The cheapest machines of several sizes. A tier has one at least, whatever the rate.
 fn mixed(tier: &TierPlan, goal: Goal, offers: &[(MachineSize, Offer)]) -> Option<TierCost> {
     let plain: Vec<Offer> = offers.iter().map(|(_, offer)| *offer).collect();
     let least = plain.iter().map(|offer| offer.per_sec).fold(f64::MAX, f64::min);
-    let rate = goal.target_per_sec.max(least * f64::EPSILON);
+    let rate = (raised(tier) * goal.target_per_sec).max(least * f64::EPSILON);
     let CheapestMix { counts, per_hour, is_exact } = cheapest(&plain, rate)?;
     let priced = |(size, offer): &(MachineSize, Offer), count: u64| PricedMachines {
         size: Some(*size),
