@@ -23,7 +23,7 @@ document! {
         hour: String = &hour.label,
         /// The highest rate within it, requests per second.
         peak_per_sec: f64 = hour.peak_per_sec,
-        /// Machines of each tier; null where nothing tells how many.
+        /// Machines of each tier; null where it is not known how many.
         machines: Vec<Option<u64>> = each(&hour.machines, |machines| machines.map(|machines| machines.count)),
         /// What they cost; null without prices.
         cost: Option<f64> = hour.cost,
@@ -33,7 +33,7 @@ document! {
     pub struct TierHoursDocument(tier: &TierHours) {
         /// Its name.
         tier: String = &tier.tier,
-        /// With the machines of each hour; null where nothing tells how many.
+        /// With the machines of each hour; null where it is not known how many.
         by_hour: Option<u64> = tier.by_hour,
         /// With the machines of the peak in all hours.
         constant: Option<u64> = tier.constant,

@@ -29,7 +29,7 @@ document! {
     pub struct FleetCapacityDocument(capacity: &FleetCapacity) {
         /// All tiers with their machines.
         machines: Vec<TierMachinesDocument> = each(&capacity.machines, TierMachinesDocument::new),
-        /// The throughput at which growth stops, requests per second; null where nothing tells.
+        /// The throughput at which growth stops, requests per second; null where that is not known.
         per_sec: Option<f64> = capacity.limits.first().map(|limit| limit.per_sec.value),
         /// The 95 % interval of that.
         per_sec_interval: Interval = capacity.limits.first().map(|limit| limit.per_sec),
@@ -39,7 +39,7 @@ document! {
         limits: Vec<FleetLimitDocument> = each(&capacity.limits, FleetLimitDocument::new),
         /// The share of a machine that may be used for `held_per_sec`.
         utilisation: f64 = capacity.utilisation,
-        /// The rate for which a plan asks for no more machines than these; null where nothing tells.
+        /// The rate for which a plan asks for no more machines than these; null where that is not known.
         held_per_sec: Option<f64> = capacity.held.as_ref().map(|held| held.per_sec.value),
         /// The tier that decides `held_per_sec`.
         held_by: Option<String> = capacity.held.as_ref().map(|held| held.tier.clone()),

@@ -79,7 +79,7 @@ document! {
         in_bits_per_sec: Option<f64> = rate.size.in_bits_per_sec,
         /// What its link carries out.
         out_bits_per_sec: Option<f64> = rate.size.out_bits_per_sec,
-        /// Requests per second of one machine; null where nothing tells.
+        /// Requests per second of one machine; null where that is not known.
         per_sec: Option<f64> = rate.per_sec,
     }
 

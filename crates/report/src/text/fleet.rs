@@ -29,7 +29,7 @@ fn one(capacity: &FleetCapacity) -> String {
     let count = |tier: &TierMachines| format!("{} {}", number(tier.machines), tier.tier);
     let machines = list(capacity.machines.iter().map(count), ", ");
     let full = match capacity.limits.first() {
-        None => format!("{machines}: nothing tells where throughput stops growing."),
+        None => format!("{machines}: it is not known where throughput stops growing."),
         Some(first) => {
             let most = if capacity.at_most { "at most " } else { "" };
             format!("{machines}: {most}{}.", limit(first))

@@ -1,5 +1,7 @@
 //! The search for the highest rate within the conditions: its result as a sentence, and its trials as a table.
 
+use std::time::Duration;
+
 use plimsoll_analyze::{Breach, Drift, Findings, RateSearch, SearchEnd, TrialOutcome, TrialSummary};
 use plimsoll_plan::Load;
 use plimsoll_units::{count_text, duration_text, share_text};
@@ -11,6 +13,8 @@ use crate::words;
 
 /// An interval that a longer search would narrow.
 const WIDE: f64 = 0.03;
+/// The budget to narrow it, at least.
+const LONGER: Duration = Duration::from_secs(600);
 
 /// What the target holds, as the rest of a sentence that begins with its URL; `None` without a search.
 pub(super) fn held(findings: &Findings) -> Option<String> {
@@ -21,7 +25,7 @@ pub(super) fn held(findings: &Findings) -> Option<String> {
             "holds {} requests/s that arrive at random{within}. {}{}",
             count_text(held),
             beyond(search, *broken),
-            precision(findings, search.end, (held, *broken)),
+            precision(findings, search, (held, *broken)),
         ),
         (Some(held), None) => {
             format!(
@@ -85,14 +89,21 @@ fn breach(breach: Breach) -> String {
 }
 
 /// What the time was too short for.
-fn precision(findings: &Findings, end: SearchEnd, (held, broken): (f64, f64)) -> String {
+fn precision(findings: &Findings, search: &RateSearch, (held, broken): (f64, f64)) -> String {
     let gap = broken / held - 1.0;
+    let is_unfinished = search.end == SearchEnd::Unfinished;
     let Load::Ladder { budget: Some(budget), .. } = &findings.plan.load else { return String::new() };
-    if end == SearchEnd::GeneratorLimited || gap < WIDE {
+    if search.end == SearchEnd::GeneratorLimited || (gap < WIDE && !is_unfinished) {
         return String::new();
     }
-    let budget = duration_text(budget.as_secs_f64() * 1e9);
-    format!(" In {budget} the two are as near as {}; --budget 10m narrows that.", share_text(gap))
+    let steps = findings.steps.iter().chain(search.trials.iter().map(|trial| &trial.step));
+    let loaded = seconds(steps.map(|step| step.measured_sec).sum());
+    let once = if is_unfinished { ", and not both were tried twice" } else { "" };
+    let more = duration_text((2 * *budget).max(LONGER).as_secs_f64() * 1e9);
+    format!(
+        " After {loaded} of load the two differ by {}{once}; --budget {more} narrows that.",
+        share_text(gap)
+    )
 }
 
 fn why_no_more(end: SearchEnd) -> &'static str {
