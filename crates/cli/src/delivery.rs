@@ -31,17 +31,24 @@ pub(crate) fn hand_over(file: &Path, store: &StoreAddress, quiet: bool, interrup
         remark(&format!("plimsoll: the run is kept here and not delivered: {}", with_causes(&error)));
         return;
     }
-    let folder = RunFolder::new(file.parent().unwrap_or(Path::new(".")), &build());
+    let folder = RunFolder::containing(file, &build());
     match waiting(&folder, store) {
         Ok(runs) => say(&deliver(runs, store, interrupted), store, quiet),
         Err(error) => report_error(&error),
     }
 }
 
-/// Says what came of a delivery, in a line for what was delivered and one for what was not.
+/// Says what came of a delivery, in a line for what was delivered, one for what was not, and one for each run that never can be.
 pub(crate) fn say(delivery: &Delivery, store: &StoreAddress, quiet: bool) {
     if !delivery.delivered.is_empty() && !quiet {
         remark(&delivered_line(&delivery.delivered, store));
+    }
+    for (file, error) in &delivery.dropped {
+        remark(&format!(
+            "plimsoll: {} stays here and is not delivered: {}",
+            file.display(),
+            with_causes(error)
+        ));
     }
     let held = || format!("{} kept here, to be delivered later", runs(delivery.waiting));
     match delivery.trouble.as_slice() {
