@@ -133,6 +133,11 @@ fn a_trend_finds_the_run_at_which_latency_rose() {
     assert!(text.contains("p50 rose by") && text.contains("(release 2)"), "{text}");
     assert!(text.lines().count() <= 20 && text.lines().all(|line| line.chars().count() <= 80), "{text}");
     assert!(bench.path("plimsoll-runs/api.trend-p50.png").is_file());
+    // A newer run of something else takes no place away from those that are compared.
+    run(&bench, &target, "/healthz", &["--name", "other", "--tag", "release=2"]);
+    run(&bench, &target, "/sleep?ms=7", &["--name", "api", "--tag", "release=2", "--no-git"]);
+    let cut = bench.expect(0, &[&trend[..], &["-n", "16", "--no-files"]].concat()).out.replace('\n', " ");
+    assert!(cut.contains("p50 of 16 runs") && cut.contains("1 run older than these (-n)"), "{cut}");
     let document = bench.expect(3, &[&trend[..], &["--json", "--fail-on-regression=20%"]].concat()).json();
     satisfies(&document, "trend.schema.json");
     assert_eq!((&document["changes"][0]["at"], &document["regressed"]), (&9.into(), &true.into()));
