@@ -27,7 +27,7 @@ fn a_run_that_times_out_holds_up_no_other_and_comes_last_from_then_on() {
     let outbox = Outbox::new(&database(&server, "slow"), 3);
     TeamStore::connect(&outbox.store).unwrap();
     let id = plimsoll_store::run_id(&outbox.folder.path().join("run-0.plimsoll")).unwrap().unwrap();
-    // Whoever inserts the same id waits for the end of this transaction.
+    // A client that inserts the same id waits for the end of this transaction.
     let row = format!(
         "INSERT INTO plimsoll.run VALUES ('{id}', '', '', '', '', '', '', '', now(), '{{}}', '{{}}');"
     );

@@ -1,5 +1,10 @@
 //! Delivery to a real PostgreSQL: several writers, a server that dies, one that refuses. Nothing is lost, and nothing arrives twice.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "in tests, a failed step is the failure")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "in tests, a failed step is the failure"
+)]
 
 mod failures;
 mod outbox;
