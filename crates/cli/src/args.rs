@@ -34,7 +34,7 @@ use crate::command::tiers::TiersArgs;
 use crate::command::trend::TrendArgs;
 use crate::exit::UsageError;
 use foreign::Translated;
-pub(crate) use history::StoreArgs;
+pub(crate) use history::{HistoryArgs, StoreArgs};
 pub(crate) use load::{AnswerArgs, Asked, RunArgs, SearchArgs, Spread, SweepArgs, fresh_seed};
 pub(crate) use overload::OverloadArgs;
 pub(crate) use request::{KeepArgs, RequestArgs, SloArgs};

@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::UNIX_EPOCH;
 
-use plimsoll_history::{Delivery, Put, RunFolder, RunNotes, StoreAddress, deliver, waiting};
+use plimsoll_history::{Delivery, NotesError, Put, RunFolder, RunNotes, StoreAddress, deliver, waiting};
+use plimsoll_record::{TagChanges, Tags};
 
+use crate::args::HistoryArgs;
 use crate::terminal::{remark, report_error, with_causes};
 
 /// The build of this program, by which an index knows whose figures it has.
@@ -24,24 +26,70 @@ pub(crate) fn build() -> String {
 
 /// Hands a new run over, and with it what waited before.
 pub(crate) fn hand_over(file: &Path, store: &StoreAddress, quiet: bool, interrupted: &AtomicBool) {
-    let noted = RunNotes::change(file, |notes| {
-        notes.waiting_for.insert(store.name().to_owned());
-    });
-    if let Err(error) = noted {
-        remark(&format!("plimsoll: the run is kept here and not delivered: {}", with_causes(&error)));
-        return;
+    match queue(file, store) {
+        Ok(()) => deliver_waiting(&RunFolder::containing(file, &build()), store, quiet, interrupted),
+        Err(error) => {
+            remark(&format!("plimsoll: the run is kept here and not delivered: {}", with_causes(&error)));
+        }
     }
-    let folder = RunFolder::new(file.parent().unwrap_or(Path::new(".")), &build());
-    match waiting(&folder, store) {
+}
+
+fn queue(file: &Path, store: &StoreAddress) -> Result<(), NotesError> {
+    RunNotes::change(file, |notes| {
+        notes.waiting_for.insert(store.name().to_owned());
+    })
+}
+
+fn deliver_waiting(folder: &RunFolder, store: &StoreAddress, quiet: bool, interrupted: &AtomicBool) {
+    match waiting(folder, store) {
         Ok(runs) => say(&deliver(runs, store, interrupted), store, quiet),
         Err(error) => report_error(&error),
     }
 }
 
-/// Says what came of a delivery, in a line for what was delivered and one for what was not.
+/// What each run of an experiment gets as soon as it is recorded: its tags, and a place among those that wait for the store.
+///
+/// A lab's generator, which writes the run file, does not know them; so tags stand next to the file, as those do that are given later.
+#[derive(Debug, Default)]
+pub(crate) struct NewRuns {
+    tags: Tags,
+    store: Option<StoreAddress>,
+}
+
+impl NewRuns {
+    pub(crate) fn new(args: &HistoryArgs) -> anyhow::Result<Self> {
+        Ok(Self { store: args.store.address()?, tags: args.tags.tags() })
+    }
+
+    pub(crate) fn add(&self, file: &Path) {
+        let noted = RunNotes::change(file, |notes| {
+            notes.tags = TagChanges { set: self.tags.clone(), ..TagChanges::default() };
+            notes.waiting_for.extend(self.store.as_ref().map(|store| store.name().to_owned()));
+        });
+        if let Err(error) = noted {
+            report_error(&error);
+        }
+    }
+
+    /// Delivers what waits in the folder of the runs.
+    pub(crate) fn deliver(&self, folder: &Path, quiet: bool, interrupted: &AtomicBool) {
+        if let Some(store) = &self.store {
+            deliver_waiting(&RunFolder::new(folder, &build()), store, quiet, interrupted);
+        }
+    }
+}
+
+/// Says what came of a delivery, in a line for what was delivered, one for what was not, and one for each run that never can be.
 pub(crate) fn say(delivery: &Delivery, store: &StoreAddress, quiet: bool) {
     if !delivery.delivered.is_empty() && !quiet {
         remark(&delivered_line(&delivery.delivered, store));
+    }
+    for (file, error) in &delivery.dropped {
+        remark(&format!(
+            "plimsoll: {} stays here and is not delivered: {}",
+            file.display(),
+            with_causes(error)
+        ));
     }
     let held = || format!("{} kept here, to be delivered later", runs(delivery.waiting));
     match delivery.trouble.as_slice() {

@@ -7,7 +7,7 @@ use plimsoll_conductor::ConductError;
 use plimsoll_experiment::{ErrorKind, ExperimentError, MappingError, RunStatus};
 use plimsoll_lab::LabError;
 use plimsoll_plan::PlanError;
-use plimsoll_prometheus::{ClientError, UnreadableRate};
+use plimsoll_prometheus::{ClientError, ReadError};
 
 /// A command line that cannot be run as it is typed: what is wrong, and what to write instead.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -57,8 +57,8 @@ impl Exit {
             || error.is::<PlanError>()
             || error.is::<MappingError>()
             || error.is::<WhatIfError>()
-            || error.is::<ClientError>()
-            || error.downcast_ref::<UnreadableRate>().is_some_and(UnreadableRate::is_mistake)
+            || error.downcast_ref::<ClientError>().is_some_and(ClientError::is_mistake)
+            || error.downcast_ref::<ReadError>().is_some_and(ReadError::is_mistake)
             || error.is::<PriceError>()
             || error.downcast_ref::<FleetError>().is_some_and(FleetError::is_usage_error);
         if error.is::<NoEvidence>() {

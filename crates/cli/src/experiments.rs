@@ -8,7 +8,9 @@ use plimsoll_lab::Privileges;
 use plimsoll_record::Calibration;
 use plimsoll_units::count_text;
 
+use crate::args::HistoryArgs;
 use crate::calibrations;
+use crate::delivery::NewRuns;
 use crate::progress::Display;
 use crate::signals;
 use crate::terminal::{remark, report_error, with_causes};
@@ -24,7 +26,7 @@ pub(crate) struct ExperimentSetup {
 impl ExperimentSetup {
     /// Watches for Ctrl-C from here on.
     pub(crate) fn new(settings: RunSettings) -> anyhow::Result<Self> {
-        let display = ExperimentDisplay { quiet: settings.quiet };
+        let display = ExperimentDisplay { quiet: settings.quiet, runs: NewRuns::default() };
         let interrupted = signals::interrupted()?;
         Ok(Self { settings, calibrations: calibrations::known(), interrupted, display })
     }
@@ -38,6 +40,17 @@ impl ExperimentSetup {
         let file = LabFile::named(named)?;
         let privileges = file.makes_hosts().then(Privileges::acquire).transpose()?;
         Ok((file, privileges, Self::new(settings)?))
+    }
+
+    /// The same, whose runs get tags and go to a store. It asks git in a thread, so privileges are there before.
+    pub(crate) fn with_history(mut self, args: &HistoryArgs) -> anyhow::Result<Self> {
+        self.display.runs = NewRuns::new(args)?;
+        Ok(self)
+    }
+
+    /// Delivers the runs to the store, if there is one; after everything else, since what was found does not depend on it.
+    pub(crate) fn deliver(&self) {
+        self.display.runs.deliver(&self.settings.out, self.settings.quiet, &self.interrupted);
     }
 
     pub(crate) fn context(&self) -> RunContext<'_> {
@@ -54,6 +67,7 @@ impl ExperimentSetup {
 #[derive(Debug)]
 struct ExperimentDisplay {
     quiet: bool,
+    runs: NewRuns,
 }
 
 impl Observer for ExperimentDisplay {
@@ -84,9 +98,11 @@ impl Observer for ExperimentDisplay {
                 let same = if *same_lab { ", in the lab of the run before" } else { "" };
                 inform(&format!("{name} ({number} of {count}){same}"));
             }
-            Progress::RunRecorded(path) | Progress::TableWritten(path) => {
+            Progress::RunRecorded(path) => {
+                self.runs.add(path);
                 inform(&format!("wrote {}", path.display()));
             }
+            Progress::TableWritten(path) => inform(&format!("wrote {}", path.display())),
             Progress::CaseEnded(outcome) => inform(&case_line(outcome)),
             Progress::AblationBegins { name, design, states, runs, rounds } => {
                 let what = design.map_or_else(

@@ -16,3 +16,15 @@ pub enum HistoryError {
     #[error("{path} is damaged in part; `plimsoll report` shows what is intact")]
     PartlyDamaged { path: PathBuf },
 }
+
+impl HistoryError {
+    /// True if the file will never be better: what it holds is at fault, and not the way to it or this version.
+    pub(crate) fn is_final(&self) -> bool {
+        match self {
+            Self::File(error) => {
+                matches!(error, StoreError::Damaged { .. } | StoreError::NotARunFile { .. })
+            }
+            Self::Analysis(_) | Self::PartlyDamaged { .. } => true,
+        }
+    }
+}

@@ -56,6 +56,12 @@ impl RunFolder {
         Self { path: path.to_owned(), derived_by: build.to_owned() }
     }
 
+    /// The folder that a run file is in; that of a bare name is the current one.
+    pub fn containing(run: &Path, build: &str) -> Self {
+        let parent = run.parent().filter(|parent| !parent.as_os_str().is_empty());
+        Self::new(parent.unwrap_or(Path::new(".")), build)
+    }
+
     /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path

@@ -1,9 +1,9 @@
-//! What is known of a run beyond its file: tags that were changed later, and the stores that it waits for.
+//! What is known of a run beyond its file: tags that were changed later, and the stores that have it or that it waits for.
 //!
 //! A sealed run file is never written to again, so this stands in `NAME.plimsoll.notes` next to it, as JSON. The file is only there
 //! while it says something. Writers lock the run file, so that two of them do not lose each other's change.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -23,8 +23,12 @@ const MAX_BYTES: u64 = 1 << 20;
 #[serde(default)]
 pub struct RunNotes {
     pub tags: TagChanges,
-    /// The stores that do not have the run yet, by their addresses without user and password.
+    /// The stores that do not have the run yet, or not its newest tags, by their addresses without user and password.
     pub waiting_for: BTreeSet<String>,
+    /// How many deliveries to a store failed in a way that the run may be the reason for; those of 0 are left out.
+    pub failures: BTreeMap<String, u32>,
+    /// The stores that have the run.
+    pub delivered_to: BTreeSet<String>,
     /// The id of the run that this is a copy of, fetched from a store: without values that documents hide, it has digests of its
     /// own.
     pub copy_of: Option<String>,
@@ -53,6 +57,17 @@ impl RunNotes {
             read => read.and_then(|text| serde_json::from_slice(&text).map_err(io::Error::other)),
         };
         read.map_err(|reason| NotesError::Unreadable { path, reason })
+    }
+
+    /// True if the store has the run, or is to get it.
+    pub fn is_for(&self, store: &str) -> bool {
+        self.waiting_for.contains(store) || self.delivered_to.contains(store)
+    }
+
+    /// The run no longer waits for the store.
+    pub(crate) fn settle(&mut self, store: &str) {
+        self.waiting_for.remove(store);
+        self.failures.remove(store);
     }
 
     /// Applies what they say to what was derived from the run file.

@@ -2,17 +2,25 @@
 //!
 //! A run waits by a note next to its file, written before the first attempt and removed after the store has confirmed the
 //! commit. A process that dies in between leaves the note, and the next delivery finds the run in the store by its id.
+//!
+//! A run that cannot be delivered does not stop the others: after a failure that may be its own the next run is tried, and runs that
+//! failed before come last.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use plimsoll_store::StoreError;
+use plimsoll_units::best_effort;
 
 use crate::HistoryError;
 use crate::derive::entry_of;
 use crate::folder::RunFolder;
 use crate::notes::{NotesError, RunNotes};
-use crate::team::{Put, SharedRun, StoreAddress, TeamStore, TeamStoreError};
+use crate::team::{Fault, Put, SharedRun, StoreAddress, TeamStore, TeamStoreError};
+
+/// After so many failures in a row that may be the store's, a delivery ends: each may take the longest time of a run.
+const MAX_FAILURES_IN_A_ROW: u32 = 2;
 
 /// What came of a delivery.
 #[derive(Debug, Default)]
@@ -23,9 +31,11 @@ pub struct Delivery {
     pub waiting: usize,
     /// Why they do.
     pub trouble: Vec<DeliveryError>,
+    /// Runs that can never be delivered, and why. They no longer wait; their files stay.
+    pub dropped: Vec<(PathBuf, DeliveryError)>,
 }
 
-/// Why a run was not delivered. It waits.
+/// Why a run was not delivered.
 #[derive(Debug, thiserror::Error)]
 pub enum DeliveryError {
     #[error(transparent)]
@@ -34,8 +44,22 @@ pub enum DeliveryError {
     Run(#[from] HistoryError),
     #[error(transparent)]
     Notes(#[from] NotesError),
-    #[error("{0} did not end in order, so it is not delivered")]
-    Unsealed(PathBuf),
+    #[error("it did not end in order")]
+    Unsealed,
+}
+
+impl DeliveryError {
+    fn is_final(&self) -> bool {
+        match self {
+            Self::Unsealed => true,
+            Self::Run(error) => error.is_final(),
+            Self::Store(_) | Self::Notes(_) => false,
+        }
+    }
+
+    fn fault(&self) -> Fault {
+        if let Self::Store(error) = self { error.fault() } else { Fault::Run }
+    }
 }
 
 /// The run files of a folder that wait for this store.
@@ -48,53 +72,125 @@ pub fn waiting(folder: &RunFolder, store: &StoreAddress) -> Result<Vec<PathBuf>,
     Ok(plimsoll_store::run_files(folder.path())?.into_iter().filter(waits).collect())
 }
 
-/// Delivers these runs; without any, nothing is connected to. It ends early if the store fails, or once `interrupted` is set.
-pub fn deliver(runs: Vec<PathBuf>, store: &StoreAddress, interrupted: &AtomicBool) -> Delivery {
+/// Delivers these runs, those last that failed before; without any, nothing is connected to. It ends early if the store fails, or
+/// once `interrupted` is set.
+pub fn deliver(mut runs: Vec<PathBuf>, store: &StoreAddress, interrupted: &AtomicBool) -> Delivery {
     let mut delivery = Delivery { waiting: runs.len(), ..Delivery::default() };
     if runs.is_empty() {
         return delivery;
     }
-    let mut open = match TeamStore::connect(store) {
-        Ok(open) => open,
+    runs.sort_by_cached_key(|path| (failures(path, store), path.clone()));
+    let mut channel = match Channel::open(&runs, store) {
+        Ok(channel) => channel,
         Err(error) => {
             delivery.trouble.push(error.into());
             return delivery;
         }
     };
+    let mut failed_in_a_row = 0;
     for path in runs {
         if interrupted.load(Ordering::Relaxed) {
             break;
         }
-        match deliver_one(&path, store, &mut open) {
+        let fault = match channel.deliver(&path) {
             Ok(put) => {
+                failed_in_a_row = 0;
                 delivery.waiting -= 1;
                 delivery.delivered.push((path, put));
+                continue;
+            }
+            Err(error) if error.is_final() => {
+                settle(&path, store);
+                delivery.waiting -= 1;
+                delivery.dropped.push((path, error));
+                continue;
             }
             Err(error) => {
-                let ends = matches!(&error, DeliveryError::Store(error) if error.is_of_store());
+                let fault = error.fault();
                 delivery.trouble.push(error);
-                if ends {
-                    break;
-                }
+                fault
+            }
+        };
+        if fault == Fault::Store {
+            break;
+        }
+        count_failure(&path, store);
+        if fault == Fault::Unknown {
+            failed_in_a_row += 1;
+            if failed_in_a_row == MAX_FAILURES_IN_A_ROW {
+                break;
+            }
+            if let Err(error) = channel.reopen() {
+                delivery.trouble.push(error.into());
+                break;
             }
         }
     }
     delivery
 }
 
-fn deliver_one(path: &Path, store: &StoreAddress, open: &mut TeamStore) -> Result<Put, DeliveryError> {
-    let mut entry = entry_of(path)?;
-    if !entry.is_sealed() {
-        return Err(DeliveryError::Unsealed(path.to_owned()));
+/// How often a run failed to reach a store.
+fn failures(run: &Path, store: &StoreAddress) -> u32 {
+    RunNotes::read(run).ok().and_then(|notes| notes.failures.get(store.name()).copied()).unwrap_or(0)
+}
+
+fn count_failure(run: &Path, store: &StoreAddress) {
+    let count = |notes: &mut RunNotes| *notes.failures.entry(store.name().to_owned()).or_default() += 1;
+    best_effort(RunNotes::change(run, count), "the next delivery tries this run as early as this one did");
+}
+
+fn settle(run: &Path, store: &StoreAddress) {
+    best_effort(
+        RunNotes::change(run, |notes| notes.settle(store.name())),
+        "the next delivery reports the same run again",
+    );
+}
+
+/// What identifies a run in a store; `None` for one that did not end in order.
+fn id(run: &Path, notes: &RunNotes) -> Result<Option<String>, HistoryError> {
+    Ok(plimsoll_store::run_id(run)?.map(|own| notes.copy_of.clone().unwrap_or(own)))
+}
+
+/// An open store, and which of the runs to be delivered it has already.
+struct Channel<'a> {
+    address: &'a StoreAddress,
+    store: TeamStore,
+    known: BTreeSet<String>,
+}
+
+impl<'a> Channel<'a> {
+    fn open(runs: &[PathBuf], address: &'a StoreAddress) -> Result<Self, TeamStoreError> {
+        let store = TeamStore::connect(address)?;
+        // What cannot be read has its own error when its turn comes.
+        let id = |run: &PathBuf| id(run, &RunNotes::read(run).ok()?).ok()?;
+        let ids: Vec<String> = runs.iter().filter_map(id).collect();
+        Ok(Self { address, known: store.known(&ids)?, store })
     }
-    let notes = RunNotes::read(path)?;
-    notes.apply_to(&mut entry);
-    let put = open.put(&SharedRun::new(path, entry, notes.tags.clone())?)?;
-    RunNotes::change(path, |now| {
-        // Tags that were changed meanwhile wait for the next delivery.
-        if now.tags == notes.tags {
-            now.waiting_for.remove(store.name());
-        }
-    })?;
-    Ok(put)
+
+    fn reopen(&mut self) -> Result<(), TeamStoreError> {
+        self.store = TeamStore::connect(self.address)?;
+        Ok(())
+    }
+
+    fn deliver(&mut self, run: &Path) -> Result<Put, DeliveryError> {
+        let notes = RunNotes::read(run)?;
+        let id = id(run, &notes)?.ok_or(DeliveryError::Unsealed)?;
+        let put = if self.known.contains(&id) {
+            self.store.retag(&id, &notes.tags)?;
+            Put::Known
+        } else {
+            let mut entry = entry_of(run)?;
+            notes.apply_to(&mut entry);
+            self.store.put(&SharedRun::new(run, entry, notes.tags.clone())?)?
+        };
+        let name = self.address.name();
+        RunNotes::change(run, |now| {
+            now.delivered_to.insert(name.to_owned());
+            // Tags that were changed meanwhile wait for the next delivery.
+            if now.tags == notes.tags {
+                now.settle(name);
+            }
+        })?;
+        Ok(put)
+    }
 }

@@ -6,6 +6,7 @@
 mod address;
 mod content;
 mod error;
+mod event_loop;
 mod runs;
 mod schema;
 mod store;
@@ -13,6 +14,7 @@ mod tls;
 
 pub use address::StoreAddress;
 pub(crate) use content::SharedRun;
+pub(crate) use error::Fault;
 pub use error::TeamStoreError;
 pub use runs::{Put, StoredFile, StoredRuns};
 pub use store::TeamStore;

@@ -96,6 +96,18 @@ pub(crate) fn names(
     Ok(Answer { content, warnings: envelope.warnings })
 }
 
+/// The type of a metric by its metadata, such as `counter`; `None` where the server has none.
+pub(crate) fn metric_type(
+    place: &str,
+    name: &str,
+    status: u16,
+    body: &[u8],
+) -> Result<Answer<Option<String>>, QueryError> {
+    let envelope = envelope(place, name, status, body)?;
+    let kind = envelope.data.get(name).and_then(|all| all.get(0)?.get("type")?.as_str());
+    Ok(Answer { content: kind.map(str::to_owned), warnings: envelope.warnings })
+}
+
 fn envelope(place: &str, query: &str, status: u16, body: &[u8]) -> Result<Envelope, QueryError> {
     let read: Result<Envelope, _> = serde_json::from_slice(body);
     match read {

@@ -1,18 +1,25 @@
 //! A server of the API: its address, its login, and one query at a time.
 
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use plimsoll_host::{page_agent, resolve_password};
+use plimsoll_units::duration_text;
 use ureq::Agent;
+use ureq::unversioned::resolver::DefaultResolver;
+use ureq::unversioned::transport::{Connector as _, TcpConnector};
 
 use crate::answer::{self, Answer, LabelledSeries};
 use crate::error::QueryError;
 use crate::span::Span;
+use crate::tls::TlsConnector;
 
 /// The longest answer.
 const MAX_ANSWER_BYTES: u64 = 256 << 20;
+/// How long a server may take to show that it is there, at most.
+const MAX_PROBE: Duration = Duration::from_secs(5);
 
 /// Why a server cannot be asked as it is named.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -23,6 +30,17 @@ pub enum ClientError {
     Header(String),
     #[error("{0}")]
     Secret(String),
+    #[error("could not read `{}`, given with --cacert ({reason}); name a PEM file that this user can read", path.display())]
+    File { path: PathBuf, reason: String },
+    #[error("{reason} (`{}`)", path.display())]
+    Authority { path: PathBuf, reason: String },
+}
+
+impl ClientError {
+    /// True if what the user typed is wrong, and not a file.
+    pub fn is_mistake(&self) -> bool {
+        matches!(self, Self::Url(_) | Self::Header(_) | Self::Secret(_))
+    }
 }
 
 /// A Prometheus server. No error says its login.
@@ -37,16 +55,27 @@ pub struct Client {
 
 impl Client {
     /// A client of the server at `url`, which may hold a user and a password, with these headers, `NAME: VALUE` each, in every
-    /// request. The password, and the last word of a header, may be `env:NAME` or `file:PATH`. Each query may take `timeout`.
+    /// request. The password, and the last word of a header, may be `env:NAME` or `file:PATH`. Over HTTPS the certificates in the
+    /// PEM file `cacert` are trusted, or the system's authorities without one. Each query may take `timeout`.
     ///
     /// # Errors
-    /// When the URL or a header is none, or a variable or a file that holds a secret cannot be read.
-    pub fn new(url: &str, headers: &[String], timeout: Duration) -> Result<Self, ClientError> {
+    /// When the URL or a header is none, or a variable or a file cannot be read.
+    pub fn new(
+        url: &str,
+        headers: &[String],
+        cacert: Option<&Path>,
+        timeout: Duration,
+    ) -> Result<Self, ClientError> {
         let (base, login) = address(url)?;
         let typed: Vec<(String, String)> =
             headers.iter().map(|text| header(text)).collect::<Result<_, _>>()?;
         let headers = login.into_iter().chain(typed).collect();
-        Ok(Self { agent: page_agent(&base, timeout), base, headers, timeout })
+        let agent = page_agent(&base, timeout);
+        let agent = match cacert {
+            Some(path) => trusting(&agent, path)?,
+            None => agent,
+        };
+        Ok(Self { agent, base, headers, timeout })
     }
 
     /// The address without the login.
@@ -61,7 +90,7 @@ impl Client {
         let within = self.timeout_text();
         let parameters =
             [("query", query), ("start", &start), ("end", &end), ("step", &step), ("timeout", &within)];
-        let (status, body) = self.get("query_range", &parameters)?;
+        let (status, body) = self.get("query_range", &parameters, self.timeout)?;
         answer::series(&self.base, query, status, &body)
     }
 
@@ -72,7 +101,8 @@ impl Client {
         at_sec: f64,
     ) -> Result<Answer<Vec<LabelledSeries>>, QueryError> {
         let (time, within) = (at_sec.to_string(), self.timeout_text());
-        let (status, body) = self.get("query", &[("query", query), ("time", &time), ("timeout", &within)])?;
+        let parameters = [("query", query), ("time", time.as_str()), ("timeout", within.as_str())];
+        let (status, body) = self.get("query", &parameters, self.timeout)?;
         answer::series(&self.base, query, status, &body)
     }
 
@@ -80,25 +110,72 @@ impl Client {
     pub(crate) fn metric_names(&self, selector: &str, span: Span) -> Result<Answer<Vec<String>>, QueryError> {
         let (start, end) = (span.start_sec.to_string(), span.end_sec().to_string());
         let parameters = [("match[]", selector), ("start", &start), ("end", &end)];
-        let (status, body) = self.get("label/__name__/values", &parameters)?;
+        let (status, body) = self.get("label/__name__/values", &parameters, self.timeout)?;
         answer::names(&self.base, selector, status, &body)
     }
 
-    fn timeout_text(&self) -> String {
-        format!("{}s", self.timeout.as_secs_f64())
+    /// The type of a metric as its exporter states it, `counter` or `gauge`; `None` where the server does not know it.
+    pub(crate) fn metric_type(&self, name: &str) -> Result<Answer<Option<String>>, QueryError> {
+        let (status, body) = self.get("metadata", &[("metric", name)], self.timeout)?;
+        answer::metric_type(&self.base, name, status, &body)
     }
 
-    fn get(&self, path: &str, parameters: &[(&str, &str)]) -> Result<(u16, Vec<u8>), QueryError> {
-        let failed = |error| QueryError::from_http(&self.base, self.timeout, error);
+    /// Asks for next to nothing, to see whether the server answers at all, whatever it says.
+    ///
+    /// # Errors
+    /// [`QueryError::Unreachable`] when it does not.
+    pub(crate) fn check_alive(&self) -> Result<(), QueryError> {
+        let patience = self.timeout.min(MAX_PROBE);
+        self.get("status/buildinfo", &[], patience).map(drop).map_err(|error| match error {
+            QueryError::Late { place, .. } => QueryError::Unreachable {
+                place,
+                reason: format!(
+                    "no answer to any query within {} any more",
+                    duration_text(patience.as_nanos() as f64)
+                ),
+            },
+            error => error,
+        })
+    }
+
+    /// A number of seconds: Prometheus refuses a duration with a fraction, such as `1.5s`.
+    fn timeout_text(&self) -> String {
+        self.timeout.as_secs_f64().to_string()
+    }
+
+    fn get(
+        &self,
+        path: &str,
+        parameters: &[(&str, &str)],
+        timeout: Duration,
+    ) -> Result<(u16, Vec<u8>), QueryError> {
+        let failed = |error| QueryError::from_http(&self.base, timeout, error);
         let mut request = self.agent.get(format!("{}/api/v1/{path}", self.base));
         for (name, value) in &self.headers {
             request = request.header(name, value);
         }
-        let mut response = request.query_pairs(parameters.iter().copied()).call().map_err(failed)?;
+        let request = request.query_pairs(parameters.iter().copied());
+        let request = if timeout == self.timeout {
+            request
+        } else {
+            request.config().timeout_global(Some(timeout)).build()
+        };
+        let mut response = request.call().map_err(failed)?;
         let status = response.status().as_u16();
         let body = response.body_mut().with_config().limit(MAX_ANSWER_BYTES).read_to_vec();
         Ok((status, body.map_err(failed)?))
     }
+}
+
+/// The same agent, which trusts the certificates in a file in place of the system's authorities.
+fn trusting(agent: &Agent, path: &Path) -> Result<Agent, ClientError> {
+    let unread =
+        |error: std::io::Error| ClientError::File { path: path.to_owned(), reason: error.to_string() };
+    let pem = std::fs::read(path).map_err(unread)?;
+    let connector = TlsConnector::new(pem)
+        .map_err(|error| ClientError::Authority { path: path.to_owned(), reason: error.to_string() })?;
+    let connector = ().chain(TcpConnector::default()).chain(connector);
+    Ok(Agent::with_parts(agent.config().clone(), connector, DefaultResolver::default()))
 }
 
 /// The address, and the header of its login.

@@ -3,20 +3,27 @@
 use std::io;
 use std::time::Duration;
 
+use plimsoll_units::duration_text;
+
 /// Why a query has no answer, and what to do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum QueryError {
     #[error("could not connect to {place} ({reason}); see that Prometheus runs and listens there")]
     Unreachable { place: String, reason: String },
     #[error(
-        "{place} did not answer within {:.0} s; allow more with --timeout, or ask for less with --last, --step or --selector",
-        timeout.as_secs_f64()
+        "{place} did not answer within {}; see that it is up, allow more with --timeout, or ask for less with --last, --step or \
+         --selector",
+        duration_text(timeout.as_nanos() as f64)
     )]
     Late { place: String, timeout: Duration },
     #[error(
         "{place} broke off its answer ({reason}); see its log, or ask for less with --last or --selector"
     )]
     Broken { place: String, reason: String },
+    #[error(
+        "the certificate of {place} is not accepted ({reason}); name its authority, or the certificate itself, with --cacert FILE"
+    )]
+    Certificate { place: String, reason: String },
     #[error(
         "{place} wants a login (status {status}); give one with --header 'Authorization: Bearer env:NAME'"
     )]
@@ -48,9 +55,14 @@ impl QueryError {
         matches!(self, Self::Query { .. } | Self::Type { .. } | Self::Histograms { .. })
     }
 
+    /// True if no connection comes about, so that the server is not there for any query.
+    pub(crate) fn is_without_connection(&self) -> bool {
+        matches!(self, Self::Unreachable { .. } | Self::Certificate { .. })
+    }
+
     /// True if no later query will fare better.
     pub(crate) fn is_final(&self) -> bool {
-        matches!(self, Self::Unreachable { .. } | Self::Login { .. } | Self::NoApi { .. })
+        matches!(self, Self::Login { .. } | Self::NoApi { .. })
     }
 
     /// What the API says with an error: its type, and its words (Prometheus, *HTTP API*, format overview).
@@ -81,9 +93,18 @@ impl QueryError {
             ureq::Error::Io(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
                 unreachable(place, &error)
             }
+            ureq::Error::Io(error) if is_certificate(&error) => {
+                Self::Certificate { place, reason: error.to_string() }
+            }
             ureq::Error::HostNotFound => unreachable(place, &"the name has no address"),
             ureq::Error::ConnectionFailed => unreachable(place, &"no connection"),
             other => Self::Broken { place, reason: other.to_string() },
         }
     }
+}
+
+/// True if TLS refuses the certificate of the server.
+fn is_certificate(error: &io::Error) -> bool {
+    let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
+    matches!(inner, Some(rustls::Error::InvalidCertificate(_)))
 }

@@ -11,8 +11,9 @@ mod error;
 mod promql;
 mod read;
 mod span;
+mod tls;
 
 pub use client::{Client, ClientError};
 pub use error::QueryError;
-pub use read::{OwnResource, Question, Reading, ReadingNote, UnreadableRate, read};
+pub use read::{OwnResource, Question, ReadError, Reading, ReadingNote, read};
 pub use span::{Span, SpanError};

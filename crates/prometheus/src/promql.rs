@@ -1,4 +1,7 @@
-//! The little of PromQL that is read here: the window of a rate, and matchers of labels.
+//! The little of PromQL that is read here: the window of a rate, the metrics that a query takes as they are, and matchers of
+//! labels.
+
+use std::borrow::Cow;
 
 /// Units of PromQL's durations, longest names first (Prometheus, *Querying basics*, float literals and time durations).
 const UNITS: [(&str, f64); 7] = [
@@ -10,19 +13,58 @@ const UNITS: [(&str, f64); 7] = [
     ("w", 604_800.0),
     ("y", 31_536_000.0),
 ];
-/// What makes changes of a counter.
-const OF_COUNTERS: [&str; 5] = ["rate(", "increase(", "delta(", "deriv(", "resets("];
+/// Functions and aggregations whose result is no counter, whatever they are given. Those of changes have these words in their
+/// names: `rate`, `increase`, `delta`.
+const CHANGE_WORDS: [&str; 3] = ["rate", "increase", "delta"];
+const NOT_OF_VALUES: [&str; 11] = [
+    "deriv",
+    "resets",
+    "changes",
+    "predict_linear",
+    "count",
+    "count_values",
+    "count_over_time",
+    "present_over_time",
+    "absent",
+    "group",
+    "timestamp",
+];
+/// Words in front of a list of labels.
+const OF_LABELS: [&str; 6] = ["by", "without", "on", "ignoring", "group_left", "group_right"];
+/// Words that are neither metric nor function.
+const OTHER_WORDS: [&str; 11] =
+    ["and", "or", "unless", "atan2", "bool", "offset", "start", "end", "inf", "nan", "keep_metric_names"];
+/// Aggregations, whose labels may stand between the name and the bracket.
+const AGGREGATIONS: [&str; 13] = [
+    "sum",
+    "avg",
+    "min",
+    "max",
+    "count",
+    "group",
+    "stddev",
+    "stdvar",
+    "topk",
+    "bottomk",
+    "quantile",
+    "limitk",
+    "count_values",
+];
 
 /// The first window of a query, `[5m]`, in PromQL and in seconds; `None` without one.
-pub(crate) fn window(query: &str) -> Option<(&str, f64)> {
-    let (_, after) = query.split_once('[')?;
+pub(crate) fn window(query: &str) -> Option<(Cow<'_, str>, f64)> {
+    let code = without_text(query);
+    let (_, after) = code.split_once('[')?;
     let end = after.find([']', ':'])?;
     let text = after[..end].trim();
-    Some((text, seconds(text)?))
+    Some((Cow::Owned(text.to_owned()), seconds(text)?))
 }
 
-/// A duration such as `1h30m`.
+/// A duration such as `1h30m`, or a number of seconds.
 fn seconds(text: &str) -> Option<f64> {
+    if let Ok(number) = text.parse::<f64>() {
+        return (number.is_finite() && number > 0.0).then_some(number);
+    }
     let mut rest = text;
     let mut sum = 0.0;
     while !rest.is_empty() {
@@ -35,41 +77,161 @@ fn seconds(text: &str) -> Option<f64> {
     (sum > 0.0).then_some(sum)
 }
 
+/// The query with a space for each character of string literals and comments. Literals are in `"`, `'` or backticks; a
+/// backslash escapes the next character in the first two (Prometheus, *Querying basics*, string literals).
+fn without_text(query: &str) -> String {
+    let mut code = String::with_capacity(query.len());
+    let mut letters = query.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '"' | '\'' | '`' => {
+                code.push(' ');
+                while let Some(inner) = letters.next() {
+                    code.push(' ');
+                    if inner == letter {
+                        break;
+                    }
+                    if inner == '\\' && letter != '`' && letters.next().is_some() {
+                        code.push(' ');
+                    }
+                }
+            }
+            '#' => {
+                code.push(' ');
+                code.extend(letters.by_ref().take_while(|inner| *inner != '\n').map(|_| ' '));
+                code.push('\n');
+            }
+            letter => code.push(letter),
+        }
+    }
+    code
+}
+
 /// Matchers as they are typed, with or without braces.
 pub(crate) fn matchers(selector: &str) -> &str {
     selector.trim().trim_start_matches('{').trim_end_matches('}').trim().trim_end_matches(',')
 }
 
-/// True if the query is a counter's value and not its change: it rises nearly always, falls only when it begins anew, and no
-/// function of counters is in it.
-pub(crate) fn is_raw_counter(query: &str, values: &[Option<f64>]) -> bool {
-    let known: Vec<f64> = values.iter().flatten().copied().collect();
-    let falls = known.windows(2).filter(|pair| pair[1] < pair[0]).count();
-    let rises = known.windows(2).filter(|pair| pair[1] > pair[0]).count();
-    let is_of_changes = OF_COUNTERS.iter().any(|function| query.contains(function));
-    !is_of_changes && known.len() >= 20 && 20 * falls <= known.len() && 2 * rises > known.len()
+/// True if a function of changes, such as `rate()`, is in the query.
+pub(crate) fn has_changes(query: &str) -> bool {
+    let code = without_text(query);
+    code.split('(').any(|before| is_change(last_word(before)))
+}
+
+/// The metrics whose values a query takes as they are: those in no function of changes, and in none that counts series.
+pub(crate) fn raw_metrics(query: &str) -> Vec<String> {
+    let code = without_text(query);
+    let mut found: Vec<String> = Vec::new();
+    // For each open bracket, whether a function of changes holds there.
+    let mut covers: Vec<bool> = Vec::new();
+    let (mut function, mut rest) = (None, code.as_str());
+    while let Some(letter) = rest.chars().next() {
+        let word = word_at(rest);
+        if word.is_empty() {
+            match letter {
+                '{' => rest = behind(rest, '}'),
+                '[' => rest = behind(rest, ']'),
+                letter => {
+                    match letter {
+                        '(' => covers
+                            .push(covers.last() == Some(&true) || function.take().is_some_and(is_change)),
+                        ')' => drop(covers.pop()),
+                        letter if letter.is_whitespace() => {}
+                        _ => function = None,
+                    }
+                    rest = &rest[letter.len_utf8()..];
+                }
+            }
+            continue;
+        }
+        rest = &rest[word.len()..];
+        let is_called = rest.trim_start().starts_with('(');
+        if OF_LABELS.contains(&word) {
+            rest = if is_called { behind(rest, ')') } else { rest };
+        } else if is_called || AGGREGATIONS.contains(&word) {
+            function = Some(word);
+        } else if !letter.is_ascii_digit() && !OTHER_WORDS.contains(&word.to_ascii_lowercase().as_str()) {
+            let is_new = covers.last() != Some(&true) && !found.iter().any(|known| known == word);
+            found.extend(is_new.then(|| word.to_owned()));
+        }
+    }
+    found
+}
+
+fn is_change(function: &str) -> bool {
+    NOT_OF_VALUES.contains(&function) || CHANGE_WORDS.iter().any(|word| function.contains(word))
+}
+
+fn is_of_word(letter: char) -> bool {
+    letter.is_alphanumeric() || matches!(letter, '_' | ':')
+}
+
+/// The name or number at the beginning; empty if none is there.
+fn word_at(code: &str) -> &str {
+    &code[..code.find(|letter| !is_of_word(letter)).unwrap_or(code.len())]
+}
+
+/// The name at the end, with blanks behind it.
+fn last_word(code: &str) -> &str {
+    let code = code.trim_end();
+    code.rsplit(|letter| !is_of_word(letter)).next().unwrap_or_default()
+}
+
+/// What follows the first such bracket.
+fn behind(code: &str, bracket: char) -> &str {
+    code.split_once(bracket).map_or("", |(_, rest)| rest)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn the_window_of_a_rate_is_read() {
-        assert_eq!(window("sum(rate(http_requests_total{a=\"b\"}[1m]))"), Some(("1m", 60.0)));
-        assert_eq!(window("rate(a[1h30m])"), Some(("1h30m", 5_400.0)));
-        assert_eq!(window("max_over_time(a[500ms:1s])"), Some(("500ms", 0.5)));
-        assert_eq!(window("job:requests:rate5m"), None);
-        assert_eq!(window("a[b]"), None);
+    fn window_of(query: &str) -> Option<(String, f64)> {
+        window(query).map(|(text, seconds)| (text.into_owned(), seconds))
     }
 
     #[test]
-    fn a_counter_is_distinguished_from_its_rate() {
-        let rising: Vec<Option<f64>> =
-            (0..40).map(|n| Some(f64::from(if n < 30 { n } else { n - 30 }))).collect();
-        assert!(is_raw_counter("sum(http_requests_total)", &rising));
-        assert!(!is_raw_counter("sum(rate(http_requests_total[1m]))", &rising));
-        let wave: Vec<Option<f64>> = (0..40).map(|n| Some(f64::from(n % 7))).collect();
-        assert!(!is_raw_counter("requests", &wave));
+    fn the_window_of_a_rate_is_read() {
+        let of = |text: &str, seconds: f64| Some((text.to_owned(), seconds));
+        assert_eq!(window_of("sum(rate(http_requests_total{a=\"b\"}[1m]))"), of("1m", 60.0));
+        assert_eq!(window_of("rate(a[1h30m])"), of("1h30m", 5_400.0));
+        assert_eq!(window_of("max_over_time(a[500ms:1s])"), of("500ms", 0.5));
+        assert_eq!(window_of("rate(a[ 300 ])"), of("300", 300.0));
+        assert_eq!(window_of("job:requests:rate5m"), None);
+        assert_eq!(window_of("a[b]"), None);
+    }
+
+    #[test]
+    fn brackets_in_strings_and_comments_are_no_window() {
+        for query in [
+            r#"rate(a{path=~"/[0-9]+"}[1m])"#,
+            r#"rate(a{path=~"\"[2h]\\"}[1m])"#,
+            "rate(a{path=~'[2h]\\'[3h]'}[1m])",
+            "rate(a{path=~`[2h]\\`}[1m])",
+            "# of [2h]\nrate(a{path='#'}[1m]) # not \"[3h]",
+            "rate(a{path=\"für[2h]\"}[1m])",
+        ] {
+            assert_eq!(window_of(query), Some(("1m".to_owned(), 60.0)), "{query}");
+        }
+        assert_eq!(window_of(r#"a{path=~"[1m]"}"#), None);
+    }
+
+    #[test]
+    fn functions_of_changes_are_found_outside_strings() {
+        assert!(has_changes("sum(irate (a[1m]))") && has_changes("increase(a[1m])"));
+        assert!(!has_changes(r#"sum(a{q="rate("})"#) && !has_changes("sum(moderate_total)"));
+    }
+
+    #[test]
+    fn metrics_that_are_taken_as_they_are_have_no_function_of_changes_around_them() {
+        let raw = |query: &str| raw_metrics(query).join(" ");
+        assert_eq!(raw("http_requests_total"), "http_requests_total");
+        assert_eq!(raw("sum by (job) (http_requests_total{a=\"rate(b)\"}) / 2"), "http_requests_total");
+        assert_eq!(raw("sum(http_requests_total) without(instance) offset 5m"), "http_requests_total");
+        assert_eq!(raw("sum(rate(a_total[1m])) + b_total"), "b_total");
+        assert_eq!(raw("sum(rate(a_total[1m]) * on(pod) group_left(node) info)"), "info");
+        assert_eq!(raw("count by (instance) (node_cpu_seconds_total{mode=\"idle\"})"), "");
+        assert_eq!(raw("max_over_time(sum(increase(a_total[1m]))[1h:]) # b_total"), "");
+        assert_eq!(raw("a:b_total > bool 0 or 1e3 * a:b_total - Inf"), "a:b_total");
     }
 }

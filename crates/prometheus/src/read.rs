@@ -1,18 +1,24 @@
 //! The order of the queries, and what is kept of their answers.
 
-use plimsoll_analyze::{AmountUnit, ProductionKind, ProductionSeries, ResourceSeries};
+use plimsoll_analyze::{
+    AmountUnit, ProductionKind, ProductionSeries, ResourceSeries, counter_name, only_rises,
+};
 
 use crate::answer::{Answer, LabelledSeries, Labels};
 use crate::client::Client;
 use crate::defaults::{CapacityOf, DEFAULTS, DefaultResource, REPLICAS, filled, selector};
 use crate::error::QueryError;
-use crate::promql::{is_raw_counter, matchers, window};
+use crate::promql::{has_changes, matchers, raw_metrics, window};
 use crate::span::{Span, SpanError};
 
 /// The window where the query of the rate has none, as that of a recording rule.
 const USUAL_WINDOW: (&str, f64) = ("5m", 300.0);
 /// After so many parts in a row that failed, the rest of a query is not asked for.
 const MAX_FAILED_PARTS: usize = 2;
+/// Fewer values of a rate may rise by chance.
+const MIN_COUNTER_VALUES: usize = 20;
+/// What has the name of a counter is one if it rises in this share of the steps: some gauges have such names, too.
+const NAMED_COUNTER_RISES: f64 = 0.25;
 /// What is above this is no capacity but the lack of one: cgroup v1 writes 2⁶³ where no limit is.
 const MAX_CAPACITY: f64 = 1e18;
 
@@ -41,9 +47,9 @@ pub struct Question {
     pub step_sec: Option<f64>,
 }
 
-/// Why there is no rate, and so nothing to explain.
+/// Why there is nothing to explain.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum UnreadableRate {
+pub enum ReadError {
     #[error(transparent)]
     Span(#[from] SpanError),
     #[error(transparent)]
@@ -56,14 +62,19 @@ pub enum UnreadableRate {
     Several { query: String, count: usize },
     #[error("`{query}` is a counter and no rate; write sum(rate({query}[1m]))")]
     Counter { query: String },
+    #[error(
+        "`{query}`, given for {what}, takes the counter {metric} as it is, which only rises: wrap it in rate(), as \
+         rate({metric}[1m])"
+    )]
+    RawCounter { what: String, query: String, metric: String },
 }
 
-impl UnreadableRate {
+impl ReadError {
     /// True if what the user typed is wrong.
     pub fn is_mistake(&self) -> bool {
         match self {
             Self::Query(error) => error.is_mistake(),
-            Self::Span(_) | Self::Several { .. } | Self::Counter { .. } => true,
+            Self::Span(_) | Self::Several { .. } | Self::Counter { .. } | Self::RawCounter { .. } => true,
             Self::Empty { .. } => false,
         }
     }
@@ -105,22 +116,31 @@ pub struct Reading {
 /// Reads the rate and the use of resources. `progress` is called before each query, with what is asked for.
 ///
 /// # Errors
-/// When the rate cannot be read. Anything else that cannot is a note.
+/// When the rate cannot be read, a resource of the user's own is a raw counter, or the server is not there or answers no more.
+/// Anything else that cannot be read is a note.
 pub fn read(
     client: &Client,
     question: &Question,
     progress: &mut dyn FnMut(&str),
-) -> Result<Reading, UnreadableRate> {
-    let window = window(&question.rate).unwrap_or(USUAL_WINDOW);
+) -> Result<Reading, ReadError> {
+    let window = window(&question.rate).unwrap_or((USUAL_WINDOW.0.into(), USUAL_WINDOW.1));
     let span = Span::new(question.from_sec, question.to_sec, question.step_sec, window.1)?;
-    let mut reader = Reader { client, span, window: window.0, progress, notes: Vec::new(), queries: 0 };
+    let mut reader = Reader {
+        client,
+        span,
+        window: &window.0,
+        progress,
+        notes: Vec::new(),
+        queries: 0,
+        is_answering: false,
+    };
     let rate = reader.rate(&question.rate)?;
     let mut resources = Vec::new();
     for own in &question.own {
-        resources.extend(reader.own(own));
+        resources.extend(reader.own(own)?);
     }
     if question.defaults {
-        resources.extend(reader.defaults(matchers(&question.selector)));
+        resources.extend(reader.defaults(matchers(&question.selector))?);
     }
     let series = ProductionSeries {
         start_sec: span.start_sec,
@@ -138,7 +158,12 @@ struct Reader<'a> {
     progress: &'a mut dyn FnMut(&str),
     notes: Vec<ReadingNote>,
     queries: usize,
+    /// True since the server answered a query.
+    is_answering: bool,
 }
+
+/// What became of one query; the outer error says that the server is not there for any other.
+type Asked<T> = Result<Result<T, QueryError>, QueryError>;
 
 /// The values of a series at the instants of a span.
 struct Aligned {
@@ -147,31 +172,36 @@ struct Aligned {
 }
 
 impl Reader<'_> {
-    fn rate(&mut self, query: &str) -> Result<Vec<Option<f64>>, UnreadableRate> {
-        let mut found = self.over_span("the rate of requests", query)?;
+    fn rate(&mut self, query: &str) -> Result<Vec<Option<f64>>, ReadError> {
+        let what = "the rate of requests";
+        let mut found = self.over_span(what, query)??;
+        self.refuse_counter(what, query, &found)?;
         let query = query.to_owned();
         match found.len() {
-            0 => Err(UnreadableRate::Empty { query }),
+            0 => Err(ReadError::Empty { query }),
             1 => {
                 let values = found.swap_remove(0).values;
-                if is_raw_counter(&query, &values) {
-                    Err(UnreadableRate::Counter { query })
+                // Whatever its name: a recording rule may sum up counters.
+                let is_long = values.iter().flatten().count() >= MIN_COUNTER_VALUES;
+                if is_long && only_rises(&values, 0.5) && !has_changes(&query) {
+                    Err(ReadError::Counter { query })
                 } else {
                     Ok(values)
                 }
             }
-            count => Err(UnreadableRate::Several { query, count }),
+            count => Err(ReadError::Several { query, count }),
         }
     }
 
-    fn own(&mut self, own: &OwnResource) -> Vec<ResourceSeries> {
-        let found = match self.over_span(&own.name, &own.query) {
+    fn own(&mut self, own: &OwnResource) -> Result<Vec<ResourceSeries>, ReadError> {
+        let found = match self.over_span(&own.name, &own.query)? {
             Ok(found) => found,
             Err(why) => {
                 self.notes.push(ReadingNote::Unread { what: own.name.clone(), why });
-                return Vec::new();
+                return Ok(Vec::new());
             }
         };
+        self.refuse_counter(&own.name, &own.query, &found)?;
         if found.is_empty() {
             self.notes.push(ReadingNote::NoOwn { query: own.query.clone() });
         }
@@ -187,17 +217,55 @@ impl Reader<'_> {
             usage: series.values,
             capacity: None,
         };
-        found.into_iter().map(one).collect()
+        Ok(found.into_iter().map(one).collect())
+    }
+
+    /// Fails if a series only rises, and the query takes a metric as it is that is a counter by the server's metadata, or by its
+    /// name where the server has none.
+    fn refuse_counter(&mut self, what: &str, query: &str, found: &[Aligned]) -> Result<(), ReadError> {
+        let rises = |share: f64| found.iter().any(|series| only_rises(&series.values, share));
+        if !rises(0.0) {
+            return Ok(());
+        }
+        for metric in raw_metrics(query) {
+            let is_counter = match self.is_counter(&metric)? {
+                Some(is_counter) => is_counter,
+                None => counter_name(&metric).is_some() && rises(NAMED_COUNTER_RISES),
+            };
+            if is_counter {
+                let (what, query) = (what.to_owned(), query.to_owned());
+                return Err(ReadError::RawCounter { what, query, metric });
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the server lists a metric as a counter, or as the count, the sum or a bucket of a histogram or a summary; `None` if
+    /// it has no metadata.
+    fn is_counter(&mut self, metric: &str) -> Result<Option<bool>, QueryError> {
+        let family = metric.rsplit_once('_').filter(|_| counter_name(metric).is_some());
+        for name in [Some(metric), family.map(|(family, _)| family)].into_iter().flatten() {
+            let kind = self.ask("the types of metrics", |client| client.metric_type(name))?;
+            // A server without this part of the API is one without metadata.
+            if let Ok(Some(kind)) = kind {
+                let is_part = name != metric && matches!(kind.as_str(), "histogram" | "summary");
+                return Ok(match kind.as_str() {
+                    "unknown" | "untyped" => None,
+                    kind => Some(kind == "counter" || is_part),
+                });
+            }
+        }
+        Ok(None)
     }
 
     /// The resources whose metrics are there.
-    fn defaults(&mut self, matchers: &str) -> Vec<ResourceSeries> {
-        self.begin("which metrics are there");
-        let there = match self.client.metric_names(&selector(matchers), self.span) {
-            Ok(answer) => self.unwarned(answer),
+    fn defaults(&mut self, matchers: &str) -> Result<Vec<ResourceSeries>, QueryError> {
+        let (all, span) = (selector(matchers), self.span);
+        let there = match self.ask("which metrics are there", |client| client.metric_names(&all, span))? {
+            Ok(there) => there,
             Err(why) => {
                 self.notes.push(ReadingNote::Unread { what: "the list of metrics".to_owned(), why });
-                return Vec::new();
+                return Ok(Vec::new());
             }
         };
         let is_there = |metric: &str| there.iter().any(|name| name == metric);
@@ -208,7 +276,7 @@ impl Reader<'_> {
         }
         let mut found = Vec::new();
         for kind in &kinds {
-            match self.of_kind(kind, matchers) {
+            match self.of_kind(kind, matchers)? {
                 Ok(resources) => found.extend(resources),
                 Err(why) => {
                     let is_final = why.is_final();
@@ -221,9 +289,9 @@ impl Reader<'_> {
         }
         self.note_missing(&kinds, &found);
         if is_there(REPLICAS) {
-            self.replicas(matchers);
+            self.replicas(matchers)?;
         }
-        found
+        Ok(found)
     }
 
     /// Notes each metric that is there and gave nothing. One of throttling has no value where there is no quota.
@@ -241,14 +309,14 @@ impl Reader<'_> {
         }
     }
 
-    fn of_kind(&mut self, kind: &DefaultResource, matchers: &str) -> Result<Vec<ResourceSeries>, QueryError> {
+    fn of_kind(&mut self, kind: &DefaultResource, matchers: &str) -> Asked<Vec<ResourceSeries>> {
         let what = kind.kind.name();
-        let found = self.over_span(what, &filled(kind.usage, self.window, matchers))?;
-        if found.is_empty() {
-            return Ok(Vec::new());
-        }
+        let found = match self.over_span(what, &filled(kind.usage, self.window, matchers))? {
+            Ok(found) if !found.is_empty() => found,
+            other => return Ok(other.map(|_| Vec::new())),
+        };
         let capacities = match kind.capacity {
-            CapacityOf::Query(query) => self.at_end(what, &filled(query, self.window, matchers)),
+            CapacityOf::Query(query) => self.at_end(what, &filled(query, self.window, matchers))?,
             CapacityOf::Known(_) | CapacityOf::Nothing => Vec::new(),
         };
         let labels: Vec<&str> = kind.of.iter().chain(kind.instance).copied().collect();
@@ -266,30 +334,30 @@ impl Reader<'_> {
             capacity: capacity_of(&series.labels),
             usage: series.values,
         };
-        Ok(found.into_iter().map(one).collect())
+        Ok(Ok(found.into_iter().map(one).collect()))
     }
 
     /// The values of capacities at the end of the span; none where they cannot be read, which is noted.
-    fn at_end(&mut self, what: &str, query: &str) -> Vec<(Labels, f64)> {
+    fn at_end(&mut self, what: &str, query: &str) -> Result<Vec<(Labels, f64)>, QueryError> {
         let what = format!("the capacity of {what}");
-        self.begin(&what);
-        let answer = match self.client.instant(query, self.span.end_sec()) {
-            Ok(answer) => self.unwarned(answer),
+        let at_sec = self.span.end_sec();
+        let answer = match self.ask(&what, |client| client.instant(query, at_sec))? {
+            Ok(answer) => answer,
             Err(why) => {
                 self.notes.push(ReadingNote::Unread { what, why });
-                return Vec::new();
+                return Ok(Vec::new());
             }
         };
         let value = |series: LabelledSeries| Some((series.labels, series.samples.first()?.1));
         let is_capacity = |(_, value): &(Labels, f64)| *value > 0.0 && *value < MAX_CAPACITY;
-        answer.into_iter().filter_map(value).filter(is_capacity).collect()
+        Ok(answer.into_iter().filter_map(value).filter(is_capacity).collect())
     }
 
     /// Notes which deployments were scaled.
-    fn replicas(&mut self, matchers: &str) {
+    fn replicas(&mut self, matchers: &str) -> Result<(), QueryError> {
         let over = format!("[{:.0}s]", self.span.end_sec() - self.span.start_sec);
-        let least = self.at_end("replicas", &format!("min_over_time({REPLICAS}{{{matchers}}}{over})"));
-        let most = self.at_end("replicas", &format!("max_over_time({REPLICAS}{{{matchers}}}{over})"));
+        let least = self.at_end("replicas", &format!("min_over_time({REPLICAS}{{{matchers}}}{over})"))?;
+        let most = self.at_end("replicas", &format!("max_over_time({REPLICAS}{{{matchers}}}{over})"))?;
         for (labels, most) in most {
             let of_same = least.iter().find(|(theirs, _)| *theirs == labels);
             if let Some((_, least)) = of_same.filter(|(_, least)| *least < most) {
@@ -297,20 +365,19 @@ impl Reader<'_> {
                 self.notes.push(ReadingNote::Replicas(format!("{name} had {least} to {most}")));
             }
         }
+        Ok(())
     }
 
     /// The series of a query over the whole span, part by part. A part that fails is noted and leaves a gap; if none succeeds,
     /// that is an error.
-    fn over_span(&mut self, what: &str, query: &str) -> Result<Vec<Aligned>, QueryError> {
+    fn over_span(&mut self, what: &str, query: &str) -> Asked<Vec<Aligned>> {
         let parts: Vec<Span> = self.span.parts().collect();
         let mut found: Vec<Aligned> = Vec::new();
         let mut failed: Vec<Span> = Vec::new();
         let (mut in_a_row, mut reason) = (0, None);
         for (at, part) in parts.iter().enumerate() {
-            self.begin(what);
-            match self.client.range(query, *part) {
-                Ok(answer) => {
-                    let series = self.unwarned(answer);
+            match self.ask(what, |client| client.range(query, *part))? {
+                Ok(series) => {
                     self.add(&mut found, series);
                     in_a_row = 0;
                 }
@@ -326,7 +393,7 @@ impl Reader<'_> {
             }
         }
         match reason {
-            Some(why) if failed.len() == parts.len() => return Err(why),
+            Some(why) if failed.len() == parts.len() => return Ok(Err(why)),
             Some(why) => {
                 let instants: usize = failed.iter().map(|part| part.instants).sum();
                 let hours = instants as f64 * self.span.step_sec / 3_600.0;
@@ -335,7 +402,7 @@ impl Reader<'_> {
             }
             None => {}
         }
-        Ok(found)
+        Ok(Ok(found))
     }
 
     /// Puts the samples of a part in their places.
@@ -353,9 +420,25 @@ impl Reader<'_> {
         }
     }
 
-    fn begin(&mut self, what: &str) {
+    /// Asks one query. A server that lets a query wait may be busy with it, or gone: one that answered before is asked whether it
+    /// is still there.
+    fn ask<T>(
+        &mut self,
+        what: &str,
+        query: impl FnOnce(&Client) -> Result<Answer<T>, QueryError>,
+    ) -> Asked<T> {
         self.queries += 1;
         (self.progress)(what);
+        match query(self.client) {
+            Ok(answer) => {
+                self.is_answering = true;
+                Ok(Ok(self.unwarned(answer)))
+            }
+            Err(why) if why.is_without_connection() => Err(why),
+            Err(why @ QueryError::Late { .. }) if !self.is_answering => Err(why),
+            Err(why @ QueryError::Late { .. }) => self.client.check_alive().map(|()| Err(why)),
+            Err(why) => Ok(Err(why)),
+        }
     }
 
     /// The content; warnings become notes, each once.

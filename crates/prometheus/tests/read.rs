@@ -1,14 +1,15 @@
 //! What is read from a scripted server: the awkward sides of the API.
 #![expect(clippy::unwrap_used, reason = "in tests, a failed step is the failure")]
 
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use plimsoll_analyze::{AmountUnit, ProductionKind};
 use plimsoll_prometheus::{
-    Client, OwnResource, QueryError, Question, Reading, ReadingNote, Span, UnreadableRate, read,
+    Client, OwnResource, QueryError, Question, ReadError, Reading, ReadingNote, Span, read,
 };
-use plimsoll_testkit::{PageServer, Reply};
+use plimsoll_testkit::{Nginx, PageServer, Reply};
 
 const RATE: &str = "sum(rate(http_requests_total[1m]))";
 const STEP: usize = 60;
@@ -108,10 +109,10 @@ fn question() -> Question {
 }
 
 fn client(server: &PageServer) -> Client {
-    Client::new(&server.url(), &[], Duration::from_secs(20)).unwrap()
+    Client::new(&server.url(), &[], None, Duration::from_secs(20)).unwrap()
 }
 
-fn read_from(server: &PageServer, question: &Question) -> Result<Reading, UnreadableRate> {
+fn read_from(server: &PageServer, question: &Question) -> Result<Reading, ReadError> {
     read(&client(server), question, &mut |_| {})
 }
 
@@ -119,7 +120,11 @@ fn read_from(server: &PageServer, question: &Question) -> Result<Reading, Unread
 fn bare(reply: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> PageServer {
     PageServer::start(move |target| {
         let asked = Asked::new(target);
-        if asked.path.ends_with("__name__/values") { success("[]") } else { reply(&asked) }
+        match asked.path.as_str() {
+            "label/__name__/values" => success("[]"),
+            "metadata" | "status/buildinfo" => success("{}"),
+            _ => reply(&asked),
+        }
     })
 }
 
@@ -206,7 +211,7 @@ fn a_part_without_an_answer_is_a_gap_and_the_others_are_kept() {
         1 => Reply::Silence,
         _ => asked.matrix(&[("", &wave)]),
     });
-    let client = Client::new(&server.url(), &[], Duration::from_millis(300)).unwrap();
+    let client = Client::new(&server.url(), &[], None, Duration::from_millis(300)).unwrap();
     let reading = read(&client, &long(), &mut |_| {}).unwrap();
     let rates = &reading.series.rate_per_sec;
     let missing = rates.iter().filter(|rate| rate.is_none()).count();
@@ -270,29 +275,139 @@ fn a_rate_that_is_none_is_refused_with_what_to_write() {
         read_from(server, &Question { rate: rate.to_owned(), ..question() }).unwrap_err()
     };
     let two = bare(|asked| asked.matrix(&[(r#""code":"200""#, &wave), (r#""code":"500""#, &wave)]));
-    assert!(matches!(refused(&two, RATE), UnreadableRate::Several { count: 2, .. }));
+    assert!(matches!(refused(&two, RATE), ReadError::Several { count: 2, .. }));
     let none = bare(|asked| asked.matrix(&[]));
     let empty = refused(&none, RATE);
-    assert!(matches!(empty, UnreadableRate::Empty { .. }) && !empty.is_mistake());
-    // A counter that begins anew in the middle.
-    let counter = bare(|asked| asked.matrix(&[("", &|at| Some(((at - 599_000) % 5_000).to_string()))]));
-    assert!(matches!(refused(&counter, "sum(http_requests_total)"), UnreadableRate::Counter { .. }));
+    assert!(matches!(empty, ReadError::Empty { .. }) && !empty.is_mistake());
+    let counter = bare(|asked| asked.matrix(&[("", &rising)]));
+    let by_name = refused(&counter, "sum(http_requests_total)");
+    assert!(matches!(&by_name, ReadError::RawCounter { metric, .. } if metric == "http_requests_total"));
+    assert!(matches!(refused(&counter, "job:requests:sum"), ReadError::Counter { .. }));
     let wrong = bare(|_| error(400, "bad_data", "parse error: unexpected end of input"));
     let mistake = refused(&wrong, "sum(");
-    assert!(matches!(mistake, UnreadableRate::Query(QueryError::Query { .. })) && mistake.is_mistake());
+    assert!(matches!(mistake, ReadError::Query(QueryError::Query { .. })) && mistake.is_mistake());
     let down = bare(|_| page(503, "<html>Service Unavailable</html>"));
-    assert!(matches!(refused(&down, RATE), UnreadableRate::Query(QueryError::Unavailable { .. })));
+    assert!(matches!(refused(&down, RATE), ReadError::Query(QueryError::Unavailable { .. })));
+}
+
+/// A value that only rises, and begins anew in the middle.
+fn rising(at: usize) -> Option<String> {
+    Some(((at - 599_000) % 5_000).to_string())
+}
+
+/// A server that knows the types of these metrics, and gives each query but that of the rate a value that only rises.
+fn typed(types: &'static str) -> PageServer {
+    PageServer::start(move |target| {
+        let asked = Asked::new(target);
+        let is_listed = types.contains(&format!(r#""{}":"#, asked.get("metric")));
+        match asked.path.as_str() {
+            "metadata" => success(if is_listed { types } else { "{}" }),
+            _ if asked.is_of("http_requests_total") => asked.matrix(&[("", &wave)]),
+            _ => asked.matrix(&[("", &rising)]),
+        }
+    })
+}
+
+fn with_resource(query: &str) -> Question {
+    let own = OwnResource { name: "pool".to_owned(), query: query.to_owned() };
+    Question { own: vec![own], defaults: false, ..question() }
+}
+
+#[test]
+fn a_resource_that_is_a_raw_counter_is_refused_with_what_to_write() {
+    let refused = |types, query: &str| {
+        let error = read_from(&typed(types), &with_resource(query)).unwrap_err();
+        assert!(error.is_mistake(), "{error}");
+        error.to_string()
+    };
+    let error = refused(r#"{"busy_seconds":[{"type":"counter","help":"","unit":""}]}"#, "sum(busy_seconds)");
+    assert!(error.contains("pool") && error.contains("rate(busy_seconds[1m])"), "{error}");
+    refused(r#"{"wait_seconds":[{"type":"summary"}]}"#, "sum by (pod) (wait_seconds_sum)");
+    // Without metadata the name decides.
+    refused("{}", "sum(busy_seconds_total)");
+}
+
+#[test]
+fn a_gauge_or_a_rate_that_rises_is_read() {
+    let gauge = r#"{"backends_count":[{"type":"gauge"}]}"#;
+    for (types, query) in [
+        (gauge, "sum(backends_count)"),
+        ("{}", "sum(memory_bytes)"),
+        ("{}", "sum(rate(busy_seconds_total[1m]))"),
+        ("{}", "count(busy_seconds_total)"),
+    ] {
+        let reading = read_from(&typed(types), &with_resource(query)).unwrap();
+        assert_eq!(reading.series.resources.len(), 1, "{query}: {:?}", reading.notes);
+    }
+}
+
+#[test]
+fn a_server_that_dies_is_not_waited_for_query_after_query() {
+    let server = PageServer::start(|target| {
+        let asked = Asked::new(target);
+        match asked.path.as_str() {
+            "label/__name__/values" => success(
+                r#"["node_cpu_seconds_total","node_disk_io_time_seconds_total","node_filefd_allocated"]"#,
+            ),
+            _ if asked.is_of("http_requests_total") => asked.matrix(&[("", &wave)]),
+            _ => Reply::Silence,
+        }
+    });
+    let client = Client::new(&server.url(), &[], None, Duration::from_millis(300)).unwrap();
+    let error = read(&client, &question(), &mut |_| {}).unwrap_err();
+    assert!(matches!(error, ReadError::Query(QueryError::Unreachable { .. })), "{error}");
+    // The rate, the list, one query that waits, and whether the server is there.
+    assert_eq!(server.heads().len(), 4);
+    let silent = PageServer::start(|_| Reply::Silence);
+    let client = Client::new(&silent.url(), &[], None, Duration::from_millis(300)).unwrap();
+    let error = read(&client, &long(), &mut |_| {}).unwrap_err();
+    assert!(matches!(error, ReadError::Query(QueryError::Late { .. })), "{error}");
+    assert_eq!(silent.heads().len(), 1);
+}
+
+#[test]
+fn the_time_that_a_query_may_take_is_a_number_of_seconds() {
+    let server = bare(|asked| {
+        assert_eq!(asked.get("timeout"), "1.5");
+        asked.matrix(&[("", &wave)])
+    });
+    let client = Client::new(&server.url(), &[], None, Duration::from_millis(1500)).unwrap();
+    read(&client, &question(), &mut |_| {}).unwrap();
+}
+
+#[test]
+fn a_server_behind_a_private_authority_is_read_with_its_certificate() {
+    let server = bare(|asked| asked.matrix(&[("", &wave)]));
+    let nginx = Nginx::before(server.url().trim_start_matches("http://").parse().unwrap()).unwrap();
+    let url = format!("https://{}/proxied", nginx.tls_address());
+    let read_with = |cacert: Option<&Path>| {
+        let client = Client::new(&url, &[], cacert, Duration::from_secs(20)).unwrap();
+        read(&client, &question(), &mut |_| {})
+    };
+    assert_eq!(read_with(Some(&nginx.certificate())).unwrap().series.rate_per_sec.len(), 101);
+    let error = read_with(None).unwrap_err();
+    assert!(matches!(&error, ReadError::Query(QueryError::Certificate { .. })), "{error}");
+    assert!(error.to_string().contains("--cacert"), "{error}");
+    let no_certificate = nginx.key();
+    for (path, part) in [(Path::new("absent.pem"), "absent.pem"), (&no_certificate, "BEGIN CERTIFICATE")] {
+        let error = Client::new(&url, &[], Some(path), Duration::from_secs(20)).unwrap_err();
+        assert!(error.to_string().contains(part) && !error.is_mistake(), "{error}");
+    }
 }
 
 #[test]
 fn a_server_that_is_not_there_or_is_another_is_named() {
-    let nothing =
-        Client::new(&format!("http://{}", plimsoll_testkit::refused_address()), &[], Duration::from_secs(5));
+    let nothing = Client::new(
+        &format!("http://{}", plimsoll_testkit::refused_address()),
+        &[],
+        None,
+        Duration::from_secs(5),
+    );
     let error = read(&nothing.unwrap(), &question(), &mut |_| {}).unwrap_err();
-    assert!(matches!(error, UnreadableRate::Query(QueryError::Unreachable { .. })), "{error}");
+    assert!(matches!(error, ReadError::Query(QueryError::Unreachable { .. })), "{error}");
     let other = PageServer::start(|_| page(200, "<html>Welcome</html>"));
     let error = read_from(&other, &question()).unwrap_err();
-    assert!(matches!(error, UnreadableRate::Query(QueryError::NoApi { .. })), "{error}");
+    assert!(matches!(error, ReadError::Query(QueryError::NoApi { .. })), "{error}");
 }
 
 #[test]
@@ -300,7 +415,7 @@ fn logins_are_sent_and_a_refusal_says_how_to_give_one() {
     let server = bare(|asked| asked.matrix(&[("", &wave)]));
     let url = server.url().replace("http://", "http://ann:word@");
     let headers = ["X-Scope-OrgID: shop".to_owned()];
-    let client = Client::new(&url, &headers, Duration::from_secs(20)).unwrap();
+    let client = Client::new(&url, &headers, None, Duration::from_secs(20)).unwrap();
     read(&client, &question(), &mut |_| {}).unwrap();
     let head = server.heads().remove(0).to_lowercase();
     // "ann:word" in base64.
@@ -308,7 +423,7 @@ fn logins_are_sent_and_a_refusal_says_how_to_give_one() {
     assert!(head.contains("x-scope-orgid: shop"), "{head}");
     let closed = bare(|_| page(401, "who?"));
     let error = read_from(&closed, &question()).unwrap_err();
-    assert!(matches!(&error, UnreadableRate::Query(QueryError::Login { .. })));
+    assert!(matches!(&error, ReadError::Query(QueryError::Login { .. })));
     assert!(error.to_string().contains("--header"), "{error}");
 }
 

@@ -31,16 +31,12 @@ fn head(values: &Values, limits: &Protection, url: &str) -> Vec<String> {
     let url = escape_control(url).replace("*/", "* /");
     let within =
         limits.limit_ms.map_or_else(String::new, |ms| format!(" within {}", duration_text(ms * 1e6)));
+    let rate = if values.rate >= 100.0 { grouped(values.rate as u64) } else { values.rate.to_string() };
     vec![
         format!("Protects {url} from overload, as measured by Plimsoll."),
         format!(
-            "It holds {} requests/s{within}, with {:.0} in progress on average.",
-            grouped(values.rate),
+            "It holds {rate} requests/s{within}, with {:.0} in progress on average.",
             limits.in_progress.ceil()
-        ),
-        format!(
-            "Let in: {} requests/s, bursts of {}, {} at a time. The rest is refused at once.",
-            values.rate, values.burst, values.concurrency
         ),
         "If several instances share these limits, each gets its part of them.".to_owned(),
     ]

@@ -14,6 +14,7 @@ mod report {
     mod run_rows;
     mod sample;
     mod schemas;
+    mod snippet_rates;
     mod snippets;
     mod variants;
     mod watched;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rustls::client::{Resumption, UnbufferedClientConnection};
 use rustls::crypto::CryptoProvider;
 use rustls::crypto::aws_lc_rs::{self, kx_group};
-use rustls::{ClientConfig, Error, pki_types};
+use rustls::{ClientConfig, ClientConnection, Error, pki_types};
 
 use crate::handshake::Handshake;
 use crate::session::Session;
@@ -78,6 +78,14 @@ impl Client {
         let connection = UnbufferedClientConnection::new(Arc::clone(&self.config), name.0.clone());
         let connection = connection.map_err(TlsError::Setup)?;
         Ok(Session::new(Handshake::new(connection, self.keeps_tickets)))
+    }
+
+    /// Makes rustls's own connection for a blocking socket, verified as a session is: for HTTP clients next to the load.
+    ///
+    /// # Errors
+    /// When the machine has no random numbers.
+    pub fn blocking_session(&self, name: &ServerName) -> Result<ClientConnection, TlsError> {
+        ClientConnection::new(Arc::clone(&self.config), name.0.clone()).map_err(TlsError::Setup)
     }
 }
 

@@ -65,9 +65,9 @@ pub enum Incomparable {
 }
 
 impl Incomparable {
-    /// False for what two runs that are to be compared may differ in: the server.
+    /// False for what two runs that are to be compared may differ in: the server, and the kernel, whose patches come often.
     pub fn is_grave(&self) -> bool {
-        !matches!(self, Self::Differs(Setting::Server, ..))
+        !matches!(self, Self::Differs(Setting::Server | Setting::Kernel, ..))
     }
 }
 
@@ -290,8 +290,10 @@ mod tests {
     }
 
     #[test]
-    fn another_server_alone_is_what_a_comparison_is_about() {
+    fn another_server_is_what_a_comparison_is_about_and_another_kernel_is_a_note() {
         let server = Incomparable::Differs(Setting::Server, String::new(), "a".to_owned());
         assert!(!server.is_grave() && Incomparable::GeneratorLimited(RunSide::Old).is_grave());
+        let kernel = Incomparable::Differs(Setting::Kernel, "6.1.0".to_owned(), "6.1.1".to_owned());
+        assert!(!kernel.is_grave());
     }
 }

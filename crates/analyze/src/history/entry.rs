@@ -5,12 +5,20 @@ use serde::{Deserialize, Serialize};
 
 use super::figures::RunFigures;
 
-/// The machine that made the load, as far as runs must have it in common to be compared.
+/// The machine that made the load.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EntryMachine {
     pub hostname: String,
     pub kernel: String,
     pub cores: u32,
+}
+
+impl EntryMachine {
+    /// True if runs of both can be compared. Another kernel makes no other machine: patches come often, and cutting a history at each
+    /// would leave none; what it changes is to be seen.
+    pub fn is_same(&self, other: &Self) -> bool {
+        (&self.hostname, self.cores) == (&other.hostname, other.cores)
+    }
 }
 
 /// A recorded run in a history.

@@ -16,6 +16,8 @@ pub struct TrendOptions {
     pub any_plan: bool,
     /// Runs of other machines too.
     pub any_machine: bool,
+    /// Of more comparable runs the newest so many are taken.
+    pub runs_max: usize,
 }
 
 /// One run of a trend.
@@ -55,6 +57,8 @@ pub struct LeftOutRuns {
     pub other_machine: usize,
     /// The metric is not known of them.
     pub without_value: usize,
+    /// They are comparable, and older than as many runs as are taken.
+    pub older: usize,
 }
 
 /// A metric over comparable runs.
@@ -87,6 +91,15 @@ impl Trend {
         if self.metric.is_rate() { high < 1.0 - margin } else { low > 1.0 + margin }
     }
 
+    /// The indices of points that were made under another kernel than the point before, by the same machine.
+    pub fn kernel_changes(&self) -> Vec<usize> {
+        let machine = |at: usize| &self.points[at].run.machine;
+        let differs = |at: &usize| {
+            machine(*at).hostname == machine(at - 1).hostname && machine(*at).kernel != machine(at - 1).kernel
+        };
+        (1..self.points.len()).filter(differs).collect()
+    }
+
     /// Points of which only a least value is known.
     pub fn lower_bounds(&self) -> usize {
         self.points.iter().filter(|point| self.is_least(point)).count()
@@ -106,6 +119,8 @@ pub fn trend(runs: &[RunEntry], options: TrendOptions) -> Result<Trend, TooFewRu
     let mut left_out = LeftOutRuns::default();
     let mut points = comparable(runs, options, &mut left_out);
     points.sort_by_key(|point| point.run.started_unix_ms);
+    left_out.older = points.len().saturating_sub(options.runs_max);
+    points.drain(..left_out.older);
     if points.len() < MIN_VALUES {
         return Err(TooFewRuns { found: points.len(), left_out });
     }
@@ -143,7 +158,7 @@ fn comparable(runs: &[RunEntry], options: TrendOptions, left_out: &mut LeftOutRu
             &mut left_out.unfinished
         } else if !is_same_load(run, newest, options.any_plan) {
             &mut left_out.other_plan
-        } else if !options.any_machine && run.machine != newest.machine {
+        } else if !options.any_machine && !run.machine.is_same(&newest.machine) {
             &mut left_out.other_machine
         } else if let Some(value) = options.metric.of(run) {
             points.push(TrendPoint { run: run.clone(), value });
@@ -205,7 +220,7 @@ mod tests {
     }
 
     fn options(metric: TrendMetric) -> TrendOptions {
-        TrendOptions { metric, any_plan: false, any_machine: false }
+        TrendOptions { metric, any_plan: false, any_machine: false, runs_max: 200 }
     }
 
     #[test]
@@ -237,10 +252,35 @@ mod tests {
         runs[2].machine.hostname = "laptop".to_owned();
         runs[3].figures.throughput_per_sec = None;
         let one = trend(&runs, options(TrendMetric::Throughput)).unwrap();
-        let expected = LeftOutRuns { unfinished: 1, other_plan: 1, other_machine: 1, without_value: 1 };
+        let expected =
+            LeftOutRuns { unfinished: 1, other_plan: 1, other_machine: 1, without_value: 1, older: 0 };
         assert_eq!((one.points.len(), one.left_out), (36, expected));
-        let all = TrendOptions { any_plan: true, any_machine: true, metric: TrendMetric::Throughput };
+        let all = TrendOptions { any_plan: true, any_machine: true, ..options(TrendMetric::Throughput) };
         assert_eq!(trend(&runs, all).unwrap().points.len(), 38);
+    }
+
+    #[test]
+    fn the_newest_of_the_comparable_runs_are_taken_and_the_older_ones_are_counted() {
+        let mut runs = runs();
+        // Newer runs of another plan take no place away.
+        for run in &mut runs[20..39] {
+            run.plan_hash = "other".to_owned();
+        }
+        let newest = TrendOptions { runs_max: 12, ..options(TrendMetric::Throughput) };
+        let trend = trend(&runs, newest).unwrap();
+        assert_eq!((trend.points.len(), trend.left_out.older, trend.left_out.other_plan), (12, 9, 19));
+        assert_eq!(trend.points[0].run.file, "api-9.plimsoll");
+    }
+
+    #[test]
+    fn another_kernel_is_the_same_machine_and_is_noted() {
+        let mut runs = runs();
+        runs[30..].iter_mut().for_each(|run| run.machine.kernel = "Linux 6.1.1".to_owned());
+        let trend = trend(&runs, options(TrendMetric::Throughput)).unwrap();
+        assert_eq!((trend.points.len(), trend.kernel_changes()), (40, vec![30]));
+        runs[39].machine.cores = 4;
+        let other = super::trend(&runs, options(TrendMetric::Throughput)).unwrap_err();
+        assert_eq!((other.found, other.left_out.other_machine), (1, 39));
     }
 
     #[test]

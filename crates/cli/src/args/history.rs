@@ -32,6 +32,16 @@ impl TagArgs {
     }
 }
 
+/// What becomes of each run of several that a command makes.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Each run")]
+pub(crate) struct HistoryArgs {
+    #[command(flatten)]
+    pub(crate) tags: TagArgs,
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
+}
+
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct StoreArgs {
     /// The PostgreSQL of a team, postgres://user@host/database; password in PGPASSWORD or ~/.pgpass. A run that it cannot take now is

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use plimsoll_analyze::RunEntry;
 use plimsoll_history::{
-    FolderRuns, RunFilter, RunFolder, RunNotes, RunOrder, StoreAddress, StoredRuns, TeamStore, deliver,
-    parse_instant, waiting,
+    FolderRuns, NotesError, RunFilter, RunFolder, RunNotes, RunOrder, StoreAddress, StoredRuns, TeamStore,
+    deliver, parse_instant, waiting,
 };
 use plimsoll_record::{Tag, TagChanges};
 use plimsoll_report::{json, text};
@@ -116,7 +116,7 @@ pub(crate) struct FilterArgs {
     /// Only runs until then
     #[arg(long, value_name = "WHEN")]
     until: Option<String>,
-    /// Only runs of this command: answer, search, sweep, run, lab or wrk
+    /// Only runs of this command: answer, search, overload, sweep, run, lab or wrk
     #[arg(long, value_name = "COMMAND")]
     command: Option<String>,
     /// Only runs whose load this host made
@@ -174,18 +174,28 @@ fn list(args: &RunsArgs) -> anyhow::Result<Exit> {
     if let Some(store) = args.store.address()? {
         rows.extend(rows_of_store(&store, &rows));
     }
-    if rows.is_empty() {
-        remark(&format!("no run files in {}; `plimsoll run URL` makes one", args.folder.display()));
-    }
+    let all = rows.len();
     let is_filtered = filter != RunFilter::default();
     rows.retain(|row| row.entry.as_ref().map_or(!is_filtered, |run| filter.holds(run)));
     args.sort.sort(&mut rows, |row| row.entry.as_ref().ok());
     rows.truncate(args.filter.number().unwrap_or(usize::MAX));
-    if rows.is_empty() && !args.json {
-        return Ok(Exit::Success);
+    if rows.is_empty() {
+        remark(&nothing_listed(all, &args.folder));
+        if !args.json {
+            return Ok(Exit::Success);
+        }
     }
     print(args.json, || document(&rows), || table(&rows, is_usual))?;
     Ok(Exit::Success)
+}
+
+/// Why a list is empty, of so many runs.
+fn nothing_listed(all: usize, folder: &Path) -> String {
+    match all {
+        0 => format!("no run files in {}; `plimsoll run URL` makes one", folder.display()),
+        1 => "the only run does not match; `plimsoll runs` shows it".to_owned(),
+        _ => format!("none of {all} runs matches; `plimsoll runs` shows them"),
+    }
 }
 
 fn document(rows: &[Row]) -> serde_json::Result<String> {
@@ -274,7 +284,7 @@ fn deliver_from(args: &RunsArgs) -> anyhow::Result<Exit> {
     }
     let delivery = deliver(runs, &store, &interrupted);
     delivery::say(&delivery, &store, false);
-    Ok(Exit::of_all(delivery.waiting == 0, false))
+    Ok(Exit::of_all(delivery.waiting == 0 && delivery.dropped.is_empty(), false))
 }
 
 fn tag(args: &TagRunArgs) -> anyhow::Result<Exit> {
@@ -291,7 +301,13 @@ fn tag(args: &TagRunArgs) -> anyhow::Result<Exit> {
     let store = args.store.address()?;
     plimsoll_store::summarize(&args.run)?;
     RunNotes::change(&args.run, |notes| change(&mut notes.tags))?;
-    if let Some(store) = store {
+    // A store of the environment gets the tags of the runs that are meant for it, and no other run.
+    let is_for = |store: &StoreAddress| {
+        Ok::<_, NotesError>(args.store.is_given() || RunNotes::read(&args.run)?.is_for(store.name()))
+    };
+    if let Some(store) = store
+        && is_for(&store)?
+    {
         let interrupted = signals::interrupted()?;
         delivery::hand_over(&args.run, &store, true, &interrupted);
     }
@@ -299,7 +315,8 @@ fn tag(args: &TagRunArgs) -> anyhow::Result<Exit> {
 }
 
 fn fetch(args: &FetchArgs) -> anyhow::Result<Exit> {
-    let file = TeamStore::connect(&args.store.required()?)?.file(&args.run)?;
+    let store = args.store.required()?;
+    let file = TeamStore::connect(&store)?.file(&args.run)?;
     // A name of a store is no path.
     let name = Path::new(&file.name).file_name().map(ToOwned::to_owned);
     let path = args.out.join(name.unwrap_or_else(|| "run.plimsoll".into()));
@@ -311,7 +328,10 @@ fn fetch(args: &FetchArgs) -> anyhow::Result<Exit> {
     let written =
         std::fs::create_dir_all(&args.out).and_then(|()| files::write_private(&path, &file.content));
     written.with_context(|| format!("could not write {}; is its folder writable?", path.display()))?;
-    RunNotes::change(&path, |notes| notes.copy_of = Some(file.id.clone()))?;
+    RunNotes::change(&path, |notes| {
+        notes.copy_of = Some(file.id.clone());
+        notes.delivered_to.insert(store.name().to_owned());
+    })?;
     remark(&format!("wrote {}", path.display()));
     Ok(Exit::Success)
 }

@@ -14,7 +14,7 @@ use crate::exit::{Exit, NoEvidence};
 use crate::files::{Output, Written};
 use crate::terminal::{page, print};
 
-/// The newest runs that are compared where no number is given: the time grows with its square.
+/// The newest comparable runs that are compared where no number is given: the time grows with its square.
 const DEFAULT_RUNS: usize = 200;
 
 #[derive(Debug, clap::Args)]
@@ -68,8 +68,12 @@ pub(crate) struct TrendArgs {
 
 pub(crate) fn trend(args: &TrendArgs) -> anyhow::Result<Exit> {
     let runs = chosen_runs(args)?;
-    let options =
-        TrendOptions { metric: args.metric, any_plan: args.any_plan, any_machine: args.any_machine };
+    let options = TrendOptions {
+        metric: args.metric,
+        any_plan: args.any_plan,
+        any_machine: args.any_machine,
+        runs_max: args.filter.number().unwrap_or(DEFAULT_RUNS),
+    };
     let found = changes_of(&runs, options).map_err(no_evidence)?;
     let document = || json::render(&json::TrendDocument::new(&found, args.fail_on_regression));
     print(args.json, document, || text::trend(&found, &args.by_tag, &page(None)))?;
@@ -80,7 +84,7 @@ pub(crate) fn trend(args: &TrendArgs) -> anyhow::Result<Exit> {
     })
 }
 
-/// The newest runs of the folder and of the store that the filter lets through, each once.
+/// The runs of the folder and of the store that the filter lets through, each once.
 fn chosen_runs(args: &TrendArgs) -> anyhow::Result<Vec<RunEntry>> {
     let filter = args.filter.filter(None)?;
     let mut runs: Vec<RunEntry> =
@@ -91,8 +95,6 @@ fn chosen_runs(args: &TrendArgs) -> anyhow::Result<Vec<RunEntry>> {
         runs.extend(others.filter(|run| run.id.as_ref().is_none_or(|id| !known.contains(id))));
     }
     runs.retain(|run| filter.holds(run));
-    runs.sort_by_key(|run| std::cmp::Reverse(run.started_unix_ms));
-    runs.truncate(args.filter.number().unwrap_or(DEFAULT_RUNS));
     Ok(runs)
 }
 

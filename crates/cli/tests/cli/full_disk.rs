@@ -6,7 +6,7 @@ use crate::bench::{Bench, Called, Target};
 
 /// Runs a shell script in a mount namespace of its own, whose mounts go with it. Nothing where the system does not
 /// allow such a namespace.
-fn in_own_mounts(bench: &Bench, script: &str) -> Option<Called> {
+pub(crate) fn in_own_mounts(bench: &Bench, script: &str) -> Option<Called> {
     let unshare = |script: &str| {
         let mut command = Command::new("unshare");
         command.args(["--mount", "--map-root-user", "sh", "-c", script]).current_dir(bench.folder());

@@ -8,6 +8,7 @@ use plimsoll_testkit::Postgres;
 use serde_json::Value;
 
 use crate::bench::{Bench, Called, Target};
+use crate::full_disk::in_own_mounts;
 
 /// A run of 40 requests on one connection.
 fn run(bench: &Bench, target: &Target, path: &str, more: &[&str]) -> Called {
@@ -132,6 +133,11 @@ fn a_trend_finds_the_run_at_which_latency_rose() {
     assert!(text.contains("p50 rose by") && text.contains("(release 2)"), "{text}");
     assert!(text.lines().count() <= 20 && text.lines().all(|line| line.chars().count() <= 80), "{text}");
     assert!(bench.path("plimsoll-runs/api.trend-p50.png").is_file());
+    // A newer run of something else takes no place away from those that are compared.
+    run(&bench, &target, "/healthz", &["--name", "other", "--tag", "release=2"]);
+    run(&bench, &target, "/sleep?ms=7", &["--name", "api", "--tag", "release=2", "--no-git"]);
+    let cut = bench.expect(0, &[&trend[..], &["-n", "16", "--no-files"]].concat()).out.replace('\n', " ");
+    assert!(cut.contains("p50 of 16 runs") && cut.contains("1 run older than these (-n)"), "{cut}");
     let document = bench.expect(3, &[&trend[..], &["--json", "--fail-on-regression=20%"]].concat()).json();
     satisfies(&document, "trend.schema.json");
     assert_eq!((&document["changes"][0]["at"], &document["regressed"]), (&9.into(), &true.into()));
@@ -216,4 +222,96 @@ fn a_store_that_cannot_be_meant_is_refused_before_the_load() {
         bench.expect(2, &["run", &url, "-n", "5", "--no-files", "--store", "postgres://ann@127.0.0.1:1/p"]);
     assert!(nothing.err.contains("--no-files"), "{}", nothing.err);
     assert!(!bench.path("plimsoll-runs").exists());
+}
+
+#[test]
+fn a_filter_that_no_run_passes_says_so_and_how_many_runs_there_are() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    run(&bench, &target, "/healthz", &[]);
+    let only = bench.expect(0, &["runs", "--tag", "nope"]);
+    assert!(only.out.is_empty() && only.err.contains("the only run does not match"), "{}", only.err);
+    run(&bench, &target, "/healthz", &[]);
+    let none = bench.expect(0, &["runs", "--command", "overload", "--json"]);
+    assert!(none.err.contains("none of 2 runs matches"), "{}", none.err);
+    assert_eq!(none.json()["runs"], serde_json::json!([]));
+}
+
+/// What of a run is in the store: how many runs, and the tags of the newest.
+fn stored(server: &Postgres) -> String {
+    server.query("postgres", "SELECT count(*), max(tags::text) FROM plimsoll.run").unwrap()
+}
+
+#[test]
+fn a_tag_takes_no_run_to_a_store_that_it_is_not_meant_for() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    let server = Postgres::start(&[]).unwrap();
+    let url = server.url("postgres");
+    run(&bench, &target, "/healthz", &["--name", "private", "--no-git"]);
+    let tagged = with_store(&bench, &url, &["runs", "tag", "last", "seen"]);
+    assert_eq!(tagged.code, 0, "{}", tagged.err);
+    let made =
+        server.query("postgres", "SELECT count(*) FROM pg_namespace WHERE nspname = 'plimsoll'").unwrap();
+    assert_eq!(made, "0", "the store was not even connected to");
+    // A bare name is a file of the current folder.
+    let file = bench.run_file("plimsoll-runs").file_name().unwrap().to_str().unwrap().to_owned();
+    let mut asked = bench.command(&["runs", "tag", &file, "shared", "--store", &url]);
+    let asked = Called::from(asked.current_dir(bench.path("plimsoll-runs")).output().unwrap());
+    assert_eq!((asked.code, asked.err.as_str()), (0, ""));
+    assert_eq!(stored(&server), r#"1|{"seen": "", "shared": ""}"#);
+    // From then on the store has it.
+    assert_eq!(with_store(&bench, &url, &["runs", "tag", "last", "--untag", "seen"]).code, 0);
+    assert_eq!(stored(&server), r#"1|{"shared": ""}"#);
+}
+
+#[test]
+fn a_damaged_run_that_waits_is_reported_once_and_its_file_stays() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    let server = Postgres::start(&[]).unwrap();
+    let url = server.url("postgres");
+    run(&bench, &target, "/healthz", &["--store", "postgres://ann@127.0.0.1:1/perf"]);
+    let file = bench.path(bench.run_file("plimsoll-runs").to_str().unwrap());
+    let bytes = fs::read(&file).unwrap();
+    fs::write(&file, &bytes[..bytes.len() - 100]).unwrap();
+    let (_, place) = url.split_once('@').unwrap();
+    let notes = format!("{{\"waiting_for\": [\"postgres://{place}\"]}}");
+    fs::write(file.with_extension("plimsoll.notes"), notes).unwrap();
+    let first = with_store(&bench, &url, &["runs", "--deliver"]);
+    assert_eq!(first.code, 1, "{}", first.err);
+    assert!(
+        first.err.contains("stays here and is not delivered") && first.err.contains("cut short"),
+        "{}",
+        first.err
+    );
+    let second = with_store(&bench, &url, &["runs", "--deliver"]);
+    assert!(second.code == 0 && second.err.starts_with("no run of plimsoll-runs waits"), "{}", second.err);
+    assert!(file.is_file());
+}
+
+#[test]
+fn a_name_server_that_is_away_holds_the_end_of_a_run_for_three_seconds() {
+    // An address of its own on the loopback network, for a port that only one process has.
+    let own = std::process::id();
+    let silent = format!("127.53.{}.{}", own / 250 % 250 + 1, own % 250 + 1);
+    let Ok(_socket) = std::net::UdpSocket::bind((silent.as_str(), 53)) else {
+        eprintln!("skipped: this user may not listen on port 53");
+        return;
+    };
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    fs::write(bench.path("resolv.conf"), format!("nameserver {silent}\noptions timeout:15 attempts:2\n"))
+        .unwrap();
+    let script = format!(
+        "mount --bind resolv.conf /etc/resolv.conf && exec \"$PLIMSOLL\" run {} -n 5 --no-probe --store \
+         postgres://ann@db.test/perf",
+        target.url("/healthz")
+    );
+    let begun = std::time::Instant::now();
+    let Some(called) = in_own_mounts(&bench, &script) else { return };
+    let sec = begun.elapsed().as_secs();
+    assert!(called.code == 0 && called.err.contains("did not answer within 3 s"), "{}", called.err);
+    assert!(called.err.contains("1 run kept here"), "{}", called.err);
+    assert!(sec < 12, "it took {sec} s, as long as the resolver");
 }

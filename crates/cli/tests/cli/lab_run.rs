@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
-use plimsoll_testkit::GoProgram;
+use plimsoll_testkit::{GoProgram, Postgres};
 use serde_json::Value;
 
 use crate::bench::Bench;
@@ -89,6 +89,24 @@ fn runs_of_a_file_are_compared_and_a_lab_stays_up_while_its_hosts_are_the_same()
     let ending = |ending: &str| files.iter().filter(|file| file.ends_with(ending)).count();
     assert_eq!((ending("_same.diff.svg"), ending("_scaling_api.png")), (3, 1), "{files:?}");
     assert!(files.iter().all(|file| bench.path(file).is_file()), "{files:?}");
+}
+
+#[test]
+fn each_run_of_a_lab_has_the_tags_of_the_command_line_and_goes_to_the_store() {
+    let more = "[[variant]]\nname = \"again\"\n";
+    let Some(bench) = lab(&format!("{SHOP}{more}").replace("[1, 4]", "[1]")) else { return };
+    let server = Postgres::start(&[]).unwrap();
+    let url = server.url("postgres");
+    let called = bench.expect(0, &["lab", "run", "one.toml", "--tag", "exp=7", "--no-git", "--store", &url]);
+    assert!(called.err.contains("delivered 2 runs to postgres://"), "{}", called.err);
+    let stored = "SELECT command, name, tags FROM plimsoll.run ORDER BY name";
+    let expected = "lab|shop|{\"exp\": \"7\"}\nlab|shop-again|{\"exp\": \"7\"}";
+    assert_eq!(server.query("postgres", stored).unwrap(), expected);
+    let listed = bench.expect(0, &["runs", "--tag", "exp=7", "--command", "lab", "--json"]).json();
+    assert_eq!(listed["runs"].as_array().unwrap().len(), 2);
+    let wrong = bench.expect(2, &["lab", "run", "one.toml", "--store", "mysql://db/perf"]);
+    assert!(wrong.err.contains("postgres://user@host/database"), "{}", wrong.err);
+    assert_eq!(starts(&bench), 1, "a store that cannot be meant is refused before the lab is made");
 }
 
 #[test]

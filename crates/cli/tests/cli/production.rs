@@ -109,6 +109,15 @@ fn a_server_that_is_not_there_is_no_usage_error() {
     assert!(said.contains("could not connect") && said.contains(&url), "{said}");
 }
 
+#[test]
+fn an_authority_that_cannot_be_read_is_named() {
+    let bench = Bench::new();
+    let url = format!("https://{}", refused_address());
+    let said =
+        bench.expect(1, &["explain", "--prometheus", &url, "--rate", "up", "--cacert", "absent.pem"]).err;
+    assert!(said.contains("absent.pem") && said.contains("--cacert"), "{said}");
+}
+
 /// Bytes of the page; around it come some 2 % of headers, of HTTP and of packets.
 const PAGE_BYTES: f64 = 20_000.0;
 const LINK_BITS_PER_SEC: f64 = 20e6;

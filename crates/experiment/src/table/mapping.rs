@@ -17,6 +17,11 @@ pub enum MappingError {
     NoThroughput { known: String },
     #[error("--map {meaning}={column}: the table has no column `{column}`; it has {known}")]
     Column { meaning: String, column: String, known: String },
+    #[error(
+        "the column `{column}` is a counter, which only rises: export rate({counter}[1m]) in its place, or name the columns to \
+         read with --rate and --resource"
+    )]
+    RawCounter { column: String, counter: String },
     #[error("{meaning}: the file has no column `{column}`; it has {known}")]
     NoColumn { meaning: String, column: String, known: String },
 }

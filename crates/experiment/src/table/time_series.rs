@@ -7,7 +7,9 @@ use csv::StringRecord;
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
-use plimsoll_analyze::{AmountUnit, ProductionKind, ProductionSeries, ResourceSeries};
+use plimsoll_analyze::{
+    AmountUnit, ProductionKind, ProductionSeries, ResourceSeries, counter_name, only_rises,
+};
 
 use super::cell::Cell;
 use super::guess::guess;
@@ -23,6 +25,8 @@ const TIME: [&str; 6] = ["time", "timestamp", "date", "datetime", "ts", "when"];
 const MAX_SECONDS: f64 = 1e11;
 /// A table of times that are far apart has few rows and many instants.
 const MAX_INSTANTS: usize = 500_000;
+/// A counter rises in this share of the steps at least; what rises more seldom is a number of something.
+const COUNTER_RISES: f64 = 0.25;
 
 /// Which columns of a file mean what, as the user says.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -37,7 +41,7 @@ pub struct TimeSeriesColumns {
 /// a row is a gap. Times are RFC 3339, `2026-01-31 23:59:59` (UTC), or seconds or milliseconds since 1970.
 ///
 /// # Errors
-/// When the file cannot be read, a column is missing, or fewer than two rows have a time.
+/// When the file cannot be read, a column is missing or a raw counter, or fewer than two rows have a time.
 pub fn read_time_series(
     path: &Path,
     columns: &TimeSeriesColumns,
@@ -55,14 +59,30 @@ pub fn read_time_series(
         unreadable("its rows are too few, all of one time, or too far apart for their distance")
     })?;
     let resources = resource_columns(&header, &records, columns, (time, rate))?;
-    let series = resources.into_iter().map(|(name, column)| resource(&grid, &header, &records, name, column));
     let per_second = |cell: Cell| cell.number / if of_minutes(&header[rate]) { 60.0 } else { 1.0 };
+    let rate_per_sec = grid.values(&records, rate, per_second);
+    refuse_counter(&header[rate], &rate_per_sec)?;
+    let series = resources.into_iter().map(|(name, column)| {
+        let series = resource(&grid, &header, &records, name, column);
+        refuse_counter(&header[column], &series.usage).map(|()| series)
+    });
     Ok(ProductionSeries {
         start_sec: grid.start_sec,
         step_sec: grid.step_sec,
-        rate_per_sec: grid.values(&records, rate, per_second),
-        resources: series.collect(),
+        rate_per_sec,
+        resources: series.collect::<Result<_, MappingError>>()?,
     })
+}
+
+/// Fails for a column that has the name of a counter, in no function of changes, and the values of one.
+fn refuse_counter(column: &str, values: &[Option<f64>]) -> Result<(), MappingError> {
+    let is_of_changes = ["rate(", "increase(", "delta("].iter().any(|function| column.contains(function));
+    match counter_name(column) {
+        Some(counter) if !is_of_changes && only_rises(values, COUNTER_RISES) => {
+            Err(MappingError::RawCounter { column: column.to_owned(), counter: counter.to_owned() })
+        }
+        _ => Ok(()),
+    }
 }
 
 fn position(header: &StringRecord, meaning: &str, name: &str) -> Result<usize, MappingError> {
@@ -250,6 +270,21 @@ mod tests {
         assert_eq!((series.resources[0].name().as_str(), series.step_sec), ("pool", 60.0));
         let wrong = TimeSeriesColumns { rate: Some("x".to_owned()), ..columns };
         assert!(matches!(read(text, &wrong), Err(ExperimentError::Mapping(MappingError::NoColumn { .. }))));
+    }
+
+    #[test]
+    fn a_column_that_is_a_raw_counter_is_refused_with_what_to_export() {
+        let series = |column: &str, value: &dyn Fn(u32) -> u32| {
+            let rows = (0..30).map(|at| format!("2026-11-18 00:{at:02}:00,{},{}\n", 10 + at % 7, value(at)));
+            let text = format!("time,requests/s,{column}\n{}", rows.collect::<String>());
+            read(&text, &TimeSeriesColumns::default())
+        };
+        let rising = |at| at * 5;
+        let error = series("busy_seconds_total", &rising).unwrap_err().to_string();
+        assert!(error.contains("rate(busy_seconds_total[1m])"), "{error}");
+        series("rate(busy_seconds_total[1m])", &rising).unwrap();
+        series("memory MB", &rising).unwrap();
+        series("backends_count", &|at| 3 + at % 2).unwrap();
     }
 
     #[test]

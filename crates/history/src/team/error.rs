@@ -38,6 +38,8 @@ pub enum TeamStoreError {
     Newer { store: String, found: i32, known: i32 },
     #[error("{store} ended the connection ({reason})")]
     Broken { store: String, reason: String },
+    #[error("{store} refused it ({reason})")]
+    Refused { store: String, reason: String },
     #[error("{store} has no run of the name `{run}`; `plimsoll runs --store …` lists them")]
     NoRun { store: String, run: String },
     #[error(
@@ -50,13 +52,37 @@ pub enum TeamStoreError {
     Damaged { store: String, run: String, reason: String },
 }
 
+/// What is at fault when a run is not delivered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// The run alone; the connection can be used on.
+    Run,
+    /// The run or the store, which only the next run shows; it needs a new connection.
+    Unknown,
+    /// The store as a whole: the next run would meet the same.
+    Store,
+}
+
 impl TeamStoreError {
-    /// True if the next run would meet the same: the connection or the store as a whole is at fault.
-    pub(crate) fn is_of_store(&self) -> bool {
-        !matches!(
-            self,
-            Self::NoRun { .. } | Self::SeveralRuns { .. } | Self::NoFile { .. } | Self::Damaged { .. }
-        )
+    pub(crate) fn fault(&self) -> Fault {
+        match self {
+            Self::Refused { .. }
+            | Self::NoRun { .. }
+            | Self::SeveralRuns { .. }
+            | Self::NoFile { .. }
+            | Self::Damaged { .. } => Fault::Run,
+            // A run may be too large for the time or for the room that is left.
+            Self::TimedOut { .. } | Self::Broken { .. } | Self::Full { .. } => Fault::Unknown,
+            Self::Scheme
+            | Self::Address
+            | Self::Unreachable { .. }
+            | Self::Login { .. }
+            | Self::NoDatabase { .. }
+            | Self::ReadOnly { .. }
+            | Self::NotAllowed { .. }
+            | Self::Tls { .. }
+            | Self::Newer { .. } => Fault::Store,
+        }
     }
 }
 
@@ -96,6 +122,9 @@ fn of_database(store: String, error: &DbError) -> TeamStoreError {
         _ if *code == SqlState::INSUFFICIENT_PRIVILEGE => TeamStoreError::NotAllowed { store, reason },
         Some("28") => TeamStoreError::Login { store, reason },
         Some("53") if *code != SqlState::TOO_MANY_CONNECTIONS => TeamStoreError::Full { store, reason },
+        // Of its statements and transactions, and of what is in them; a cancelled one was too slow for the server's own limit.
+        Some("22" | "23" | "40" | "42" | "54" | "55") => TeamStoreError::Refused { store, reason },
+        _ if *code == SqlState::QUERY_CANCELED => TeamStoreError::Refused { store, reason },
         _ => TeamStoreError::Broken { store, reason },
     }
 }

@@ -1,5 +1,7 @@
 //! Runs in and out of the tables.
 
+use std::collections::BTreeSet;
+
 use plimsoll_analyze::RunEntry;
 use plimsoll_record::{TagChanges, Tags};
 use tokio_postgres::{Client, Error, Row};
@@ -42,6 +44,12 @@ pub struct StoredFile {
 /// A list of tags, values by key, as JSON. Text cannot fail to be.
 fn json(value: &impl serde::Serialize) -> String {
     serde_json::to_string(value).unwrap_or_else(|_| "{}".to_owned())
+}
+
+/// Those of these ids that the store has.
+pub(super) async fn known(client: &Client, ids: &[String]) -> Result<BTreeSet<String>, Error> {
+    let rows = client.query("SELECT id FROM plimsoll.run WHERE id = ANY($1)", &[&ids]).await?;
+    Ok(rows.iter().map(|row| row.get(0)).collect())
 }
 
 /// Adds a run, once however often it is delivered.

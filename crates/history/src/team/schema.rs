@@ -1,6 +1,6 @@
 //! The tables in PostgreSQL, made on first use.
 
-use tokio_postgres::{Client, Error};
+use tokio_postgres::{Client, Error, GenericClient};
 
 /// The version of the tables; `docs/history.md` describes them.
 pub(super) const VERSION: i32 = 1;
@@ -8,8 +8,13 @@ pub(super) const VERSION: i32 = 1;
 /// Held while tables are made, so that of several first users one makes them: the letters `PLIM` and `RUNS`.
 const LOCK: i64 = 0x504C_494D_5255_4E53;
 
+// Read from the catalogue itself: `to_regclass` may answer from a cache that does not have what another user has just made.
+const SCHEMA: &str = "SELECT FROM pg_catalog.pg_namespace WHERE nspname = 'plimsoll'";
+const VERSION_TABLE: &str = "SELECT FROM pg_catalog.pg_class AS class
+    JOIN pg_catalog.pg_namespace AS namespace ON namespace.oid = class.relnamespace
+    WHERE nspname = 'plimsoll' AND relname = 'version'";
+
 const TABLES: &str = "
-CREATE SCHEMA plimsoll;
 CREATE TABLE plimsoll.version (version integer NOT NULL);
 CREATE TABLE plimsoll.run (
   id           text PRIMARY KEY,
@@ -43,9 +48,11 @@ pub(super) async fn ready(client: &mut Client) -> Result<i32, Error> {
     }
     let transaction = client.transaction().await?;
     transaction.execute("SELECT pg_advisory_xact_lock($1)", &[&LOCK]).await?;
-    let there: bool =
-        transaction.query_one("SELECT to_regnamespace('plimsoll') IS NOT NULL", &[]).await?.get(0);
-    if !there {
+    if !exists(&transaction, VERSION_TABLE).await? {
+        // Its owner may have made it for users who may not make any: even IF NOT EXISTS needs the right to.
+        if !exists(&transaction, SCHEMA).await? {
+            transaction.batch_execute("CREATE SCHEMA plimsoll").await?;
+        }
         transaction.batch_execute(TABLES).await?;
         transaction.execute("INSERT INTO plimsoll.version VALUES ($1)", &[&VERSION]).await?;
     }
@@ -54,9 +61,13 @@ pub(super) async fn ready(client: &mut Client) -> Result<i32, Error> {
 }
 
 async fn version(client: &Client) -> Result<Option<i32>, Error> {
-    let there = client.query_one("SELECT to_regclass('plimsoll.version') IS NOT NULL", &[]).await?;
-    if !there.get::<_, bool>(0) {
+    if !exists(client, VERSION_TABLE).await? {
         return Ok(None);
     }
     Ok(client.query_opt("SELECT max(version) FROM plimsoll.version", &[]).await?.and_then(|row| row.get(0)))
+}
+
+/// Whether this query has a row.
+async fn exists(client: &impl GenericClient, query: &str) -> Result<bool, Error> {
+    Ok(client.query_opt(query, &[]).await?.is_some())
 }

@@ -1,16 +1,15 @@
 //! An open store.
 
-use std::future::Future;
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use plimsoll_record::TagChanges;
-use tokio::runtime::{Builder, Runtime};
-use tokio::time::timeout;
-use tokio_postgres::{Client, Error};
+use tokio_postgres::Client;
 
 use super::address::StoreAddress;
 use super::content::{SharedRun, expanded};
-use super::error::{TeamStoreError, of_client};
+use super::error::TeamStoreError;
+use super::event_loop::EventLoop;
 use super::runs::{Put, StoredFile, StoredRuns};
 use super::tls::Tls;
 use super::{runs, schema};
@@ -24,7 +23,7 @@ const PATIENCE_PER_MIB: Duration = Duration::from_secs(1);
 /// A connection to a team's store.
 pub struct TeamStore {
     name: String,
-    runtime: Runtime,
+    events: EventLoop,
     client: Client,
 }
 
@@ -39,7 +38,7 @@ impl TeamStore {
             store: address.name().to_owned(),
             reason: reason.to_string(),
         };
-        let runtime = Builder::new_current_thread().enable_all().build().map_err(unreachable)?;
+        let events = EventLoop::new(&name).map_err(unreachable)?;
         let tls = Tls::new(address.authorities())
             .map_err(|reason| TeamStoreError::Tls { store: name.clone(), reason: reason.to_string() })?;
         let mut config = address.config();
@@ -53,18 +52,31 @@ impl TeamStore {
             let version = schema::ready(&mut client).await?;
             Ok((client, version))
         };
-        let (client, version) = within(&runtime, &name, PATIENCE_TO_CONNECT, opened)?;
+        let (client, version) = events.within(PATIENCE_TO_CONNECT, opened)?;
         if version != schema::VERSION {
             return Err(TeamStoreError::Newer { store: name, found: version, known: schema::VERSION });
         }
-        Ok(Self { name, runtime, client })
+        Ok(Self { name, events, client })
     }
 
     /// Delivers a run, which has an id. What was delivered before is not doubled.
     pub(crate) fn put(&mut self, run: &SharedRun) -> Result<Put, TeamStoreError> {
         let mib = run.content.as_ref().map_or(0, |content| content.len() >> 20);
         let patience = PATIENCE + PATIENCE_PER_MIB * u32::try_from(mib).unwrap_or(u32::MAX);
-        within(&self.runtime, &self.name, patience, runs::put(&mut self.client, run))
+        self.events.within(patience, runs::put(&mut self.client, run))
+    }
+
+    /// Those of these ids of runs that the store has.
+    pub(crate) fn known(&self, ids: &[String]) -> Result<BTreeSet<String>, TeamStoreError> {
+        self.events.within(PATIENCE, runs::known(&self.client, ids))
+    }
+
+    /// Changes the tags of the run of an id.
+    pub(crate) fn retag(&self, id: &str, changes: &TagChanges) -> Result<(), TeamStoreError> {
+        if *changes == TagChanges::default() {
+            return Ok(());
+        }
+        self.events.within(PATIENCE, runs::change_tags(&self.client, id, changes))
     }
 
     /// The newest 10,000 runs, newest first.
@@ -72,7 +84,7 @@ impl TeamStore {
     /// # Errors
     /// When the store does not answer in time, or refuses.
     pub fn runs(&self) -> Result<StoredRuns, TeamStoreError> {
-        within(&self.runtime, &self.name, PATIENCE, runs::list(&self.client))
+        self.events.within(PATIENCE, runs::list(&self.client))
     }
 
     /// The file of a run by the name of its file, or by the first eight letters of its id or more.
@@ -82,7 +94,7 @@ impl TeamStore {
     pub fn file(&self, run: &str) -> Result<StoredFile, TeamStoreError> {
         let id = self.find(run)?;
         let patience = PATIENCE + PATIENCE_PER_MIB * 256;
-        let mut file = within(&self.runtime, &self.name, patience, runs::file(&self.client, &id))?;
+        let mut file = self.events.within(patience, runs::file(&self.client, &id))?;
         let (store, run) = (self.name.clone(), run.to_owned());
         if file.content.is_empty() {
             return Err(TeamStoreError::NoFile { store, run });
@@ -100,30 +112,16 @@ impl TeamStore {
     /// # Errors
     /// When there is no such run or there are several, or the store refuses.
     pub fn change_tags(&self, run: &str, changes: &TagChanges) -> Result<(), TeamStoreError> {
-        let id = self.find(run)?;
-        within(&self.runtime, &self.name, PATIENCE, runs::change_tags(&self.client, &id, changes))
+        self.retag(&self.find(run)?, changes)
     }
 
     fn find(&self, run: &str) -> Result<String, TeamStoreError> {
-        let mut ids = within(&self.runtime, &self.name, PATIENCE, runs::find(&self.client, run))?;
+        let mut ids = self.events.within(PATIENCE, runs::find(&self.client, run))?;
         let (store, run) = (self.name.clone(), run.to_owned());
         match ids.len() {
             0 => Err(TeamStoreError::NoRun { store, run }),
             1 => Ok(ids.swap_remove(0)),
             count => Err(TeamStoreError::SeveralRuns { store, run, count }),
         }
-    }
-}
-
-/// Drives a piece of work to its end, or to the end of its time.
-fn within<T>(
-    runtime: &Runtime,
-    store: &str,
-    patience: Duration,
-    work: impl Future<Output = Result<T, Error>>,
-) -> Result<T, TeamStoreError> {
-    match runtime.block_on(async { timeout(patience, work).await }) {
-        Ok(done) => done.map_err(|error| of_client(store, &error)),
-        Err(_) => Err(TeamStoreError::TimedOut { store: store.to_owned(), sec: patience.as_secs() }),
     }
 }

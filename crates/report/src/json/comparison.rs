@@ -47,7 +47,7 @@ document! {
             Incomparable::Noisy(..) => "noisy",
             Incomparable::OtherProcesses(..) => "other_processes",
         },
-        /// True if the figures should not be compared; false for `server`, which two runs may well differ in.
+        /// True if the figures should not be compared; false for `server` and `kernel`, which two runs may well differ in.
         grave: bool = one.is_grave(),
         /// `old` or `new`, where it concerns one of them; else null.
         side: Option<&'static str> = match one {

@@ -102,6 +102,8 @@ document! {
         file: String = &point.run.file,
         /// When it began, in milliseconds since 1970-01-01 UTC.
         started_unix_ms: u64 = point.run.started_unix_ms,
+        /// The kernel of the machine that made the load.
+        kernel: String = &point.run.machine.kernel,
         /// Tags, values by key; empty for words.
         tags: BTreeMap<String, String> = point.run.tags.clone(),
         /// The metric.
@@ -150,6 +152,8 @@ document! {
         other_machine: usize = left_out.other_machine,
         /// The metric is not known of them.
         without_value: usize = left_out.without_value,
+        /// They are comparable, and older than as many runs as are compared.
+        older: usize = left_out.older,
     }
 }
 

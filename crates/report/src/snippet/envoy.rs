@@ -2,17 +2,23 @@
 
 use super::values::{Values, comments};
 
+/// Envoy refuses a shorter interval (*Local rate limit*, `fill_interval`).
+const MIN_INTERVAL_MS: u64 = 50;
+
 /// A bucket of tokens for the rate, the circuit breaker of the cluster for the concurrency, and a budget for retries: retries are
-/// what turns an overload into a collapse.
+/// what turns an overload into a collapse. Older versions fill the bucket once in an interval, newer ones all the time, so that it has
+/// room for both a burst and an interval. Over HTTP/1.1 `max_connections` holds, and a request without a connection is pending; over
+/// HTTP/2 `max_requests` holds (Envoy, *Circuit breaking*).
 pub(super) fn settings(head: &[String], values: &Values) -> String {
-    let Values { burst, concurrency, fill, fill_ms, .. } = values;
-    let (how, max_tokens) = (
-        [
-            "circuit_breakers belongs into the cluster of the service, http_filters in front of the router filter.",
-            "What the filter refuses gets 429; what the circuit breaker refuses gets 503 with x-envoy-overloaded.",
-        ],
-        fill + burst,
-    );
+    let Values { rate, burst, concurrency, .. } = values;
+    let period = values.period(1, MIN_INTERVAL_MS);
+    let max_tokens = period.requests + burst;
+    let how = [
+        format!("Let in by the filter: {rate} requests/s, {max_tokens} at once. The rest gets 429 at once."),
+        format!("{concurrency} at a time go to the service. Over HTTP/1.1 {burst} more wait for a connection, as long as the route's timeout"),
+        "lets them; the rest gets 503 with x-envoy-overloaded at once.".to_owned(),
+        "circuit_breakers belongs into the cluster of the service, http_filters in front of the router filter.".to_owned(),
+    ];
     format!(
         "{}{}circuit_breakers:
   thresholds:
@@ -31,7 +37,7 @@ http_filters:
     stat_prefix: plimsoll
     token_bucket:
       max_tokens: {max_tokens}
-      tokens_per_fill: {fill}
+      tokens_per_fill: {}
       fill_interval: {}s
     filter_enabled:
       default_value:
@@ -44,6 +50,7 @@ http_filters:
 ",
         comments("#", head),
         comments("#", &how),
-        *fill_ms as f64 / 1e3
+        period.requests,
+        period.length_us as f64 / 1e6
     )
 }

@@ -1,20 +1,40 @@
 //! Settings of HAProxy.
 
+use plimsoll_units::duration_text;
+
 use super::values::{Values, comments};
 
+/// Requests in a period at least. Those of the last period are a loss system with so many places: Erlang's formula gives 0.7 % of
+/// Poisson arrivals at 90 % of the rate as refused, and 2.7 % with a hundred places.
+const MIN_REQUESTS: u64 = 250;
+/// HAProxy's clock counts milliseconds.
+const MIN_PERIOD_MS: u64 = 100;
+
 /// The counter counts what is let in. The rate of a frontend would count what is refused as well, so that under overload all would
-/// be refused.
+/// be refused. `gpc0_rate` is the count of this period and of the rest of the last one, so that a whole period's requests may come at
+/// once (HAProxy, *Configuration Manual*, `stick-table` and `sc_gpc0_rate`).
 pub(super) fn settings(head: &[String], values: &Values) -> String {
     let Values { rate, concurrency, wait_ms, .. } = values;
+    let period_ms = values.period(MIN_REQUESTS, MIN_PERIOD_MS).length_us.div_ceil(1000);
+    let requests = (rate * period_ms as f64 / 1e3).round();
     let how = [
-        "Put these lines into the backend of the service, in front of its servers (HAProxy 2.2 or newer).",
-        "With several servers, maxconn is that of each. What waits longer than timeout queue gets 503.",
+        format!(
+            "Let in: {rate} requests/s, counted over {}: {requests} may come at once.",
+            duration_text(period_ms as f64 * 1e6)
+        ),
+        "The rest gets 429 at once.".to_owned(),
+        format!(
+            "{concurrency} at a time go to each server; with several servers, divide maxconn by their number."
+        ),
+        format!("What finds none free waits in a queue, and gets 503 after {wait_ms} ms."),
+        "Put these lines into the backend of the service, in front of its servers (HAProxy 2.2 or newer)."
+            .to_owned(),
     ];
     format!(
         "{}{}    \
-         stick-table type integer size 1 expire 1m store gpc0,gpc0_rate(1s)\n    \
+         stick-table type integer size 1 expire 1h store gpc0,gpc0_rate({period_ms}ms)\n    \
          http-request track-sc2 int(1)\n    \
-         http-request deny deny_status 429 if {{ sc_gpc0_rate(2) ge {rate} }}\n    \
+         http-request deny deny_status 429 if {{ sc_gpc0_rate(2) ge {requests} }}\n    \
          http-request sc-inc-gpc0(2)\n    \
          timeout queue {wait_ms}ms\n    \
          default-server maxconn {concurrency}\n",

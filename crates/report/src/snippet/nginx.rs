@@ -2,19 +2,30 @@
 
 use super::values::{Values, comments};
 
-/// The module of rates passes a burst on without a delay, and refuses the rest; that of connections counts those with a request in
-/// progress. An empty key is not counted, and the name of a server may be empty, so the port belongs to the key. The limit of
-/// connections to an upstream would not do: without a queue, which only the commercial version has, it answers with 502.
+/// Below this nginx is given requests a minute: it takes whole numbers.
+const MIN_PER_SECOND: f64 = 100.0;
+
+/// The module of rates is a bucket that fills with time: with `nodelay` it passes a burst on without a delay, and refuses the rest
+/// (nginx, *ngx_http_limit_req_module*). That of connections counts those with a request in progress. An empty key is not counted, and
+/// the name of a server may be empty, so the port belongs to the key. The limit of connections to an upstream would not do: without a
+/// queue, which only the commercial version has, it answers with 502.
 pub(super) fn settings(head: &[String], values: &Values) -> String {
     let Values { rate, burst, concurrency, .. } = values;
+    let limit = if *rate >= MIN_PER_SECOND {
+        format!("{rate:.0}r/s")
+    } else {
+        format!("{:.0}r/m", (rate * 60.0).round())
+    };
     let how = [
-        "Include this file in the block http { } of the nginx in front of the service.",
-        "429 says \"not now\": clients and proxies that retry 502, 503 and 504 leave it alone.",
+        format!("Let in: {rate} requests/s, bursts of {burst} beyond an even flow, {concurrency} at a time."),
+        "The rest gets 429 at once. Each server block counts for itself, over all workers.".to_owned(),
+        "Include this file in the block http { } of the nginx in front of the service.".to_owned(),
+        "429 says \"not now\": clients and proxies that retry 502, 503 and 504 leave it alone.".to_owned(),
     ];
     let key = "\"$server_name:$server_port\"";
     format!(
         "{}{}\
-         limit_req_zone {key} zone=plimsoll_rate:1m rate={rate}r/s;\n\
+         limit_req_zone {key} zone=plimsoll_rate:1m rate={limit};\n\
          limit_req zone=plimsoll_rate burst={burst} nodelay;\n\
          limit_req_status 429;\n\
          limit_conn_zone {key} zone=plimsoll_concurrency:1m;\n\

@@ -1,33 +1,41 @@
-//! What all settings are written with: the limits as whole numbers, and comments.
+//! What all settings are written with: the limits as their programs take them, and comments.
 
 use plimsoll_analyze::Protection;
 
-/// The limits as whole numbers, as settings have them.
+/// The limits as settings have them.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Values {
-    /// Requests a second.
-    pub(super) rate: u64,
+    /// Requests a second: a whole number from 100 on, below with two decimals, so that it is exact within 1 %.
+    pub(super) rate: f64,
     pub(super) burst: u64,
     pub(super) concurrency: u64,
     pub(super) wait_ms: u64,
-    /// Requests that a bucket is filled with each time, and how often it is filled.
-    pub(super) fill: u64,
-    pub(super) fill_ms: u64,
+}
+
+/// So many requests in each period.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Period {
+    pub(super) requests: u64,
+    pub(super) length_us: u64,
 }
 
 impl Values {
     pub(super) fn new(limits: &Protection) -> Self {
-        let rate = (limits.rate_per_sec.floor() as u64).max(1);
-        // Of a low rate, a tenth of a second holds too few requests to be a whole number of them.
-        let (fill, fill_ms) = if rate >= 20 { (rate / 10, 100) } else { (rate, 1000) };
+        let rate = limits.rate_per_sec;
         Self {
-            rate,
+            rate: if rate >= 100.0 { rate.floor() } else { (rate * 100.0).round() / 100.0 },
             burst: limits.burst,
             concurrency: limits.concurrency,
             wait_ms: (limits.wait_ms.round() as u64).max(1),
-            fill,
-            fill_ms,
         }
+    }
+
+    /// A period of the rate that holds a whole number of requests and is as long as they take: its length is rounded and not the
+    /// number, which for 29 requests/s in 100 ms would be a third too low. It holds `requests` and lasts `length_ms` at least.
+    pub(super) fn period(&self, requests: u64, length_ms: u64) -> Period {
+        let within = (self.rate * length_ms as f64 / 1e3).ceil() as u64;
+        let requests = within.max(requests).max(1);
+        Period { requests, length_us: (requests as f64 / self.rate * 1e6).ceil() as u64 }
     }
 }
 

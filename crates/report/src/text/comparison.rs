@@ -65,6 +65,11 @@ fn objection(one: &Incomparable) -> String {
                 escape_control(new)
             )
         }
+        Incomparable::Differs(Setting::Kernel, old, new) => format!(
+            "The kernels differ, {} in the old run and {} in the new one: it may be the reason for a difference.",
+            or_none(old),
+            or_none(new)
+        ),
         Incomparable::Differs(setting, old, new) => {
             let (old, new) = (or_none(old), or_none(new));
             format!(

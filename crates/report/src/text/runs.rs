@@ -12,6 +12,8 @@ use crate::amount::at_least;
 const WIDE: usize = 130;
 /// Columns of the limit.
 const LIMIT: usize = 28;
+/// Where tags begin in a line of their own.
+const INDENT: usize = 11;
 
 /// One run of a list.
 #[derive(Debug)]
@@ -44,8 +46,8 @@ impl RunsPage {
     fn header(&self) -> String {
         let last = match (self.is_wide(), self.has_names) {
             (true, _) => "file, target, tags",
-            (false, true) => "target, tags",
-            (false, false) => "file",
+            (false, true) => "target; tags below",
+            (false, false) => "file; tags below",
         };
         self.cells(["name", "age", "command", "QPS", "limit", last])
     }
@@ -68,21 +70,26 @@ impl RunsPage {
             (false, true) => target,
             (false, false) => file,
         };
-        let tags = if entry.tags.is_empty() || !(self.is_wide() || self.has_names) {
-            String::new()
-        } else {
-            format!("  {}", escape_control(&entry.tags.to_string()))
+        let tags = escape_control(&entry.tags.to_string());
+        let (tags_here, tags_below) = match (tags.is_empty(), self.is_wide()) {
+            (true, _) => (String::new(), String::new()),
+            (false, true) => (format!("  {tags}"), String::new()),
+            (false, false) => {
+                let room = self.columns.saturating_sub(INDENT);
+                (String::new(), format!("{:INDENT$}{}\n", "", cut(&tags, room)))
+            }
         };
-        let cut = if entry.is_sealed() { "" } else { "(did not end in order) " };
-        let last = format!("{cut}{last}{tags}");
-        self.cells([&run.name, &age, entry.command.name(), &per_sec, &entry.limit_phrase, &last])
+        let ended = if entry.is_sealed() { "" } else { "(did not end in order) " };
+        let last = format!("{ended}{last}{tags_here}");
+        let line = self.cells([&run.name, &age, entry.command.name(), &per_sec, &entry.limit_phrase, &last]);
+        line + &tags_below
     }
 
     /// A line: a name, an age, a command, a throughput, a limit and what is last.
     fn cells(&self, [name, age, command, per_sec, limit, last]: [&str; 6]) -> String {
         let name = if self.has_names { format!("{name:<8}") } else { String::new() };
         let limit = cut(limit, LIMIT);
-        let line = format!("{name}{age:>6}  {command:<7}{per_sec:>8}  {limit:<LIMIT$}  ");
+        let line = format!("{name}{age:>6}  {command:<8}{per_sec:>8}  {limit:<LIMIT$}  ");
         let room = self.columns.saturating_sub(width(&line));
         // What a command takes is never cut.
         let last = if self.has_names { cut(last, room) } else { last.to_owned() };

@@ -128,7 +128,7 @@ fn remarks(trend: &Trend) -> String {
             trend.points.len()
         )),
     };
-    let sentences = [Some(words::false_alarms()), least, left_out(trend.left_out)];
+    let sentences = [Some(words::false_alarms()), words::kernels(trend), least, left_out(trend.left_out)];
     list(sentences.into_iter().flatten(), " ")
 }
 
@@ -139,6 +139,7 @@ pub fn left_out(left_out: LeftOutRuns) -> Option<String> {
         (left_out.other_machine, "of another machine (--any-machine)"),
         (left_out.unfinished, "that did not end in order"),
         (left_out.without_value, "without this metric"),
+        (left_out.older, "older than these (-n)"),
     ];
     let parts = reasons.into_iter().filter(|(count, _)| *count > 0);
     let text = list(parts.map(|(count, why)| format!("{} {why}", counted(count as u64, "run"))), ", ");

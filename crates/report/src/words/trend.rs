@@ -1,9 +1,9 @@
 //! The history of a metric in words.
 
 use plimsoll_analyze::{LevelChange, Trend, TrendMetric};
-use plimsoll_units::{count_text, duration_text, percent_text};
+use plimsoll_units::{count_text, duration_text, escape_control, percent_text};
 
-use crate::amount::range;
+use crate::amount::{counted, range};
 
 /// What a metric is called.
 pub(crate) fn metric(metric: TrendMetric) -> &'static str {
@@ -64,4 +64,21 @@ pub(crate) fn false_alarms() -> String {
         "Of series without a change about {} show one, more where runs influence each other.",
         percent_text(0.01)
     )
+}
+
+/// The newest change of the kernel, which may be the reason for one of the metric; `None` without any.
+pub(crate) fn kernels(trend: &Trend) -> Option<String> {
+    let changes = trend.kernel_changes();
+    let at = *changes.last()?;
+    let kernel = |at: usize| escape_control(&trend.points[at].run.machine.kernel);
+    let before = match changes.len() - 1 {
+        0 => String::new(),
+        count => format!(", and {} before", counted(count as u64, "time")),
+    };
+    Some(format!(
+        "The kernel changed from {} to {} with {}{before}.",
+        kernel(at - 1),
+        kernel(at),
+        escape_control(&trend.points[at].run.file)
+    ))
 }

@@ -48,7 +48,7 @@ fn runs() -> Vec<RunEntry> {
 }
 
 fn of(metric: TrendMetric, runs: &[RunEntry]) -> Trend {
-    trend(runs, TrendOptions { metric, any_plan: false, any_machine: false }).unwrap()
+    trend(runs, TrendOptions { metric, any_plan: false, any_machine: false, runs_max: 200 }).unwrap()
 }
 
 #[test]
@@ -59,6 +59,13 @@ fn a_trend_fits_a_page_and_names_the_run_that_changed_it() {
         insta::assert_snapshot!("trend", text);
     });
     assert!(text.lines().count() <= 20 && text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    let mut patched = runs();
+    patched[30..].iter_mut().for_each(|run| run.machine.kernel = "Linux 6.1.1".to_owned());
+    let patched = text::trend(&of(TrendMetric::Throughput, &patched), "commit", &page).replace('\n', " ");
+    assert!(
+        patched.contains("The kernel changed from Linux to Linux 6.1.1 with checkout-30.plimsoll."),
+        "{patched}"
+    );
     let still = text::trend(&of(TrendMetric::P99, &runs()[..20]), "commit", &page);
     assert!(still.contains("No change was found."), "{still}");
 }
@@ -105,6 +112,7 @@ fn a_list_is_as_wide_as_its_page_and_whole_in_a_pipe() {
     let page = |columns| RunsPage { columns, has_names: true, now_unix_ms: FIRST_MS + 3 * DAY_MS };
     let narrow = text::runs(&rows, page(80));
     assert!(narrow.lines().all(|line| line.chars().count() <= 80), "{narrow}");
+    assert!(narrow.contains("\n           commit=c0000001\n"), "{narrow}");
     let whole = text::runs(&rows, page(usize::MAX));
     assert!(whole.contains("checkout-1.plimsoll") && whole.contains("commit=c0000001"), "{whole}");
     assert!(whole.contains("≥ 3,") && whole.contains("2 d"), "{whole}");

@@ -69,6 +69,9 @@ pub(crate) struct ProductionArgs {
     /// A header of each request to Prometheus; its last word may be env:NAME or file:PATH, where a secret stands
     #[arg(long = "header", value_name = "NAME: VALUE", requires = "prometheus")]
     headers: Vec<String>,
+    /// Trust the certificates in this PEM file instead of the system's authorities; Prometheus's own may be among them
+    #[arg(long, value_name = "FILE", requires = "prometheus")]
+    cacert: Option<PathBuf>,
     /// How long Prometheus may take for one query
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse_duration)]
     timeout: Duration,
@@ -127,7 +130,7 @@ fn instant(text: &str) -> Result<f64, String> {
 
 /// Explains what a server recorded.
 pub(super) fn prometheus(args: &ProductionArgs, url: &str, as_json: bool) -> anyhow::Result<Exit> {
-    let client = Client::new(url, &args.headers, args.timeout)?;
+    let client = Client::new(url, &args.headers, args.cacert.as_deref(), args.timeout)?;
     let to_sec = args.to.unwrap_or_else(|| unix_time().as_secs_f64());
     let last = args.last.unwrap_or(Duration::from_secs(7 * 86_400)).as_secs_f64();
     let own = |(name, query): &(String, String)| OwnResource { name: name.clone(), query: query.clone() };

@@ -11,6 +11,7 @@ use plimsoll_report::{json, text};
 
 use super::sections::Sections;
 use super::table::{render, score, words};
+use crate::args::HistoryArgs;
 use crate::args::values::RUNS_FOLDER;
 use crate::exit::Exit;
 use crate::experiments::ExperimentSetup;
@@ -46,6 +47,8 @@ pub(crate) struct LabRunArgs {
     /// The full report of a single run instead of the short answer
     #[arg(long)]
     full: bool,
+    #[command(flatten)]
+    history: HistoryArgs,
 }
 
 impl CaseArgs {
@@ -65,7 +68,7 @@ pub(super) fn run(args: &LabRunArgs, privileges: Privileges) -> anyhow::Result<E
         // Before the runs, which take long.
         check_ablation(&file, how.quick)?;
     }
-    let setup = ExperimentSetup::new(how.settings())?;
+    let setup = ExperimentSetup::new(how.settings())?.with_history(&args.history)?;
     let context = setup.context();
     let runs = run_lab_file(&file, privileges, context)?;
     let conclusions = conclude(&file.content, file.name(), &runs);
@@ -81,6 +84,7 @@ pub(super) fn run(args: &LabRunArgs, privileges: Privileges) -> anyhow::Result<E
         Ok(true)
     };
     let all_there = written(&mut sections, how, ablated)?;
+    setup.deliver();
     Ok(exit(&runs.outcomes, all_there, context.is_interrupted()))
 }
 
