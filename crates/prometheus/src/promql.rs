@@ -135,7 +135,9 @@ pub(crate) fn raw_metrics(query: &str) -> Vec<String> {
                     match letter {
                         '(' => covers
                             .push(covers.last() == Some(&true) || function.take().is_some_and(is_change)),
-                        ')' => drop(covers.pop()),
+                        ')' => {
+                            covers.pop();
+                        }
                         letter if letter.is_whitespace() => {}
                         _ => function = None,
                     }

@@ -73,7 +73,7 @@ fn the_target_is_named_before_it_is_overloaded_and_settings_come_alone() {
         overload(&bench, &target.url("/sleep?ms=20&workers=4"), &["--snippet", "haproxy", "--no-files"]);
     assert!(called.err.contains("this overloads 127.0.0.1:"), "{}", called.err);
     assert!(called.out.starts_with("# Protects http://127.0.0.1:"), "{}", called.out);
-    assert!(called.out.contains("sc_gpc0_rate(2) ge 150"), "{}", called.out);
+    assert!(called.out.contains("It holds 150 requests/s"), "{}", called.out);
 }
 
 #[test]
