@@ -41,7 +41,7 @@ pub fn run_tiers(
     let count = cases.len();
     for (index, case) in cases.iter().enumerate() {
         context.report(&Progress::RunBegins { name: &case.name, number: index + 1, count, same_lab: false });
-        match run_case(case, &mut runner) {
+        match run_case(case, &mut runner, context) {
             Ok(findings) => runs.push((case.own_name().to_owned(), findings)),
             Err(error) if !context.is_interrupted() => {
                 failed = true;
@@ -56,9 +56,15 @@ pub fn run_tiers(
     if runs.is_empty() { Err(ExperimentError::NoRuns(file.name().to_owned())) } else { Ok((runs, failed)) }
 }
 
-fn run_case(case: &Case<'_>, runner: &mut PlanRunner<'_>) -> Result<Findings, ExperimentError> {
-    match runner.run(case)? {
-        (path, None) => Ok(read_run(&path)?.findings),
-        (path, Some(source)) => Err(ExperimentError::ServiceEnded { path, source: source.into() }),
+fn run_case(
+    case: &Case<'_>,
+    runner: &mut PlanRunner<'_>,
+    context: RunContext<'_>,
+) -> Result<Findings, ExperimentError> {
+    let (path, ended) = runner.run(case)?;
+    context.report(&Progress::RunRecorded(&path));
+    match ended {
+        None => Ok(read_run(&path)?.findings),
+        Some(source) => Err(ExperimentError::ServiceEnded { path, source: source.into() }),
     }
 }

@@ -42,6 +42,17 @@ pub(crate) struct HistoryArgs {
     pub(crate) store: StoreArgs,
 }
 
+impl HistoryArgs {
+    /// Refuses flags where no run is made.
+    pub(crate) fn of_no_run(&self) -> anyhow::Result<()> {
+        if self.tags.tags.is_empty() && !self.store.is_given() {
+            return Ok(());
+        }
+        let text = "no run is made here: `plimsoll runs tag` tags runs that are there, `plimsoll runs --deliver=all` stores them";
+        Err(UsageError(text.to_owned()).into())
+    }
+}
+
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct StoreArgs {
     /// The PostgreSQL of a team, postgres://user@host/database; password in PGPASSWORD or ~/.pgpass. A run that it cannot take now is

@@ -10,6 +10,7 @@ use plimsoll_report::json::{self, AblationDocument};
 use plimsoll_report::text;
 use plimsoll_units::{count_text, parse_count};
 
+use crate::args::HistoryArgs;
 use crate::args::values::{self, RUNS_FOLDER};
 use crate::exit::Exit;
 use crate::experiments::ExperimentSetup;
@@ -62,20 +63,25 @@ pub(crate) struct AblateArgs {
     /// No progress on standard error
     #[arg(short, long)]
     quiet: bool,
+    #[command(flatten)]
+    history: HistoryArgs,
 }
 
 pub(crate) fn ablate(args: &AblateArgs) -> anyhow::Result<Exit> {
     if let Some(csv) = &args.csv {
+        args.history.of_no_run()?;
         let drawn = print_costs(&read_trials(csv, &args.map)?, args.name.as_deref(), args)?;
         return Ok(Exit::of_all(drawn, false));
     }
     let settings = RunSettings { quick: args.quick, prove: false, out: args.out.clone(), quiet: args.quiet };
     let (file, privileges, setup) =
         ExperimentSetup::for_file(args.file.as_deref().unwrap_or_default(), settings)?;
+    let setup = setup.with_history(&args.history)?;
     let context = setup.context();
     let runner = PlanRunner::new(privileges, context);
     let runs = run_ablation(&file, &runner, args.rounds, args.seed, context)?;
     let drawn = print_costs(&runs.measured, Some(&runs.stem), args)?;
+    setup.deliver();
     Ok(Exit::of_all(drawn && !runs.failed, context.is_interrupted()))
 }
 

@@ -8,6 +8,7 @@ use plimsoll_experiment::{
 };
 use plimsoll_report::{figure, json, text};
 
+use crate::args::HistoryArgs;
 use crate::args::values::{self, RUNS_FOLDER};
 use crate::exit::Exit;
 use crate::experiments::ExperimentSetup;
@@ -44,19 +45,24 @@ pub(crate) struct TiersArgs {
     /// No progress on standard error
     #[arg(short, long)]
     quiet: bool,
+    #[command(flatten)]
+    history: HistoryArgs,
 }
 
 pub(crate) fn tiers(args: &TiersArgs) -> anyhow::Result<Exit> {
     let Some(file) = &args.file else {
+        args.history.of_no_run()?;
         let runs = read_named_runs(&args.runs)?;
         let first = runs.first().map_or("tiers", |(name, _)| name);
         return Ok(Exit::of_all(print_tiers(&runs, first, args)?, false));
     };
     let settings = RunSettings { quick: args.quick, prove: false, out: args.out.clone(), quiet: args.quiet };
     let (file, privileges, setup) = ExperimentSetup::for_file(file, settings)?;
+    let setup = setup.with_history(&args.history)?;
     let context = setup.context();
     let (runs, failed) = run_tiers(&file, PlanRunner::new(privileges, context), context)?;
     let drawn = print_tiers(&runs, file.name(), args)?;
+    setup.deliver();
     Ok(Exit::of_all(drawn && !failed, context.is_interrupted()))
 }
 

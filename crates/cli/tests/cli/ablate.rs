@@ -100,7 +100,12 @@ fn a_switch_that_burns_cpu_is_the_dearest_and_everything_is_kept() {
     let bench = Bench::new();
     let target = Target::start(&bench);
     fs::write(bench.path("burn.toml"), plan_of(&target, "")).unwrap();
-    let called = bench.expect(0, &["ablate", "-f", "burn.toml", "--rounds", "2", "--seed", "3", "--json"]);
+    let called = bench.expect(
+        0,
+        &["ablate", "-f", "burn.toml", "--rounds", "2", "--seed", "3", "--tag", "exp=7", "--json"],
+    );
+    let tagged = bench.expect(0, &["runs", "--tag", "exp=7", "--json"]).json();
+    assert_eq!(tagged["runs"].as_array().unwrap().len(), 8);
     let found = called.json();
     let ledger = &found["ledgers"][0];
     assert_eq!((&ledger["design"], &found["connections"]), (&"full".into(), &4.0.into()));

@@ -46,8 +46,13 @@ fn variants_of_a_file_are_rows_and_a_tier_that_grows_has_a_figure() {
     }
     let bench = Bench::new();
     fs::write(bench.path("scaled.toml"), SCALED).unwrap();
-    let called = bench.expect(0, &["tiers", "-f", "scaled.toml", "--name", "fig", "--json"]);
+    let called =
+        bench.expect(0, &["tiers", "-f", "scaled.toml", "--name", "fig", "--tag", "exp=7", "--json"]);
     let found = called.json();
+    let tagged = bench.expect(0, &["runs", "--tag", "exp=7", "--json"]).json();
+    assert_eq!(tagged["runs"].as_array().unwrap().len(), 2);
+    let refused = bench.expect(2, &["tiers", "last", "--tag", "exp=7"]);
+    assert!(refused.err.contains("runs tag"), "{}", refused.err);
     let rows = found["rows"].as_array().unwrap();
     assert_eq!((rows.len(), &rows[1]["name"]), (2, &"two".into()));
     assert_eq!((&rows[0]["tiers"][0]["machines"], &rows[1]["tiers"][0]["machines"]), (&1.into(), &2.into()));

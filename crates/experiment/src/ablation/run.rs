@@ -253,6 +253,7 @@ impl<'a> Ablation<'a> {
             session.call(host, command, &self.file.folder)?;
         }
         let path = session.run(&self.case(task, &self.name(task)), self.context)?;
+        self.context.report(&Progress::RunRecorded(&path));
         if let Err(source) = session.alive() {
             return Err(ExperimentError::ServiceEnded { path, source: source.into() });
         }
