@@ -2,8 +2,8 @@
 """How well a search finds the highest rate within its conditions: ten searches of each target, and long runs around what they found.
 
 Each target is a lab file of bench/search/. A search is one `plimsoll lab run`; its answer is the rate that held and the rate that broke.
-The truth is bracketed by long loads of Poisson arrivals at rates around the answers: the highest of them that keeps its conditions over the
-whole time. What was measured before is kept in bench/out/search.json, so that a benchmark that was broken off goes on.
+The truth is found by bisection with long loads of Poisson arrivals: between the highest rate that keeps its conditions over the whole
+time and the lowest that does not. An answer has it inside if the middle of these two lies between the rates of the answer. What was measured before is kept in bench/out/search.json, so that a benchmark that was broken off goes on.
 
     python3 bench/search.py [--runs 10] [--seconds 60] [--targets pool,cpu] [--limit SECONDS]
 """
@@ -19,8 +19,9 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FILES = ROOT / "bench" / "search"
 KEPT = ROOT / "bench" / "out" / "search.json"
-# The truth is looked for between these multiples of the median answer.
-AROUND = [0.94, 0.97, 1.0, 1.03, 1.06, 1.09, 1.12]
+# The truth is looked for between these multiples of the median answer, until its ends differ by this ratio.
+AROUND = (0.90, 1.12)
+WITHIN = 1.015
 
 
 def lab(binary, file, folder):
@@ -75,16 +76,20 @@ def percentile(step, percent):
     return step["latency_ms"][f"p{percent:g}".replace(".", "")]
 
 
-def truth(binary, file, rates, seconds):
-    """The highest of these rates that holds, and the lowest above it that does not."""
-    held, broken = None, None
-    for rate in rates:
+def truth(binary, file, middle, seconds):
+    """The highest rate about this one that holds, and the lowest that does not; `None` for an end that was not found."""
+    low, high = (part * middle for part in AROUND)
+    if not holds(binary, file, low, seconds):
+        return None, low
+    if holds(binary, file, high, seconds):
+        return high, None
+    while high / low > WITHIN:
+        rate = (low * high) ** 0.5
         if holds(binary, file, rate, seconds):
-            held = rate
+            low = rate
         else:
-            broken = rate
-            break
-    return held, broken
+            high = rate
+    return low, high
 
 
 def summary(kept):
@@ -101,7 +106,8 @@ def summary(kept):
         if one.get("truth"):
             low, high = one["truth"]
             known = f"{low or 0:,.0f} to {high or 0:,.0f}"
-            hit = [run for run in runs if run["held_per_sec"] <= (high or 0) and run["broken_per_sec"] >= (low or 0)]
+            best = (low * high) ** 0.5 if low and high else float("nan")
+            hit = [run for run in runs if run["held_per_sec"] <= best <= run["broken_per_sec"]]
             inside = f"{len(hit)} of {len(runs)}"
         breaches = ", ".join(sorted({run["breach"] or "" for run in runs}))
         lines.append(f"| {name} | {len(runs)} of {len(one['runs'])} | {statistics.median(middles):,.0f} | {spread:.1%} "
@@ -139,7 +145,7 @@ def main():
         if len(one["runs"]) < options.runs or not runs or one.get("truth") or time.monotonic() > ends:
             continue
         middle = statistics.median((run["held_per_sec"] * run["broken_per_sec"]) ** 0.5 for run in runs)
-        one["truth"] = truth(options.binary, FILES / f"{name}.toml", [part * middle for part in AROUND], options.seconds)
+        one["truth"] = truth(options.binary, FILES / f"{name}.toml", middle, options.seconds)
         keep()
     print(summary(kept))
 

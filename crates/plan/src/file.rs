@@ -173,7 +173,7 @@ fn read(text: &str, root: &DeTable<'_>) -> Result<PlanFile> {
     spec.search = load::search(&section, &spec.load)?;
     spec.slo = load::slo(&section)?;
     match overload {
-        Some(overload) => overload.add_to(&mut spec),
+        Some(overload) => spec.overload_with(overload),
         None if spec.search.is_some() => spec.slo = spec.slo.or_reference(),
         None => {}
     }

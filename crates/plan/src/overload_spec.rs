@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::error::PlanError;
 use crate::overload::{MAX_STAGE, OverloadOrder, bounded};
-use crate::{ArrivalProcess, Level, Load, PlanSpec, RateProfile, RateSearchOrder, Slo};
+use crate::{ArrivalProcess, Level, Load, RateProfile, RateSearchOrder, Slo};
 
 /// The load before and after an overload, as a part of the highest rate within the conditions: a usual one, with room for a
 /// queue to be worked off.
@@ -44,19 +44,10 @@ impl OverloadSpec {
     /// The longest time of the search for the rate, its ladder included, where no other is asked for.
     pub const SEARCH_BUDGET: Duration = Duration::from_secs(300);
     /// How near to each other the rate that holds and the one that does not must be, where they are searched for.
-    const SEARCH: RateSearchOrder = RateSearchOrder { tolerance: 0.05 };
-
-    /// Makes these the overloads of a plan. Conditions that it leaves open are those of the reference, users give up after a few times
-    /// the limit of latency, and a rate that is not given is searched for.
-    pub fn add_to(self, spec: &mut PlanSpec) {
-        spec.slo = std::mem::take(&mut spec.slo).or_reference();
-        spec.timeout = Self::patience(&spec.slo);
-        spec.search = self.rate_per_sec.is_none().then(|| spec.search.unwrap_or(Self::SEARCH));
-        spec.overload = Some(self);
-    }
+    pub(crate) const SEARCH: RateSearchOrder = RateSearchOrder { tolerance: 0.05 };
 
     /// How long users wait for an answer, where nothing else is said: a service that is overloaded meets clients that give up.
-    fn patience(slo: &Slo) -> Duration {
+    pub(crate) fn patience(slo: &Slo) -> Duration {
         let limit_sec = slo.highest_limit().map_or(f64::INFINITY, |limit| limit.limit_ms / 1e3);
         bounded(PATIENCE_PER_LIMIT * limit_sec, MIN_PATIENCE, MAX_PATIENCE)
     }

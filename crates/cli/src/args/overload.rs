@@ -76,7 +76,7 @@ impl OverloadArgs {
             hold: self.hold,
             watch: self.watch,
         };
-        overload.add_to(&mut base.spec);
+        base.spec.overload_with(overload);
         base.spec.warm = self.warm;
         base.spec.connections_max = Some(self.max_connections);
         let csv = self.request.apply_to(self.url.as_deref(), &mut base.spec)?;
