@@ -105,6 +105,12 @@ impl Written {
         written
     }
 
+    /// Takes in what came of writing more files; the first trouble counts.
+    pub(crate) fn extend(&mut self, more: Self) {
+        self.paths.extend(more.paths);
+        self.trouble = self.trouble.take().or(more.trouble);
+    }
+
     fn write_all(&mut self, folder: &Path, outputs: &[Output], force: bool) -> anyhow::Result<()> {
         if !force {
             let names: Vec<String> = outputs.iter().map(|output| output.name.clone()).collect();

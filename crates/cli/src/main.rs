@@ -14,6 +14,7 @@ mod exit;
 mod experiments;
 mod files;
 mod git;
+mod html;
 mod progress;
 mod signals;
 mod terminal;

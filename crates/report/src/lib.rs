@@ -11,6 +11,7 @@ pub mod csv;
 pub mod dat;
 pub mod figure;
 pub mod host_view;
+mod html;
 pub mod json;
 mod plan_view;
 mod privacy;
@@ -20,6 +21,7 @@ pub mod text;
 pub mod words;
 
 pub use ab::AbReport;
+pub use html::html;
 pub use plan_view::PlanView;
 pub use privacy::{Values, for_figures, shareable_plan};
 pub use profiled::{NoProfile, Order, ProfiledRun};

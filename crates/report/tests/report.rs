@@ -9,6 +9,7 @@ mod report {
     mod golden;
     mod history;
     mod hosts;
+    mod page;
     mod profile;
     mod rows;
     mod run_rows;

@@ -42,12 +42,18 @@ const HELD: [(ResourceKind, Metric, Metric); 4] = [
     (ResourceKind::Connections, mariadb::THREADS_CONNECTED, mariadb::MAX_CONNECTIONS),
 ];
 
-/// All resources of all sampled hosts, with the demands that the steps show.
-pub(crate) fn resources(samples: &StepSamples<'_>, steps: &[StepSummary], flow: &Flow) -> Vec<Resource> {
+/// All resources of all sampled hosts, and what was used of each in each span.
+pub(crate) fn used(samples: &StepSamples<'_>) -> Vec<Resource> {
     let names = samples.hosts.names().into_iter().chain([GENERATOR]);
     let mut resources: Vec<Resource> = names.flat_map(|host| of_host(samples, host)).collect();
     resources.retain(|resource| resource.used.iter().any(Option::is_some));
     resources.retain(|one| !one.kind.is_of_machine() || samples.hosts.home(&one.host) == one.host);
+    resources
+}
+
+/// The same for the measured time of each step, with the demands that the steps show.
+pub(crate) fn resources(samples: &StepSamples<'_>, steps: &[StepSummary], flow: &Flow) -> Vec<Resource> {
+    let mut resources = used(samples);
     for resource in resources.iter_mut().filter(|resource| resource.kind.is_spent()) {
         if resource.kind == ResourceKind::Cpu && resource.host != GENERATOR {
             let StepSamples { hosts, spans, .. } = *samples;

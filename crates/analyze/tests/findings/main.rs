@@ -38,6 +38,7 @@ mod synthetic;
 #[cfg(test)]
 mod table;
 #[cfg(test)]
+mod timeline;
 mod topology;
 #[cfg(test)]
 mod used_up;

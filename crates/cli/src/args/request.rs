@@ -13,6 +13,7 @@ use super::network::NetworkArgs;
 use super::scenario::ScenarioArgs;
 use super::transport::TransportArgs;
 use super::values::{self, RUNS_FOLDER};
+use crate::html::HtmlArgs;
 
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Request")]
@@ -147,7 +148,9 @@ pub(crate) struct KeepArgs {
     pub(crate) tags: TagArgs,
     #[command(flatten)]
     pub(crate) store: StoreArgs,
-    /// Overwrite figures and tables of the same name
+    #[command(flatten)]
+    pub(crate) html: HtmlArgs,
+    /// Overwrite figures, tables and pages of the same name
     #[arg(long)]
     pub(crate) force: bool,
     /// One JSON document on standard output instead of text

@@ -64,6 +64,7 @@ fn measure_and(
     print: impl FnOnce(&Outcome, &Findings) -> anyhow::Result<Exit>,
 ) -> anyhow::Result<Exit> {
     refuse_existing(&asked.plan, command, keep)?;
+    keep.html.place((!keep.no_files).then_some((keep.out.as_path(), "")))?;
     let store = store(keep)?;
     if !keep.no_files {
         files::check_writable(&keep.out)?;
@@ -83,8 +84,12 @@ fn measure_and(
     let outcome = conduct(asked.plan, options, &mut Display::new(keep.quiet))?;
     let findings = analyze(&outcome.run)?;
     let printed = print(&outcome, &findings)?;
+    let stem = stem(&outcome, keep);
+    let page = keep.html.place((!keep.no_files).then_some((keep.out.as_path(), &stem)))?;
     let mut written = figures(&outcome, &findings, keep);
     written.paths.splice(0..0, outcome.file.clone());
+    let page = page.map(|page| page.write(&[(&outcome.run, &findings)], Values::Hidden, keep.force));
+    written.extend(page.unwrap_or_default());
     let figures_are_there = written.report(keep.quiet);
     if let (Some(store), Some(file)) = (store, &outcome.file) {
         delivery::hand_over(file, &store, keep.quiet, &interrupted);

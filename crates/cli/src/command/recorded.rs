@@ -14,6 +14,7 @@ use super::overload::print_snippet;
 use crate::args::values;
 use crate::exit::Exit;
 use crate::files::{Output, Written};
+use crate::html::HtmlArgs;
 use crate::terminal::{page, result};
 
 #[derive(Debug, clap::Args)]
@@ -36,8 +37,10 @@ pub(crate) struct ReportArgs {
     /// Name of these files; by default that of the run file
     #[arg(long, requires = "out", value_parser = values::name)]
     name: Option<String>,
+    #[command(flatten)]
+    html: HtmlArgs,
     /// Overwrite files that are there
-    #[arg(long, requires = "out")]
+    #[arg(long)]
     force: bool,
     /// Show the values of queries and the bodies of requests in JSON and figures
     #[arg(long)]
@@ -128,14 +131,18 @@ pub(crate) fn report(args: &ReportArgs) -> anyhow::Result<Exit> {
     let values = shown_values(args.show_values);
     let form = if args.json { Form::Json(values) } else { Form::new(false, args.full) };
     print_run(&run, &findings, form, Some(&args.file))?;
+    let stem = args.name.clone().unwrap_or_else(|| file_stem(&args.file));
+    let mut written = Written::default();
     if let Some(folder) = &args.out {
-        let stem = args.name.clone().unwrap_or_else(|| file_stem(&args.file));
         let shown = for_figures(&findings, values);
         let outputs = Output::of_run(&stem, run.manifest.command, &shown);
-        let written = Written::to(folder, outputs, args.force);
-        return Ok(Exit::of_all(written.report(false) && run.damage.is_empty(), false));
+        written = Written::to(folder, outputs, args.force);
     }
-    Ok(Exit::of_all(run.damage.is_empty(), false))
+    let folder = args.out.as_deref().or(args.file.parent()).unwrap_or(Path::new("."));
+    if let Some(page) = args.html.place(Some((folder, &stem)))? {
+        written.extend(page.write(&[(&run, &findings)], values, args.force));
+    }
+    Ok(Exit::of_all(written.report(false) && run.damage.is_empty(), false))
 }
 
 /// Shows which parts of a run file match their digests.

@@ -16,6 +16,11 @@ impl Page {
     /// The width where none is known, as in a pipe.
     pub const DEFAULT_WIDTH: usize = 80;
 
+    /// A page of that width without colours, for a run that no file is named of.
+    pub fn plain() -> Self {
+        Self { width: Self::DEFAULT_WIDTH, colours: false, run_name: None }
+    }
+
     /// The text in colour, or as it is on a page without colours.
     pub(super) fn paint(&self, ink: Ink, text: &str) -> String {
         if !self.colours || text.trim().is_empty() {

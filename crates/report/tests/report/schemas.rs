@@ -15,9 +15,10 @@ use serde_json::Value;
 use super::hosts;
 
 /// Each published file with the schema of this code.
-fn schemas() -> [(&'static str, Value); 13] {
+fn schemas() -> [(&'static str, Value); 14] {
     [
         ("run.schema.json", schema_of::<json::Document>()),
+        ("page.schema.json", schema_of::<json::PageDocument>()),
         ("explanation.schema.json", schema_of::<json::ExplanationDocument>()),
         ("table.schema.json", schema_of::<json::TableDocument>()),
         ("plan.schema.json", schema_of::<json::PlanDocument>()),

@@ -1,0 +1,156 @@
+//! What a page shows: runs with everything that was found in them, and their course, schema `plimsoll/page/1`.
+
+use plimsoll_analyze::{Findings, Moment, Percentile, Resource, Timeline};
+use plimsoll_plan::{Load, Plan};
+use plimsoll_record::{Run, Step};
+
+use super::Document;
+use super::document::{document, each, ms};
+use crate::privacy::{Values, for_figures};
+use crate::text;
+
+/// Resources of one host that are drawn over time, those of the host as a whole not counted.
+const PARTS_MAX: usize = 8;
+
+document! {
+    /// What a page shows.
+    #[schemars(title = "A page of Plimsoll")]
+    pub struct PageDocument(runs: Vec<PageRunDocument>) {
+        /// Always `plimsoll/page/1`.
+        schema: &'static str = "plimsoll/page/1",
+        /// The runs.
+        runs: Vec<PageRunDocument> = runs,
+    }
+
+    /// One run.
+    pub struct PageRunDocument(run: &Run, findings: &Findings, timeline: &Timeline, values: Values) {
+        /// Its name.
+        name: String = &findings.plan.name,
+        /// The URL of the target, as it may be shown.
+        target: String = for_figures(findings, values).plan.target.url,
+        /// The answer as the terminal prints it.
+        text: String = text::short(run, &for_figures(findings, values), &text::Page::plain()),
+        /// Everything recorded and found, as `--json` prints it.
+        document: Document = Document::new(run, findings, values),
+        /// The run over time.
+        timeline: TimelineDocument = TimelineDocument::new(run, findings, timeline),
+    }
+
+    /// A run over time. Times are in seconds since the run began. Lists of one kind are equally long.
+    pub struct TimelineDocument(run: &Run, findings: &Findings, timeline: &Timeline) {
+        /// The length of a window of the load.
+        window_sec: f64 = timeline.window_sec,
+        /// The begin of each window in which there was load.
+        at_sec: Vec<f64> = each(&timeline.moments, |moment| moment.at_sec),
+        /// Responses per second; null where no load was on.
+        throughput_per_sec: Vec<Option<f64>> = each(&timeline.moments, |moment| moment.throughput_per_sec),
+        /// Requests that fell due, per second; null where no load was on.
+        due_per_sec: Vec<Option<f64>> = each(&timeline.moments, |moment| moment.due_per_sec),
+        /// Requests that ended without success.
+        unsuccessful: Vec<u64> = each(&timeline.moments, |moment| moment.counts.ended().saturating_sub(moment.counts.ok)),
+        /// Requests sent and not answered, at the end of the window.
+        in_flight: Vec<u64> = each(&timeline.moments, |moment| moment.in_flight),
+        /// Requests due and not sent, at the end of the window.
+        backlog: Vec<u64> = each(&timeline.moments, |moment| moment.backlog),
+        /// Open connections, at the end of the window.
+        connections: Vec<u64> = each(&timeline.moments, |moment| moment.connections),
+        /// The median of latency in milliseconds; null where too few requests ended.
+        p50_ms: Vec<Option<f64>> = each(&timeline.moments, |moment| in_ms(moment.p50)),
+        /// The 99th percentile, likewise.
+        p99_ms: Vec<Option<f64>> = each(&timeline.moments, |moment| in_ms(moment.p99)),
+        /// The bounds of the classes of latency in milliseconds, one more than there are classes; empty without a response.
+        latency_bounds_ms: Vec<f64> = each(&timeline.bounds_ns, |bound| ms(*bound)),
+        /// How many requests ended in each class, for each window.
+        latency: Vec<LatencyCountsDocument> = each(&timeline.moments, LatencyCountsDocument::new),
+        /// The steps, those of a search and of overloads too.
+        steps: Vec<StepSpanDocument> = each(&run.steps, |step| StepSpanDocument::new(&findings.plan, step)),
+        /// The length of a window of the hosts.
+        host_window_sec: f64 = timeline.host_window_sec,
+        /// The begin of each window of the hosts.
+        hosts_at_sec: Vec<f64> = timeline.hosts_at_sec.clone(),
+        /// What was used of resources. Of the parts of a host, such as its threads, those that were used most.
+        resources: Vec<ResourceOverTimeDocument> = each(drawn(&timeline.resources), ResourceOverTimeDocument::new),
+    }
+
+    /// How many requests ended in each class of latency within a window.
+    pub struct LatencyCountsDocument(moment: &Moment) {
+        /// The first class that has any.
+        from: usize = moment.latency.iter().position(|count| *count > 0).unwrap_or(0),
+        /// The counts from that class on, without zeros at the end.
+        counts: Vec<u64> = counted(&moment.latency),
+    }
+
+    /// When a step was.
+    pub struct StepSpanDocument(plan: &Plan, step: &Step) {
+        /// Its index in the run.
+        index: u32 = step.index,
+        /// `ladder`, `trial` of a search, `overload`, or `load` of a run with one level.
+        kind: &'static str = kind(plan, step),
+        /// The load.
+        began_sec: f64 = step.began_ns as f64 / 1e9,
+        /// The end of the load.
+        ended_sec: f64 = step.ended_ns as f64 / 1e9,
+        /// When the last request had ended.
+        drained_sec: f64 = step.drained_ns as f64 / 1e9,
+        /// Connections of a closed loop; those that an open loop began with.
+        connections: u32 = step.connections,
+        /// The offered rate of an open loop, requests per second.
+        rate_per_sec: Option<f64> = step.rate_per_sec,
+    }
+
+    /// The use of one resource of a host over time.
+    pub struct ResourceOverTimeDocument(resource: &Resource) {
+        /// The host; `generator` for the machine that makes the load.
+        host: String = &resource.host,
+        /// The resource, as in `hosts` of the document.
+        resource: &'static str = resource.kind.name(),
+        /// The part of the host; empty for the host itself.
+        of: String = resource.part.to_string(),
+        /// The unit of `used` and `capacity`.
+        unit: &'static str = resource.kind.unit(),
+        /// How much there is; null where that is not known.
+        capacity: Option<f64> = resource.capacity,
+        /// How much was used in each window; null where it was not sampled.
+        used: Vec<Option<f64>> = resource.used.clone(),
+    }
+}
+
+fn in_ms(percentile: Percentile) -> Option<f64> {
+    percentile.ns.map(ms)
+}
+
+fn counted(latency: &[u64]) -> Vec<u64> {
+    let first = latency.iter().position(|count| *count > 0).unwrap_or(latency.len());
+    let end = latency.iter().rposition(|count| *count > 0).map_or(first, |last| last + 1);
+    latency[first..end].to_vec()
+}
+
+fn kind(plan: &Plan, step: &Step) -> &'static str {
+    match &plan.load {
+        _ if !step.stages.is_empty() && plan.overload.is_some() => "overload",
+        Load::Single { .. } => "load",
+        Load::Ladder { .. } if step.rate_per_sec.is_some() => "trial",
+        Load::Ladder { .. } => "ladder",
+    }
+}
+
+/// Every resource of a host as a whole, and the parts of each host that were used most.
+fn drawn(resources: &[Resource]) -> Vec<&Resource> {
+    let peak = |resource: &Resource| resource.used.iter().flatten().copied().fold(0.0, f64::max);
+    let share = |resource: &Resource| resource.capacity.map_or(0.0, |capacity| peak(resource) / capacity);
+    let (whole, mut parts): (Vec<&Resource>, Vec<&Resource>) = resources
+        .iter()
+        .filter(|resource| peak(resource) > 0.0)
+        .partition(|one| one.part.to_string().is_empty());
+    parts.sort_by(|a, b| share(b).total_cmp(&share(a)));
+    let mut drawn = whole;
+    for resource in parts {
+        if drawn.iter().filter(|one| one.host == resource.host && !one.part.to_string().is_empty()).count()
+            < PARTS_MAX
+        {
+            drawn.push(resource);
+        }
+    }
+    drawn.sort_by(|a, b| a.host.cmp(&b.host));
+    drawn
+}
