@@ -1,8 +1,7 @@
 //! The commands that make load: the whole answer, a sweep, one run.
 
-use plimsoll_analyze::{Findings, analyze};
+use plimsoll_analyze::{Findings, RunStatus, analyze};
 use plimsoll_conductor::{Outcome, RunOptions, conduct};
-use plimsoll_experiment::RunStatus;
 use plimsoll_history::StoreAddress;
 use plimsoll_plan::Plan;
 use plimsoll_record::RunCommand;
