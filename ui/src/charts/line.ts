@@ -1,0 +1,176 @@
+// Lines over time or over connections, drawn by uPlot.
+
+import uPlot from "uplot";
+import { h, visible } from "../dom";
+import type { Format } from "../format";
+import type { TimeLink } from "../link";
+import { colour } from "../theme";
+import { axis, fitting, logRange, logTicks, look, zeroRange } from "./axes";
+import type { Chart, FigureModel } from "./figure";
+import { legend } from "./legend";
+import { type Band, bands, horizontals, type Mark, ring, verticals, type Whisker, whiskers } from "./marks";
+
+export interface Series {
+  label: string;
+  values: readonly (number | null)[];
+  /** A colour of style.css, such as `--blue`. */
+  colour: string;
+  dash?: boolean;
+  points?: boolean;
+  fill?: boolean;
+  width?: number;
+}
+
+export interface LineModel extends FigureModel {
+  x: readonly number[];
+  xFormat: Format;
+  /** Ticks of the x axis where it is not time. */
+  xTicks?: readonly number[];
+  xLog?: boolean;
+  xLabel: string;
+  format: Format;
+  tickFormat?: Format;
+  yLog?: boolean;
+  /** The range of y where it is not to follow the values. */
+  yRange?: [number, number];
+  series: readonly Series[];
+  bands?: readonly Band[];
+  verticals?: readonly Mark[];
+  horizontals?: readonly Mark[];
+  whiskers?: readonly Whisker[];
+  ring?: { x: number; y: number } | null;
+  height?: number;
+  /** Drawn under the lines. */
+  under?: (plot: uPlot) => void;
+  /** Charts with the same link share zoom and cursor. */
+  link?: TimeLink;
+}
+
+function yRange(model: LineModel): [number, number] {
+  if (model.yRange !== undefined) return model.yRange;
+  const limits = (model.horizontals ?? []).map((mark) => mark.at);
+  const ends = (model.whiskers ?? []).flatMap((one) => [one.low, one.high]);
+  const values = [...model.series.flatMap((one) => one.values), ...limits, ...ends];
+  return model.yLog ? logRange(values) : zeroRange(values);
+}
+
+function xRange(model: LineModel): [number, number] {
+  const first = model.x[0] ?? 0;
+  const last = model.x[model.x.length - 1] ?? 1;
+  if (model.link !== undefined) return [model.link.current.min, model.link.current.max];
+  if (model.xLog) return [first / 1.25, last * 1.25];
+  return first === last ? [first - 0.5, first + 0.5] : [first, last];
+}
+
+function seriesOptions(series: Series): uPlot.Series {
+  const stroke = colour(series.colour);
+  return {
+    label: visible(series.label),
+    stroke,
+    width: series.width ?? 1.5,
+    dash: series.dash ? [5, 4] : [],
+    spanGaps: false,
+    points: series.points ? { show: true, size: 6, fill: stroke, stroke } : { show: false },
+    ...(series.fill ? { fill: `${stroke}22` } : {}),
+  };
+}
+
+function options(model: LineModel, width: number, show: (plot: uPlot) => void): uPlot.Options {
+  const colours = look();
+  const tick = model.tickFormat ?? model.format;
+  const [low, high] = yRange(model);
+  const yTicks = model.yLog ? logTicks(low, high) : null;
+  const labels = yTicks?.map(tick) ?? [tick(high), tick(high / 2), tick(high / 4)];
+  return {
+    width,
+    height: model.height ?? 220,
+    legend: { show: false },
+    padding: [8, 12, 0, 0],
+    scales: {
+      x: { time: false, distr: model.xLog ? 3 : 1, log: 2, range: (_plot, min, max) =>
+        (model.link === undefined ? xRange(model) : [min, max]) },
+      y: { distr: model.yLog ? 3 : 1, range: () => yRange(model) },
+    },
+    axes: [
+      axis("x", model.xFormat, colours, model.xTicks
+        ? { splits: () => [...(model.xTicks ?? [])], grid: { show: false }, filter: (_plot, splits) => splits }
+        : { grid: { show: false }, space: 70 }),
+      axis("y", tick, colours, {
+        size: fitting(labels),
+        ...(yTicks ? { splits: () => yTicks, filter: (_plot: uPlot, splits: number[]) => splits } : { space: 34 }),
+      }),
+    ],
+    series: [{}, ...model.series.map(seriesOptions)],
+    cursor: {
+      y: false,
+      points: { size: 7 },
+      // uPlot would zoom out each chart alone.
+      bind: { dblclick: () => null },
+      drag: { x: model.link !== undefined, y: false, setScale: model.link !== undefined },
+      ...(model.link ? { sync: { key: model.link.sync.key, scales: ["x", null] as [string, null] } } : {}),
+    },
+    hooks: {
+      drawClear: [(plot) => {
+        if (model.bands) bands(plot, model.bands);
+        model.under?.(plot);
+      }],
+      draw: [(plot) => {
+        if (model.horizontals) horizontals(plot, model.horizontals);
+        if (model.verticals) verticals(plot, model.verticals);
+        if (model.whiskers) whiskers(plot, model.whiskers, colour(model.series[0]?.colour ?? "--ink"));
+        if (model.ring) ring(plot, model.ring.x, model.ring.y);
+      }],
+      setCursor: [show],
+      setScale: [(plot, key) => {
+        const { min, max } = plot.scales["x"] ?? {};
+        if (key !== "x" || model.link === undefined || min == null || max == null) return;
+        model.link.set({ min, max });
+      }],
+    },
+  };
+}
+
+const data = (model: LineModel): uPlot.AlignedData =>
+  [[...model.x], ...model.series.map((one) => [...one.values])] as uPlot.AlignedData;
+
+/** A chart of lines. */
+export const lineChart: Chart<LineModel> = (host, first) => {
+  let model = first;
+  let plot: uPlot | null = null;
+  // Kept while the chart is made anew for another width or other colours.
+  const hidden = new Set<number>();
+
+  const make = (): void => {
+    plot?.destroy();
+    const target = h("div");
+    const key = legend(model.series, hidden, (index, shown) => {
+      if (shown) hidden.delete(index); else hidden.add(index);
+      plot?.setSeries(index + 1, { show: shown });
+    });
+    const show = (at: uPlot): void => {
+      const index = at.cursor.idx;
+      const x = index === null || index === undefined ? undefined : model.x[index];
+      if (index === null || index === undefined || x === undefined) return key.show(null, []);
+      key.show(model.xFormat(x), model.series.map((one) => model.format(one.values[index])));
+    };
+    host.replaceChildren(target, key.element);
+    plot = new uPlot(options(model, host.clientWidth || 320, show), data(model), target);
+    plot.over.addEventListener("dblclick", () => model.link?.reset());
+    const range = xRange(model);
+    plot.setScale("x", { min: range[0], max: range[1] });
+    for (const index of hidden) plot.setSeries(index + 1, { show: false });
+  };
+
+  make();
+  first.link?.subscribe((range) => {
+    const now = plot?.scales["x"];
+    if (now && (now.min !== range.min || now.max !== range.max)) plot?.setScale("x", range);
+  });
+  return {
+    redraw: make,
+    update(next) {
+      model = next;
+      make();
+    },
+  };
+};

@@ -1,0 +1,122 @@
+// The tiers as boxes, from the generator on; each with its busiest resource as a bar.
+
+import { svg, visible } from "../dom";
+import { share } from "../format";
+import { type FigureModel, remade } from "./figure";
+
+export interface TierNode {
+  title: string;
+  subtitle: string;
+  /** Distance from the generator, which is 0. */
+  depth: number;
+  /** Its busiest resource, as a part of the capacity. */
+  use: { name: string; filled: number | null } | null;
+  limit: boolean;
+}
+
+export interface TierEdge { from: number; to: number; connections: number | null }
+
+export interface TopologyModel extends FigureModel {
+  nodes: readonly TierNode[];
+  edges: readonly TierEdge[];
+}
+
+interface Box { x: number; y: number; width: number; height: number }
+
+const HEIGHT = 92;
+const GAP = 64;
+const ROW = 18;
+
+/** Columns by depth if there is room, else rows. */
+function layout(nodes: readonly TierNode[], width: number): { boxes: Box[]; height: number; across: boolean } {
+  const columns = Math.max(...nodes.map((node) => node.depth)) + 1;
+  const box = Math.min(230, (width - GAP * (columns - 1)) / columns);
+  const across = box >= 150;
+  const inRank = new Map<number, number>();
+  const ranks = nodes.map((node) => {
+    const rank = inRank.get(node.depth) ?? 0;
+    inRank.set(node.depth, rank + 1);
+    return rank;
+  });
+  if (across) {
+    const boxes = nodes.map((node, index) => ({
+      x: node.depth * (box + GAP), y: (ranks[index] ?? 0) * (HEIGHT + ROW), width: box, height: HEIGHT,
+    }));
+    return { boxes, height: Math.max(...boxes.map((one) => one.y + HEIGHT)), across };
+  }
+  let y = 0;
+  let depth = 0;
+  const boxes = nodes.map((node) => {
+    if (y > 0) y += node.depth === depth ? ROW : GAP * 0.6;
+    depth = node.depth;
+    const one = { x: 0, y, width: Math.min(width, 360), height: HEIGHT };
+    y += HEIGHT;
+    return one;
+  });
+  return { boxes, height: y, across };
+}
+
+/** Text cut to the width of a box; the whole stands in the title of the box. */
+function cut(text: string, width: number, size: number): string {
+  const shown = visible(text);
+  const most = Math.floor(width / (size * 0.56));
+  return shown.length <= most ? shown : `${shown.slice(0, Math.max(1, most - 1))}…`;
+}
+
+function node(model: TierNode, box: Box): SVGElement {
+  const inner = box.width - 24;
+  const group = svg("g", { transform: `translate(${box.x} ${box.y})`, class: model.limit ? "node limit" : "node" },
+    svg("title", {}, `${visible(model.title)}, ${visible(model.subtitle)}`),
+    svg("rect", { width: box.width, height: box.height, rx: 6, class: "box" }),
+    svg("text", { x: 12, y: 24, class: "name", direction: "ltr" }, cut(model.title, inner, 14)),
+    svg("text", { x: 12, y: 42, class: "small", direction: "ltr" }, cut(model.subtitle, inner, 12)));
+  if (model.use !== null) {
+    const value = share(model.use.filled);
+    const part = Math.min(1, Math.max(0, model.use.filled ?? 0));
+    group.append(
+      svg("rect", { x: 12, y: 74, width: inner, height: 6, class: "track" }),
+      svg("rect", { x: 12, y: 74, width: inner * part, height: 6, class: "fill" }),
+      svg("text", { x: 12, y: 66, class: "small" }, cut(model.use.name, inner - 60, 12)),
+      svg("text", { x: 12 + inner, y: 66, class: "small figure", "text-anchor": "end" }, value));
+  }
+  if (model.limit) {
+    group.append(svg("text", { x: box.width - 12, y: 24, class: "tag", "text-anchor": "end" }, "limit"));
+  }
+  return group;
+}
+
+function edge(model: TierEdge, from: Box, to: Box, across: boolean): SVGElement {
+  const x1 = across ? from.x + from.width : from.x + 28;
+  const y1 = across ? from.y + from.height / 2 : from.y + from.height;
+  const x2 = across ? to.x : to.x + 28;
+  const y2 = across ? to.y + to.height / 2 : to.y;
+  const path = across
+    ? `M${x1} ${y1} C${(x1 + x2) / 2} ${y1} ${(x1 + x2) / 2} ${y2} ${x2 - 7} ${y2}`
+    : `M${x1} ${y1} L${x2} ${y2 - 7}`;
+  const head = across
+    ? `M${x2} ${y2} l-8 -4 v8 z`
+    : `M${x2} ${y2} l-4 -8 h8 z`;
+  const group = svg("g", { class: "edge" }, svg("path", { d: path }), svg("path", { d: head, class: "head" }));
+  if (model.connections !== null) {
+    const label = across ? `${model.connections}` : `${model.connections} connections`;
+    group.append(across
+      ? svg("text", { x: (x1 + x2) / 2, y: (y1 + y2) / 2 - 7, class: "small", "text-anchor": "middle" }, label)
+      : svg("text", { x: x1 + 12, y: (y1 + y2) / 2 + 4, class: "small" }, label));
+  }
+  return group;
+}
+
+export const topologyChart = remade<TopologyModel>((model, width) => {
+  const { boxes, height, across } = layout(model.nodes, width);
+  const root = svg("svg", {
+    viewBox: `0 0 ${width} ${height + 2}`, width, height: height + 2, class: "plain topology", "aria-hidden": "true",
+  });
+  for (const one of model.edges) {
+    const from = boxes[one.from];
+    const to = boxes[one.to];
+    // In rows only neighbours are joined by a line: one past other boxes would cross them.
+    if (from && to && (across || one.to === one.from + 1)) root.append(edge(one, from, to, across));
+  }
+  model.nodes.forEach((one, index) => { const box = boxes[index]; if (box) root.append(node(one, box)); });
+  return root;
+});

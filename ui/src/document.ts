@@ -1,0 +1,106 @@
+// The document in the page, and what several sections ask of it.
+
+import type { OverloadDocument, PageDocument, PageRunDocument, StepDocument, UsageDocument } from "./generated/page";
+
+export type Run = PageRunDocument;
+export type { PageDocument, StepDocument };
+
+/** The document that was written into the page; null in a page without one. */
+export function embedded(): PageDocument | null {
+  const text = document.getElementById("plimsoll")?.textContent;
+  return text ? (JSON.parse(text) as PageDocument) : null;
+}
+
+/** Every step that was measured, those of a search too, each once and in the order of the run. */
+export function allSteps(run: Run): StepDocument[] {
+  const byIndex = new Map<number, StepDocument>();
+  for (const step of run.document.steps) byIndex.set(step.index, step);
+  for (const trial of run.document.search?.trials ?? []) byIndex.set(trial.step.index, trial.step);
+  return [...byIndex.values()].sort((a, b) => a.index - b.index);
+}
+
+/** Steps of a ladder: a closed loop, each with more connections than the one before. */
+export function ladder(run: Run): StepDocument[] {
+  return run.document.steps.filter((step) => step.rate_per_sec === null);
+}
+
+function highest(steps: readonly StepDocument[]): StepDocument | null {
+  return steps.reduce<StepDocument | null>((best, step) =>
+    (step.throughput_per_sec ?? -1) > (best?.throughput_per_sec ?? -1) ? step : best, null);
+}
+
+/** The step that the answer speaks of. */
+export function bestStep(run: Run): StepDocument | null {
+  const { answer, steps } = run.document;
+  const chosen = answer.slo?.best_step ?? null;
+  return steps.find((step) => step.index === chosen)
+    ?? steps.find((step) => step.connections === answer.plateau_connections && step.rate_per_sec === null)
+    ?? highest(steps);
+}
+
+/** The position in `steps` at which hosts are shown: where throughput was highest. */
+export function busiestPosition(run: Run): number | null {
+  const { answer, steps } = run.document;
+  const step = steps.find((one) => one.connections === answer.plateau_connections && one.rate_per_sec === null)
+    ?? highest(steps) ?? steps[0];
+  return step === undefined ? null : steps.indexOf(step);
+}
+
+/** The throughput that the answer names, and whether it is the least that the target holds. */
+export function headline(run: Run): { perSec: number | null; lowerBound: boolean; what: string } {
+  const { answer, overload, search } = run.document;
+  const least = answer.lower_bound;
+  if (search !== null) {
+    const held = answer.max_within_slo_per_sec ?? search.held_per_sec;
+    if (held !== null) return { perSec: held, lowerBound: search.broken_per_sec === null, what: "held" };
+  }
+  if (answer.max_within_slo_per_sec !== null) {
+    return { perSec: answer.max_within_slo_per_sec, lowerBound: least, what: "held" };
+  }
+  if (overload !== null) return { perSec: overload.rate_per_sec, lowerBound: false, what: "offered at 1×" };
+  if (answer.plateau_per_sec !== null) return { perSec: answer.plateau_per_sec, lowerBound: least, what: "held" };
+  const best = bestStep(run);
+  const served = best === null || best.ok === 0 ? null : best.throughput_per_sec;
+  return { perSec: served, lowerBound: least || served !== null, what: "served" };
+}
+
+/** The first paragraph of the text report, as one line. */
+export function lead(run: Run): string {
+  const lines = run.text.split("\n");
+  const end = lines.findIndex((line) => line.trim() === "");
+  return lines.slice(0, end < 0 ? lines.length : end)
+    .filter((line) => !/^\s*[✔✘?]/u.test(line))
+    .map((line) => line.trim()).join(" ");
+}
+
+/** The uses of resources of a host at one step, those first that are nearest to their capacity. */
+export function usesAt(usage: readonly UsageDocument[], position: number | null): UsageDocument[] {
+  return usage.filter((use) => use.step === position).sort((a, b) => (filled(b) ?? -1) - (filled(a) ?? -1));
+}
+
+/** The part of its capacity that is used; null where either is not known. */
+export function filled(use: { used: number | null; capacity: number | null }): number | null {
+  return use.used === null || use.capacity === null || use.capacity <= 0 ? null : use.used / use.capacity;
+}
+
+/** The resource that the verdict names: `cpu` of a host also marks its quota and the cores that processes may use. */
+export function limits(run: Run, host: string, use: { resource: string; of: string }): boolean {
+  const { limit, place } = run.document.verdict;
+  if (place.host !== host) return false;
+  const resources: Record<string, string[]> = {
+    cpu: place.kind === "core" ? ["core"] : ["cpu", "allowed_cores"],
+    thread: ["thread"],
+    quota: ["quota", "cpu"],
+    bandwidth: ["bandwidth_out", "bandwidth_in"],
+    packets: ["packets_out", "packets_in"],
+    memory: ["memory"],
+    disk: ["disk", "disk_read", "disk_write"],
+    connections: ["descriptors", "accept_queue", "connections"],
+  };
+  if (!(resources[limit] ?? []).includes(use.resource)) return false;
+  return place.name === "" || use.of === "" || use.of === place.name || use.of.includes(place.name);
+}
+
+export function isOverload(run: Run): OverloadDocument | null {
+  return run.document.overload;
+}

@@ -1,0 +1,62 @@
+// Elements, made from text alone: what a server or a file supplied never becomes markup.
+
+export type Child = Node | string | null | undefined | false;
+type Attributes = Record<string, string | number | boolean | null | undefined | ((event: Event) => void)>;
+
+const SVG = "http://www.w3.org/2000/svg";
+
+function fill(element: Element, attributes: Attributes, children: readonly Child[]): void {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (typeof value === "function") element.addEventListener(name, value);
+    else element.setAttribute(name, value === true ? "" : String(value));
+  }
+  for (const child of children) {
+    if (child !== null && child !== undefined && child !== false) element.append(child);
+  }
+}
+
+/** An element. A function as an attribute is the listener of the event of that name. */
+export function h<K extends keyof HTMLElementTagNameMap>(
+  tag: K, attributes: Attributes = {}, ...children: Child[]
+): HTMLElementTagNameMap[K] {
+  const element = document.createElement(tag);
+  fill(element, attributes, children);
+  return element;
+}
+
+export function svg<K extends keyof SVGElementTagNameMap>(
+  tag: K, attributes: Attributes = {}, ...children: Child[]
+): SVGElementTagNameMap[K] {
+  const element = document.createElementNS(SVG, tag);
+  fill(element, attributes, children);
+  return element;
+}
+
+/** Text that the page did not write, apart from the direction of the text around it. Direction marks within it are shown. */
+export function foreign(text: string): HTMLElement {
+  return h("bdi", {}, visible(text));
+}
+
+/** Characters that steer a terminal or turn text around, written as escapes. */
+export function visible(text: string): string {
+  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g,
+    (mark) => `\\u{${(mark.codePointAt(0) ?? 0).toString(16)}}`);
+}
+
+/** A foldable part of the page. */
+export function fold(summary: Child, ...children: Child[]): HTMLDetailsElement {
+  return h("details", {}, h("summary", {}, summary), ...children);
+}
+
+/** A section with its heading. */
+export function section(id: string, title: string, ...children: Child[]): HTMLElement {
+  return h("section", { id, "aria-labelledby": `${id}-title` }, h("h2", { id: `${id}-title` }, title), ...children);
+}
+
+/** Terms and their values; a null value is left out. */
+export function facts(rows: readonly (readonly [string, Child] | null)[]): HTMLElement {
+  const list = h("dl", { class: "facts" });
+  for (const row of rows) if (row !== null) list.append(h("div", {}, h("dt", {}, row[0]), h("dd", {}, row[1])));
+  return list;
+}

@@ -1,0 +1,114 @@
+// Numbers as the text report writes them: three significant digits, a unit after each, "not known" for null.
+
+export const NOT_KNOWN = "not known";
+
+type Maybe = number | null | undefined;
+export type Format = (value: Maybe) => string;
+
+const known = (text: (value: number) => string): Format => (value) =>
+  value === null || value === undefined || !Number.isFinite(value) ? NOT_KNOWN : text(value);
+
+/** Three significant digits. */
+export function significant(value: number): string {
+  const size = Math.abs(value);
+  if (size === 0) return "0";
+  if (size < 0.0005) return value.toExponential(1);
+  if (size < 0.9995) return value.toFixed(3);
+  if (size < 9.995) return value.toFixed(2);
+  if (size < 99.95) return value.toFixed(1);
+  return value.toFixed(0);
+}
+
+/** A whole number with its thousands set apart. */
+export function grouped(value: number): string {
+  return Math.round(value).toString().replace(/\B(?=(\d{3})+$)/g, ",");
+}
+
+/** A whole number. */
+export const whole = known(grouped);
+
+/** A mean or a rate: thousands set apart from 100 on, three significant digits below. */
+export const count = known((value) => (Math.abs(value) >= 99.95 ? grouped(value) : significant(value)));
+
+export const rate = known((value) => `${count(value)} requests/s`);
+
+/** A time given in milliseconds. */
+export const milliseconds = known((ms) => {
+  const size = Math.abs(ms);
+  if (size === 0) return "0 ms";
+  if (size < 0.0009995) return `${significant(ms * 1e6)} ns`;
+  if (size < 0.9995) return `${significant(ms * 1e3)} µs`;
+  if (size < 999.5) return `${significant(ms)} ms`;
+  return `${significant(ms / 1e3)} s`;
+});
+
+export const seconds = known((sec) => (sec === 0 ? "0 s" : milliseconds(sec * 1e3)));
+
+/** An instant of a run. */
+export const instant = known((sec) => {
+  if (Math.abs(sec) < 60) return `${sec.toFixed(1)} s`;
+  const rounded = Math.round(sec);
+  return `${Math.floor(rounded / 60)} min ${String(rounded % 60).padStart(2, "0")} s`;
+});
+
+/** A share, whole from ten per cent on. */
+export const share = known((ratio) => {
+  const percent = ratio * 100;
+  return percent === 0 || Math.abs(percent) >= 9.95 ? `${percent.toFixed(0)} %` : `${percent.toFixed(1)} %`;
+});
+
+/** A ratio of success: only a whole one is 100 %, what is a little less is cut. */
+export const ratio = known((value) => {
+  if (value === 1) return "100 %";
+  const percent = Math.floor(value * 1e5) / 1e3;
+  return `${percent.toFixed(3).replace(/\.?0+$/, "")} %`;
+});
+
+export const bytes = known((value) => scaled(value, "B"));
+const bits = known((value) => scaled(value, "bit/s"));
+
+function scaled(value: number, unit: string): string {
+  const steps: [number, string][] = [[1, ""], [1e3, "k"], [1e6, "M"], [1e9, "G"], [1e12, "T"]];
+  const size = Math.abs(value);
+  const [scale, prefix] = steps.find(([scale]) => size < scale * 999.5) ?? [1e12, "T"];
+  const amount = scale === 1 ? value.toFixed(0) : significant(value / scale);
+  return `${amount} ${prefix}${unit}`;
+}
+
+/** The format of an amount of a resource, by the unit that the document names. */
+export function inUnit(unit: string): Format {
+  switch (unit) {
+    case "bytes": return bytes;
+    case "bytes_per_sec": return known((value) => `${bytes(value)}/s`);
+    case "bits_per_sec": return bits;
+    case "packets_per_sec": return known((value) => `${count(value)} packets/s`);
+    case "per_sec": return known((value) => `${count(value)}/s`);
+    case "ratio": return share;
+    case "cores": return known((value) => `${value === 0 ? "0" : significant(value)} cores`);
+    case "count": return count;
+    default: return known((value) => `${count(value)} ${unit.replaceAll("_", " ")}`);
+  }
+}
+
+/** `1 connection`, `600 connections`. */
+export function counted(value: number, noun: string): string {
+  return `${grouped(value)} ${noun}${value === 1 ? "" : "s"}`;
+}
+
+/** `3,150 to 3,230`. */
+export function interval(pair: readonly [number, number] | null | undefined, format: Format): string {
+  return pair ? `${format(pair[0])} to ${format(pair[1])}` : NOT_KNOWN;
+}
+
+/** `p99`, `p99.9`. */
+export const percentile = known((value) => `p${Number(value.toFixed(4))}`);
+
+export function date(unixMs: number): string {
+  const when = new Date(unixMs);
+  return Number.isNaN(when.getTime()) ? NOT_KNOWN : `${when.toISOString().slice(0, 19).replace("T", " ")} UTC`;
+}
+
+/** A list in a sentence: `a`, `a and b`, `a, b and c`. */
+export function list(items: readonly string[]): string {
+  return items.length < 2 ? items.join("") : `${items.slice(0, -1).join(", ")} and ${items[items.length - 1]}`;
+}

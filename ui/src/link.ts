@@ -1,0 +1,66 @@
+// The range and the cursor that all charts over time share.
+
+import uPlot from "uplot";
+
+export interface Range { min: number; max: number }
+
+type Listener = (range: Range) => void;
+
+/** One for each run on the page. */
+export class TimeLink {
+  readonly sync: uPlot.SyncPubSub;
+  private range: Range;
+  private readonly listeners = new Set<Listener>();
+
+  constructor(private full: Range, name: string) {
+    this.range = full;
+    this.sync = uPlot.sync(name);
+  }
+
+  get current(): Range {
+    return this.range;
+  }
+
+  get zoomed(): boolean {
+    return this.range.min > this.full.min || this.range.max < this.full.max;
+  }
+
+  subscribe(listener: Listener): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  set(range: Range): void {
+    const least = (this.full.max - this.full.min) / 1000;
+    const min = Math.max(this.full.min, Math.min(range.min, range.max - least));
+    const max = Math.min(this.full.max, Math.max(range.max, min + least));
+    if (min === this.range.min && max === this.range.max) return;
+    this.range = { min, max };
+    for (const listener of this.listeners) listener(this.range);
+  }
+
+  reset(): void {
+    this.set(this.full);
+  }
+
+  /** Below 1 it zooms in, above 1 out. */
+  zoom(factor: number): void {
+    const centre = (this.range.min + this.range.max) / 2;
+    const half = ((this.range.max - this.range.min) / 2) * factor;
+    this.set({ min: centre - half, max: centre + half });
+  }
+
+  /** By a part of what is shown, without changing its length. */
+  pan(part: number): void {
+    const length = this.range.max - this.range.min;
+    const min = Math.max(this.full.min, Math.min(this.range.min + part * length, this.full.max - length));
+    this.set({ min, max: min + length });
+  }
+
+  /** The run became longer. */
+  extend(full: Range): void {
+    const follows = !this.zoomed;
+    this.full = full;
+    if (follows) this.set(full);
+  }
+}

@@ -1,0 +1,50 @@
+// The page: reads the document in it, shows its runs, and follows the document if it changes.
+
+import "uplot/dist/uPlot.min.css";
+import "./style.css";
+import { drawAll } from "./charts/figure";
+import { embedded, type PageDocument } from "./document";
+import { h, foreign, visible } from "./dom";
+import { runView, type RunView } from "./run";
+import { compare } from "./sections/compare";
+import { theme, toggleTheme, watchTheme } from "./theme";
+
+const root = document.getElementById("page") ?? document.body.appendChild(h("div"));
+let shown = 0;
+let view: RunView | null = null;
+
+function header(): HTMLElement {
+  const label = (): string => (theme() === "dark" ? "Light" : "Dark");
+  const button = h("button", { type: "button", class: "theme", click: () => { toggleTheme(); button.textContent = label(); } }, label());
+  return h("header", {}, h("span", { class: "brand" }, "Plimsoll"), button);
+}
+
+function render(page: PageDocument): void {
+  const run = page.runs[shown];
+  const several = page.runs.length > 1;
+  const show = (index: number): void => { shown = index; render(page); };
+  view = run === undefined ? null : runView(run, shown);
+  const tabs = !several ? null : h("nav", { class: "runs", "aria-label": "Runs" }, ...page.runs.map((one, index) =>
+    h("button", { type: "button", "aria-current": index === shown ? "true" : null, click: () => show(index) }, foreign(one.name))));
+  document.title = run === undefined ? "Plimsoll" : `${visible(run.name)} – Plimsoll`;
+  root.replaceChildren(header(), h("main", {},
+    several ? compare(page, show) : null, tabs,
+    view?.element ?? h("section", {}, h("h1", {}, "No run"), h("p", {}, "This page has no run to show."))));
+  document.documentElement.dataset["ready"] = "true";
+}
+
+/** Shows a later state of the document: the same run stays on the page, with the same zoom. */
+function update(page: PageDocument): void {
+  const run = page.runs[shown];
+  if (view === null || run === undefined || page.runs.length > 1) render(page);
+  else view.update(run);
+}
+
+watchTheme();
+const page = embedded();
+render(page ?? { schema: "plimsoll/page/1", runs: [] });
+
+// A server that has later figures dispatches them here.
+document.addEventListener("plimsoll:document", (event) => update((event as CustomEvent<PageDocument>).detail));
+window.addEventListener("beforeprint", drawAll);
+window.matchMedia("print").addEventListener("change", (print) => { if (print.matches) drawAll(); });

@@ -1,0 +1,76 @@
+// What ended without success, by name and by step; and the figures of each request of a plan with several.
+
+import { allSteps, type Run, type StepDocument } from "../document";
+import { fold, h, section } from "../dom";
+import { count, grouped, milliseconds, rate, ratio } from "../format";
+import { barsChart } from "../charts/bars";
+import { figure } from "../charts/figure";
+import { number, table, text } from "../table";
+import { spaced } from "../words";
+
+function add(into: Map<string, number>, counts: Record<string, number>, name: (key: string) => string | null): void {
+  for (const [key, value] of Object.entries(counts)) {
+    const shown = name(key);
+    if (shown !== null && value > 0) into.set(shown, (into.get(shown) ?? 0) + value);
+  }
+}
+
+const statusName = (status: string): string | null => {
+  const code = Number(status);
+  if (code >= 200 && code < 400) return null;
+  return code === 0 ? "status outside 100 to 599" : `status ${status}`;
+};
+
+function failuresOf(steps: readonly StepDocument[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const step of steps) {
+    add(counts, step.failed, spaced);
+    add(counts, step.status, statusName);
+    add(counts, step.failed_checks, (check) => `check failed: ${check}`);
+  }
+  return new Map([...counts].sort((a, b) => b[1] - a[1]));
+}
+
+const ended = (step: StepDocument): number => step.completed + Object.values(step.failed).reduce((sum, one) => sum + one, 0);
+
+export function failures(run: Run): HTMLElement {
+  const steps = allSteps(run);
+  const all = steps.reduce((sum, step) => sum + ended(step), 0);
+  const counts = failuresOf(steps);
+  if (counts.size === 0) {
+    return section("failures", "Failures",
+      h("p", {}, all === 0 ? "No request ended." : `None: all ${grouped(all)} requests of ${grouped(steps.length)} steps succeeded.`), requests(run));
+  }
+  const names = [...counts];
+  const model = {
+    name: "failures", title: "Requests without success",
+    caption: `${names[0]?.[0] ?? ""} is the most frequent: ${grouped(names[0]?.[1] ?? 0)} of ${grouped(all)} requests.`,
+    groups: [{ title: "", bars: names.map(([name, value]) => ({
+      label: name, part: all === 0 ? null : value / all, value: `${grouped(value)} (${ratio(value / Math.max(all, 1))})`,
+    })) }],
+    table: {
+      columns: [text("what"), number("requests"), number("of all"), text("steps")], count: names.length,
+      row: (index: number) => {
+        const [name, value] = names[index] ?? ["", 0];
+        const where = steps.filter((step) => failuresOf([step]).has(name)).map(load);
+        return [name, grouped(value), ratio(value / Math.max(all, 1)), where.join("; ")];
+      },
+    },
+  };
+  return section("failures", "Failures", figure(barsChart, model).element, requests(run));
+}
+
+function load(step: StepDocument): string {
+  return step.rate_per_sec === null ? `${grouped(step.connections)} connections` : `${count(step.rate_per_sec)} requests/s`;
+}
+
+function requests(run: Run): HTMLElement | null {
+  const rows = run.document.steps.flatMap((step) => step.requests.map((request) => [
+    load(step), request.name, rate(request.throughput_per_sec), ratio(request.success_ratio),
+    milliseconds(request.latency_ms.mean), milliseconds(request.latency_ms.p50), milliseconds(request.latency_ms.p99)]));
+  if (rows.length === 0) return null;
+  return fold("Each request of the plan", table("Each request of the plan", {
+    columns: [text("step"), text("request"), number("throughput"), number("success"), number("mean"), number("p50"), number("p99")],
+    count: rows.length, row: (index) => rows[index] ?? [],
+  }));
+}

@@ -1,0 +1,107 @@
+// The load over time: throughput, latency, failures and concurrency. Charts of this section share range and cursor.
+
+import { figure, type FigureHandle } from "../charts/figure";
+import { heat } from "../charts/heat";
+import { lineChart, type LineModel, type Series } from "../charts/line";
+import type { Run } from "../document";
+import { count, type Format, grouped, instant, milliseconds, rate, whole } from "../format";
+import type { TimeLink } from "../link";
+import { number } from "../table";
+import { bandsOf, eventsOf } from "./spans";
+
+/** A gap of the load is a gap of the lines: a null between two windows that are not neighbours. */
+interface Course { x: number[]; at: (number | null)[] }
+
+function course(run: Run): Course {
+  const { at_sec: begins, window_sec: window } = run.timeline;
+  const length = window ?? 1;
+  const x: number[] = [];
+  const at: (number | null)[] = [];
+  begins.forEach((begin, index) => {
+    const before = begins[index - 1];
+    if (before !== undefined && begin - before > length * 1.5) {
+      x.push(before + length);
+      at.push(null);
+    }
+    x.push(begin + length / 2);
+    at.push(index);
+  });
+  return { x, at };
+}
+
+type Values = readonly (number | null)[];
+
+function model(run: Run, link: TimeLink, parts: {
+  name: string; title: string; caption: string; format: Format; tickFormat?: Format;
+  series: (Omit<Series, "values"> & { values: Values })[];
+}): LineModel {
+  const { x, at } = course(run);
+  const begins = run.timeline.at_sec;
+  return {
+    ...parts, link, x, xFormat: instant, xLabel: "time", bands: bandsOf(run), verticals: eventsOf(run),
+    series: parts.series.map((one) => ({ ...one, values: at.map((index) => (index === null ? null : one.values[index] ?? null)) })),
+    table: {
+      columns: ["time", ...parts.series.map((one) => one.label)].map(number),
+      count: begins.length,
+      row: (index) => [instant(begins[index]), ...parts.series.map((one) => parts.format(one.values[index]))],
+    },
+  };
+}
+
+function peak(values: Values): { value: number; index: number } | null {
+  let best: { value: number; index: number } | null = null;
+  values.forEach((value, index) => { if (value !== null && (best === null || value > best.value)) best = { value, index }; });
+  return best;
+}
+
+function models(run: Run, link: TimeLink): LineModel[] {
+  const { timeline } = run;
+  const begin = (index: number): string => instant(timeline.at_sec[index]);
+  const served = peak(timeline.throughput_per_sec);
+  const slow = peak(timeline.p99_ms);
+  const open = timeline.steps.some((step) => step.rate_per_sec !== null);
+  const bad = timeline.unsuccessful.reduce((sum, one) => sum + one, 0);
+  const worst = peak(timeline.unsuccessful);
+  const inFlight = peak(timeline.in_flight);
+  const bounds = timeline.latency_bounds_ms;
+  const edge = [bounds[0], bounds[bounds.length - 1]];
+  const latency: LineModel = {
+    ...model(run, link, {
+      name: "time-latency", title: "Latency", format: milliseconds,
+      caption: slow === null ? "Too few requests ended for a percentile of latency. The darker a cell, the larger its part of the responses."
+        : `p99 is highest at ${begin(slow.index)}, with ${milliseconds(slow.value)}. The darker a cell, the larger its part of the responses.`,
+      series: [{ label: "p50", values: timeline.p50_ms, colour: "--ink" },
+        { label: "p99", values: timeline.p99_ms, colour: "--purple", width: 2 }],
+    }),
+    yLog: true, height: 260, under: heat(timeline),
+    ...(edge[0] !== undefined && edge[1] !== undefined ? { yRange: [Math.max(edge[0], 1e-4), Math.max(edge[1], 2e-4)] as [number, number] } : {}),
+  };
+  return [
+    model(run, link, {
+      name: "time-throughput", title: "Throughput", format: rate, tickFormat: count,
+      caption: served === null ? "No response came." : `Throughput is highest at ${begin(served.index)}, with ${rate(served.value)}.`,
+      series: [...(open ? [{ label: "due", values: timeline.due_per_sec, colour: "--soft", dash: true }] : []),
+        { label: "responses", values: timeline.throughput_per_sec, colour: "--blue", fill: true }],
+    }),
+    latency,
+    ...(bad === 0 ? [] : [model(run, link, {
+      name: "time-unsuccessful", title: "Requests without success", format: whole,
+      caption: `${grouped(bad)} requests ended without success, most of them at ${begin(worst?.index ?? 0)}.`,
+      series: [{ label: "without success", values: timeline.unsuccessful, colour: "--red", fill: true }],
+    })]),
+    model(run, link, {
+      name: "time-concurrency", title: "Requests in flight and connections", format: whole,
+      caption: inFlight === null ? "No request was sent." : `At most ${grouped(inFlight.value)} requests were in flight, at ${begin(inFlight.index)}.`
+        + (bad === 0 ? " None ended without success." : ""),
+      series: [{ label: "in flight", values: timeline.in_flight, colour: "--blue" },
+        { label: "connections", values: timeline.connections, colour: "--teal", dash: true },
+        ...(timeline.backlog.some((one) => one > 0) ? [{ label: "due, not sent", values: timeline.backlog, colour: "--red" }] : [])],
+    }),
+  ];
+}
+
+/** The charts of the load; empty where no window was recorded. */
+export function loadCharts(run: Run, link: TimeLink): { handles: FigureHandle<LineModel>[]; models: (run: Run) => LineModel[] } {
+  const list = run.timeline.at_sec.length === 0 ? [] : models(run, link);
+  return { handles: list.map((one) => figure(lineChart, one)), models: (next) => models(next, link) };
+}

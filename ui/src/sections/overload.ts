@@ -1,0 +1,117 @@
+// What becomes of the target when more is offered than it holds.
+
+import { barsChart } from "../charts/bars";
+import { figure } from "../charts/figure";
+import { lineChart } from "../charts/line";
+import type { Run } from "../document";
+import { h, section } from "../dom";
+import { count, instant, interval, milliseconds, NOT_KNOWN, rate, ratio, seconds, share, whole } from "../format";
+import type { OverloadDocument, OverloadStepDocument } from "../generated/page";
+import type { TimeLink } from "../link";
+import { number, text } from "../table";
+import { overloadClass, spaced } from "../words";
+
+export function overload(run: Run, link: TimeLink): HTMLElement | null {
+  const found = run.document.overload;
+  if (found === null) return null;
+  const doubt = found.doubt === null ? "" : ` The reason: ${spaced(found.doubt)}.`;
+  const protection = found.protection;
+  return section("overload", "Overload",
+    h("p", {}, `Under overload the target ${found.class === "unknown" ? "was not judged" : overloadClass(found.class)}`
+      + `${found.at_factor === null ? "" : `, first at ${factor(found.at_factor)} the rate of ${rate(found.rate_per_sec)}`}.${doubt}`),
+    figure(barsChart, goodput(found)).element,
+    figure(lineChart, overTime(run, found, link)).element,
+    protection === null ? null : h("p", {}, h("b", {}, "To protect it: "),
+      `let in at most ${rate(protection.rate_per_sec)} and ${whole(protection.concurrency)} at a time, `
+      + `with bursts of ${whole(protection.burst)}, and refuse the rest at once.`));
+}
+
+const factor = (value: number | null): string => (value === null ? NOT_KNOWN : `${Number(value.toFixed(2))}×`);
+const name = (step: OverloadStepDocument): string => `${factor(step.factor)}${step.onset === "ramp" ? " in a ramp" : ""}`;
+
+function back(step: OverloadStepDocument): string {
+  if (step.back_after_sec !== null) return step.back_after_sec === 0 ? "at once" : `after ${seconds(step.back_after_sec)}`;
+  return step.not_back_within_sec === null ? NOT_KNOWN : `not in ${seconds(step.not_back_within_sec)}`;
+}
+
+function goodput(found: OverloadDocument) {
+  const phases = [
+    ...(found.reference ? [{ name: "1×", phase: found.reference, step: null }] : []),
+    ...found.steps.map((step) => ({ name: name(step), phase: step.settled, step })),
+  ];
+  const max = Math.max(1, ...phases.flatMap(({ phase }) => [phase.offered_per_sec ?? 0, phase.goodput_per_sec ?? 0]));
+  const worst = found.steps.reduce<OverloadStepDocument | null>((low, step) =>
+    step.kept !== null && step.kept < (low?.kept ?? Infinity) ? step : low, null);
+  const within = found.limit_ms === null ? "Every success counts." : `Goodput counts the successes within ${milliseconds(found.limit_ms)}.`;
+  return {
+    name: "overload-goodput", title: "Goodput of the offered load",
+    caption: worst === null ? `What is left of goodput is not known. ${within}`
+      : `At ${name(worst)} the rate, ${share(worst.kept)} of the goodput is left. ${within} The mark is the offered rate.`,
+    groups: [{ title: "", bars: phases.map(({ name, phase, step }) => ({
+      label: name, part: phase.goodput_per_sec === null ? null : phase.goodput_per_sec / max,
+      mark: phase.offered_per_sec === null ? null : phase.offered_per_sec / max,
+      value: `${count(phase.goodput_per_sec)} of ${rate(phase.offered_per_sec)}`,
+      accent: step !== null && step.outcome === "lost",
+    })) }],
+    table: {
+      columns: [text("load"), number("offered"), number("goodput"), number("95 % interval"), number("left"), number("late"), number("refused"),
+        number("failed"), number("p99"), text("back")],
+      count: phases.length,
+      row: (index: number) => {
+        const one = phases[index];
+        if (one === undefined) return [];
+        const { phase, step } = one;
+        const failed = Object.values(phase.failed).reduce((sum, value) => sum + value, 0);
+        return [one.name, rate(phase.offered_per_sec), rate(phase.goodput_per_sec), interval(phase.goodput_interval, count),
+          step === null ? ratio(1) : share(step.kept), whole(phase.late), whole(phase.refused), whole(failed),
+          milliseconds(phase.p99_ms), step === null ? "" : back(step)];
+      },
+    },
+  };
+}
+
+/** The course of all overloads on the axis of the run. Spans of the run and overloads are in the same order, the rate itself first. */
+function overTime(run: Run, found: OverloadDocument, link: TimeLink) {
+  const spans = run.timeline.steps.filter((step) => step.kind === "overload").slice(-found.steps.length);
+  const x: number[] = [];
+  const good: (number | null)[] = [];
+  const due: (number | null)[] = [];
+  const answered: (number | null)[] = [];
+  found.steps.forEach((step, index) => {
+    const began = spans[index]?.began_sec ?? x[x.length - 1] ?? 0;
+    for (const moment of step.over_time) {
+      if (moment.at_sec === null) continue;
+      x.push(began + moment.at_sec);
+      good.push(moment.goodput_per_sec);
+      due.push(moment.due_per_sec);
+      answered.push(moment.answered_per_sec);
+    }
+    const end = x[x.length - 1];
+    if (end === undefined) return;
+    // A gap, so that no line joins two overloads.
+    x.push(end + 0.001);
+    for (const values of [good, due, answered]) values.push(null);
+  });
+  const rows = x.map((at, index) => [at, due[index], good[index], answered[index]] as const).filter((row) => row[1] !== null);
+  const backs = found.steps.map((step) => `${name(step)}: ${back(step)}`).join("; ");
+  return {
+    name: "overload-time", title: "Goodput over time", link, x, xFormat: instant, xLabel: "time", format: rate, tickFormat: count,
+    caption: backs === "" ? "No overload was measured." : `Goodput is back after the overload of ${backs}.`,
+    series: [
+      { label: "offered", values: due, colour: "--soft", dash: true },
+      { label: "answered", values: answered, colour: "--teal" },
+      { label: "goodput", values: good, colour: "--blue", width: 2, fill: true },
+    ],
+    bands: spans.map((span, index) => ({
+      from: span.began_sec ?? 0, to: span.drained_sec ?? span.ended_sec ?? 0, label: found.steps[index] ? name(found.steps[index]) : "",
+    })),
+    table: {
+      columns: [number("time"), number("offered"), number("goodput"), number("answered")], count: rows.length,
+      row: (index: number) => {
+        const row = rows[index];
+        return row === undefined ? [] : [instant(row[0]), rate(row[1]), rate(row[2]), rate(row[3])];
+      },
+    },
+  };
+}
+

@@ -1,0 +1,36 @@
+// The steps and the events of a run, as marks on the axis of time.
+
+import type { Band, Mark } from "../charts/marks";
+import { bestStep, type Run } from "../document";
+import { count, grouped } from "../format";
+import type { StepSpanDocument } from "../generated/page";
+import type { Range } from "../link";
+
+export function bandsOf(run: Run): Band[] {
+  const best = bestStep(run)?.index;
+  return run.timeline.steps.map((step) => ({
+    from: step.began_sec ?? 0, to: step.ended_sec ?? step.began_sec ?? 0, label: label(step),
+    strong: step.index === best && run.timeline.steps.length > 1,
+  }));
+}
+
+function label(step: StepSpanDocument): string {
+  return step.rate_per_sec === null ? grouped(step.connections) : `${count(step.rate_per_sec)}/s`;
+}
+
+/** What happened once. Sampling at rest is before the load and needs no mark. */
+export function eventsOf(run: Run): Mark[] {
+  return run.document.events.flatMap((event) =>
+    event.at_sec === null || event.kind === "rested" ? [] : [{ at: event.at_sec, label: event.kind.replaceAll("_", " "), dash: true }]);
+}
+
+/** From the begin of the run to the end of what was recorded. */
+export function wholeRange(run: Run): Range {
+  const { timeline } = run;
+  const ends = [
+    (timeline.at_sec[timeline.at_sec.length - 1] ?? 0) + (timeline.window_sec ?? 0),
+    (timeline.hosts_at_sec[timeline.hosts_at_sec.length - 1] ?? 0) + (timeline.host_window_sec ?? 0),
+    ...timeline.steps.map((step) => step.drained_sec ?? step.ended_sec ?? 0),
+  ];
+  return { min: 0, max: Math.max(1, ...ends) };
+}

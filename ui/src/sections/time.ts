@@ -1,0 +1,68 @@
+// The run over time: the toolbar and all charts that share the axis of time.
+
+import type { FigureHandle } from "../charts/figure";
+import type { LineModel } from "../charts/line";
+import type { Run } from "../document";
+import { foreign, h, section } from "../dom";
+import { instant, NOT_KNOWN } from "../format";
+import type { TimeLink } from "../link";
+import { loadCharts } from "./load";
+import { resourceCharts } from "./resources";
+import { wholeRange } from "./spans";
+
+export interface TimeView {
+  element: HTMLElement;
+  /** Shows a later state of the same run; false if its charts are others and the section must be made anew. */
+  update(run: Run): boolean;
+}
+
+export function time(run: Run, link: TimeLink): TimeView {
+  const load = loadCharts(run, link);
+  const hosts = resourceCharts(run, link);
+  const all = [load, hosts];
+  const element = section("time", "Over time",
+    load.handles.length + hosts.handles.length === 0 ? h("p", {}, "Nothing was recorded over time.") : toolbar(link),
+    ...load.handles.map((one) => one.element),
+    hosts.handles.length === 0 ? null : h("h3", { id: "resources", class: "part" }, "Resources of hosts"),
+    ...hosts.handles.map((one) => one.element),
+    eventList(run));
+  return {
+    element,
+    update(next) {
+      link.extend(wholeRange(next));
+      const updates = all.map((part) => [part.handles, part.handles.length === 0 ? [] : part.models(next)] as const);
+      if (updates.some(([handles, models]) => !alike(handles, models))) return false;
+      for (const [handles, models] of updates) handles.forEach((handle, index) => { const model = models[index]; if (model) handle.update(model); });
+      return true;
+    },
+  };
+}
+
+function alike(handles: readonly FigureHandle<LineModel>[], models: readonly LineModel[]): boolean {
+  return handles.length === models.length
+    && handles.every((handle, index) => handle.element.dataset["chart"] === models[index]?.name);
+}
+
+function toolbar(link: TimeLink): HTMLElement {
+  const shown = h("span", { class: "range", role: "status" });
+  const button = (label: string, sign: string, act: () => void): HTMLButtonElement =>
+    h("button", { type: "button", "aria-label": label, title: label, click: act }, sign);
+  const reset = h("button", { type: "button", click: () => link.reset() }, "Reset zoom");
+  const describe = (): void => {
+    shown.textContent = `${instant(link.current.min)} to ${instant(link.current.max)}`;
+    reset.disabled = !link.zoomed;
+  };
+  link.subscribe(describe);
+  describe();
+  return h("div", { class: "toolbar", role: "group", "aria-label": "Range of time of all charts below" },
+    button("Zoom in", "+", () => link.zoom(0.5)), button("Zoom out", "−", () => link.zoom(2)),
+    button("Earlier", "←", () => link.pan(-0.25)), button("Later", "→", () => link.pan(0.25)),
+    reset, shown, h("span", { class: "hint" }, "Drag over a chart to zoom, double-click to reset."));
+}
+
+function eventList(run: Run): HTMLElement | null {
+  const { events } = run.document;
+  if (events.length === 0) return null;
+  return h("div", { id: "events" }, h("h3", { class: "part" }, "Events"), h("ol", { class: "events" }, ...events.map((event) =>
+    h("li", {}, h("span", { class: "figure" }, event.at_sec === null ? NOT_KNOWN : instant(event.at_sec)), " ", foreign(event.text)))));
+}

@@ -1,0 +1,48 @@
+// Names of the document in words.
+
+const RESOURCES: Record<string, string> = {
+  cpu: "CPU", core: "core", allowed_cores: "allowed cores", thread: "thread", quota: "CPU quota",
+  bandwidth_out: "link, out", bandwidth_in: "link, in", packets_out: "packets, out", packets_in: "packets, in",
+  disk: "disk", disk_read: "disk reads", disk_write: "disk writes", memory: "memory", descriptors: "descriptors",
+  accept_queue: "accept queue", connections: "connections",
+};
+
+const LIMITS: Record<string, string> = {
+  cpu: "CPU", thread: "one thread", quota: "CPU quota", bandwidth: "bandwidth", packets: "packets", memory: "memory",
+  disk: "disk", connections: "connections", pool: "a pool", lock: "a lock", dependency: "a dependency",
+  refused: "refusals by policy", generator: "the load generator", none: "nothing", unknown: "not known",
+};
+
+const CONFIDENCE: Record<string, string> = {
+  proven: "proven: the limit was raised, and throughput moved as predicted",
+  measured: "measured: it was observed at its capacity",
+  inferred: "likely: inferred by elimination or from a law",
+  unknown: "not known",
+};
+
+const OUTCOMES: Record<string, string> = {
+  held: "held", broken: "broken", close: "too close to decide", generator_limited: "generator was the limit",
+};
+
+const CLASSES: Record<string, string> = {
+  graceful: "degrades gracefully", degrades: "degrades", collapses: "collapses",
+  metastable: "stays down after the overload (metastable)", not_overloaded: "kept up", unknown: "not known",
+};
+
+const BREACHES: Record<string, string> = { latency: "latency", success: "success", queue: "requests queue up" };
+
+const named = (names: Record<string, string>) => (name: string): string => names[name] ?? name.replaceAll("_", " ");
+
+export const resourceName = named(RESOURCES);
+export const limitName = named(LIMITS);
+export const confidence = named(CONFIDENCE);
+export const outcome = named(OUTCOMES);
+export const overloadClass = named(CLASSES);
+export const breach = named(BREACHES);
+/** A name of the document, such as `target_lost`, as words. */
+export const spaced = (name: string): string => name.replaceAll("_", " ");
+
+/** `CPU`, `thread 12/12 nginx`. */
+export function resource(use: { resource: string; of: string }): string {
+  return use.of === "" ? resourceName(use.resource) : `${resourceName(use.resource)} ${use.of}`;
+}
