@@ -13,7 +13,7 @@ use super::network::NetworkArgs;
 use super::scenario::ScenarioArgs;
 use super::transport::TransportArgs;
 use super::values::{self, RUNS_FOLDER};
-use crate::html::HtmlArgs;
+use crate::documents::DocumentArgs;
 
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Request")]
@@ -149,8 +149,8 @@ pub(crate) struct KeepArgs {
     #[command(flatten)]
     pub(crate) store: StoreArgs,
     #[command(flatten)]
-    pub(crate) html: HtmlArgs,
-    /// Overwrite figures, tables and pages of the same name
+    pub(crate) documents: DocumentArgs,
+    /// Overwrite figures, tables and documents of the same name
     #[arg(long)]
     pub(crate) force: bool,
     /// One JSON document on standard output instead of text

@@ -97,6 +97,14 @@ pub(crate) fn duration_with_unit(text: &str) -> Result<Duration, String> {
     parse_duration(text).map_err(|error| error.to_string())
 }
 
+/// A file that is written. After a flag whose file may be left out, a URL would be taken for one.
+pub(crate) fn written_file(text: &str) -> Result<PathBuf, String> {
+    if text.contains("://") {
+        return Err("that is a URL, not a file; write the URL before this flag".to_owned());
+    }
+    Ok(PathBuf::from(text))
+}
+
 /// A program that protects a service, as it is typed.
 pub(crate) fn protector(text: &str) -> Result<Protector, String> {
     let names = Protector::ALL.map(Protector::name).join(", ");

@@ -9,13 +9,14 @@ use plimsoll_analyze::{
 };
 use plimsoll_experiment::{RecordedRun, file_stem, read_run};
 use plimsoll_report::figure::{self, Caption, Series};
-use plimsoll_report::{dat, json, text};
+use plimsoll_report::{dat, json, markdown_of_comparison, text};
 use plimsoll_units::{parse_ratio, percent_text, share_text};
 
 use crate::args::values::{self, RUNS_FOLDER};
-use crate::exit::Exit;
+use crate::documents::{MarkdownArgs, Place};
+use crate::exit::{Exit, UsageError};
 use crate::files::{Output, Written};
-use crate::terminal::print;
+use crate::terminal::{print, result};
 
 #[derive(Debug, clap::Args)]
 #[command(before_help = "\
@@ -41,6 +42,8 @@ pub(crate) struct DiffArgs {
     /// One JSON document on standard output instead of text
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    markdown: MarkdownArgs,
     /// Name of the figures' files; by default the names of both
     #[arg(long, value_parser = values::name)]
     name: Option<String>,
@@ -89,8 +92,22 @@ pub(crate) fn diff(args: &DiffArgs) -> anyhow::Result<Exit> {
         incomparable((&old.run, &old.findings), (&new.run, &new.findings))
     });
     let judged = args.margin.map(|margin| (comparison.judge(margin), margin));
-    show(args, (&old, &new), &comparison, &against, judged)?;
-    let drawn = args.no_files || draw(args, &old, &new);
+    let stem = stem(args, &old, &new);
+    let place = args.markdown.place((!args.no_files).then_some((&*args.out, &format!("{stem}.diff"))))?;
+    let is_printed = place == Some(Place::StandardOutput);
+    if is_printed && args.json {
+        let text = "--markdown - and --json both write to standard output; write --markdown FILE";
+        return Err(UsageError(text.to_owned()).into());
+    }
+    let compared = Compared { old: &old, new: &new, comparison: &comparison, against: &against, judged };
+    match is_printed {
+        true => result(&compared.markdown())?,
+        false => print(args.json, || compared.document(), || compared.text())?,
+    }
+    let mut written =
+        place.map(|place| place.write(Ok(compared.markdown()), overwrites(args))).unwrap_or_default();
+    written.extend(draw(args, &stem, &old, &new));
+    let drawn = written.report(false);
     let is_refused = args.strict && against.iter().any(Incomparable::is_grave);
     Ok(match judged {
         _ if is_refused => Exit::Refused,
@@ -100,22 +117,41 @@ pub(crate) fn diff(args: &DiffArgs) -> anyhow::Result<Exit> {
     })
 }
 
-fn show(
-    args: &DiffArgs,
-    (old, new): (&Side, &Side),
-    comparison: &Comparison,
-    against: &[Incomparable],
+/// A comparison with all that is said of it.
+struct Compared<'a> {
+    old: &'a Side,
+    new: &'a Side,
+    comparison: &'a Comparison,
+    against: &'a [Incomparable],
     judged: Option<(Margin, f64)>,
-) -> anyhow::Result<()> {
-    let document = || {
-        let names = [old.name.as_str(), new.name.as_str()];
-        json::render(&json::DiffDocument::new(names, comparison, against, judged))
-    };
-    let (candidate, reference) =
-        (text::Side { name: &new.name, label: "new" }, text::Side { name: &old.name, label: "old" });
-    let margin = judged.as_ref().map(margin_line).unwrap_or_default();
-    let text = || text::comparison(comparison, candidate, reference) + &text::incomparable(against) + &margin;
-    print(args.json, document, text)
+}
+
+impl Compared<'_> {
+    /// The new run, then the old one.
+    fn sides(&self) -> (text::Side<'_>, text::Side<'_>) {
+        (text::Side { name: &self.new.name, label: "new" }, text::Side { name: &self.old.name, label: "old" })
+    }
+
+    fn margin(&self) -> String {
+        self.judged.as_ref().map(margin_line).unwrap_or_default()
+    }
+
+    fn document(&self) -> serde_json::Result<String> {
+        let names = [self.old.name.as_str(), self.new.name.as_str()];
+        json::render(&json::DiffDocument::new(names, self.comparison, self.against, self.judged))
+    }
+
+    fn text(&self) -> String {
+        let (candidate, reference) = self.sides();
+        text::comparison(self.comparison, candidate, reference)
+            + &text::incomparable(self.against)
+            + &self.margin()
+    }
+
+    fn markdown(&self) -> String {
+        let (candidate, reference) = self.sides();
+        markdown_of_comparison(self.comparison, candidate, reference, self.against, &self.margin())
+    }
 }
 
 fn margin_line((judged, margin): &(Margin, f64)) -> String {
@@ -130,11 +166,21 @@ fn margin_line((judged, margin): &(Margin, f64)) -> String {
     }
 }
 
-/// Draws the figures; true if they were written. The comparison is printed either way.
-fn draw(args: &DiffArgs, old: &Side, new: &Side) -> bool {
-    let stem = args.name.clone().unwrap_or_else(|| format!("{}_{}", old.name, new.name).replace('/', "-"));
-    // A name that the user did not choose may be used again: the same comparison is drawn twice.
-    Written::to(&args.out, figures(&stem, old, new), args.force || args.name.is_none()).report(false)
+fn stem(args: &DiffArgs, old: &Side, new: &Side) -> String {
+    args.name.clone().unwrap_or_else(|| format!("{}_{}", old.name, new.name).replace('/', "-"))
+}
+
+/// A name that the user did not choose may be used again: the same comparison is drawn twice.
+fn overwrites(args: &DiffArgs) -> bool {
+    args.force || args.name.is_none()
+}
+
+/// Draws the figures. The comparison is printed either way.
+fn draw(args: &DiffArgs, stem: &str, old: &Side, new: &Side) -> Written {
+    if args.no_files {
+        return Written::default();
+    }
+    Written::to(&args.out, figures(stem, old, new), overwrites(args))
 }
 
 /// Names for two files whose runs have the same name: that of the file, else with its ending, else with as many of

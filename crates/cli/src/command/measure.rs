@@ -11,11 +11,12 @@ use super::recorded::{Form, print_run};
 use crate::args::{AnswerArgs, Asked, KeepArgs, OverloadArgs, RunArgs, SearchArgs, SweepArgs};
 use crate::calibrations;
 use crate::delivery;
+use crate::documents::{Source, Usual};
 use crate::exit::{Exit, UsageError};
 use crate::files::{self, Output, Written, run_file_is_whole};
 use crate::progress::Display;
 use crate::signals;
-use crate::terminal::remark;
+use crate::terminal::{remark, result};
 use plimsoll_report::{Values, for_figures};
 
 pub(crate) fn answer(args: &AnswerArgs) -> anyhow::Result<Exit> {
@@ -34,6 +35,8 @@ pub(crate) fn overload(args: &OverloadArgs) -> anyhow::Result<Exit> {
     let Some(protector) = args.snippet else {
         return measure(asked, RunCommand::Overload, &args.keep, args.slo.strict);
     };
+    let documents = args.keep.documents.documents(usual(&args.keep, ""))?;
+    documents.refuse_second_output(&[("--snippet", true)])?;
     measure_and(asked, RunCommand::Overload, &args.keep, args.slo.strict, |_, findings| {
         print_snippet(findings, protector)
     })
@@ -48,8 +51,16 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
 }
 
 fn measure(asked: Asked, command: RunCommand, keep: &KeepArgs, strict: bool) -> anyhow::Result<Exit> {
+    let documents = keep.documents.documents(usual(keep, ""))?;
+    documents.refuse_second_output(&[("--json", keep.json), ("--full", keep.full)])?;
     measure_and(asked, command, keep, strict, |outcome, findings| {
-        print_run(&outcome.run, findings, Form::new(keep.json, keep.full), outcome.file.as_deref())?;
+        match documents.printed(source(outcome, findings, strict))? {
+            Some(document) => result(&document)?,
+            None => {
+                let form = Form::new(keep.json, keep.full);
+                print_run(&outcome.run, findings, form, outcome.file.as_deref())?;
+            }
+        }
         Ok(Exit::Success)
     })
 }
@@ -63,7 +74,6 @@ fn measure_and(
     print: impl FnOnce(&Outcome, &Findings) -> anyhow::Result<Exit>,
 ) -> anyhow::Result<Exit> {
     refuse_existing(&asked.plan, command, keep)?;
-    keep.html.place((!keep.no_files).then_some((keep.out.as_path(), "")))?;
     let store = store(keep)?;
     if !keep.no_files {
         files::check_writable(&keep.out)?;
@@ -84,11 +94,10 @@ fn measure_and(
     let findings = analyze(&outcome.run)?;
     let printed = print(&outcome, &findings)?;
     let stem = stem(&outcome, keep);
-    let page = keep.html.place((!keep.no_files).then_some((keep.out.as_path(), &stem)))?;
+    let documents = keep.documents.documents(usual(keep, &stem))?;
     let mut written = figures(&outcome, &findings, keep);
     written.paths.splice(0..0, outcome.file.clone());
-    let page = page.map(|page| page.write(&[(&outcome.run, &findings)], Values::Hidden, keep.force));
-    written.extend(page.unwrap_or_default());
+    written.extend(documents.write(source(&outcome, &findings, strict), keep.force));
     let figures_are_there = written.report(keep.quiet);
     if let (Some(store), Some(file)) = (store, &outcome.file) {
         delivery::hand_over(file, &store, keep.quiet, &interrupted);
@@ -127,8 +136,21 @@ fn warn_of_lengths(plan: &Plan) {
     }
 }
 
+/// Where a document goes that has no file, under this name without its ending.
+fn usual<'a>(keep: &'a KeepArgs, stem: &'a str) -> Usual<'a> {
+    (!keep.no_files).then_some((&*keep.out, stem))
+}
+
+fn source<'a>(outcome: &'a Outcome, findings: &'a Findings, strict: bool) -> Source<'a> {
+    Source { run: &outcome.run, findings, values: Values::Hidden, strict }
+}
+
 /// Files that carry a name of the user's choosing are not silently replaced; that is said before the load.
 fn refuse_existing(plan: &Plan, command: RunCommand, keep: &KeepArgs) -> anyhow::Result<()> {
+    if !keep.force {
+        let stem = keep.name.as_deref().unwrap_or_default();
+        keep.documents.documents(usual(keep, stem))?.refuse_existing()?;
+    }
     let Some(name) = keep.name.as_ref().filter(|_| !keep.force && !keep.no_files) else { return Ok(()) };
     files::refuse_existing(&keep.out, &files::names_of_run(name, command, plan))
 }

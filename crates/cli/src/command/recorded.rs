@@ -12,9 +12,9 @@ use plimsoll_units::{escape_control, grouped};
 
 use super::overload::print_snippet;
 use crate::args::values;
+use crate::documents::{DocumentArgs, Source};
 use crate::exit::Exit;
 use crate::files::{Output, Written};
-use crate::html::HtmlArgs;
 use crate::terminal::{page, result};
 
 #[derive(Debug, clap::Args)]
@@ -29,7 +29,7 @@ pub(crate) struct ReportArgs {
     #[arg(long)]
     full: bool,
     /// Print the settings that protect the target, and nothing else: nginx, envoy, haproxy, resilience4j or grpc
-    #[arg(long, value_name = "PROGRAM", conflicts_with_all = ["json", "full", "out"], value_parser = values::protector)]
+    #[arg(long, value_name = "PROGRAM", conflicts_with_all = ["json", "full", "out", "html", "markdown", "junit"], value_parser = values::protector)]
     snippet: Option<Protector>,
     /// Draw the figures again, and write the .dat, into this folder
     #[arg(short = 'o', long, value_name = "DIR")]
@@ -38,7 +38,7 @@ pub(crate) struct ReportArgs {
     #[arg(long, requires = "out", value_parser = values::name)]
     name: Option<String>,
     #[command(flatten)]
-    html: HtmlArgs,
+    documents: DocumentArgs,
     /// Overwrite files that are there
     #[arg(long)]
     force: bool,
@@ -129,19 +129,25 @@ pub(crate) fn report(args: &ReportArgs) -> anyhow::Result<Exit> {
         );
     }
     let values = shown_values(args.show_values);
-    let form = if args.json { Form::Json(values) } else { Form::new(false, args.full) };
-    print_run(&run, &findings, form, Some(&args.file))?;
     let stem = args.name.clone().unwrap_or_else(|| file_stem(&args.file));
+    let folder = args.out.as_deref().or(args.file.parent()).unwrap_or(Path::new("."));
+    let documents = args.documents.documents(Some((folder, &stem)))?;
+    documents.refuse_second_output(&[("--json", args.json), ("--full", args.full)])?;
+    let source = Source { run: &run, findings: &findings, values, strict: false };
+    match documents.printed(source)? {
+        Some(document) => result(&document)?,
+        None => {
+            let form = if args.json { Form::Json(values) } else { Form::new(false, args.full) };
+            print_run(&run, &findings, form, Some(&args.file))?;
+        }
+    }
     let mut written = Written::default();
     if let Some(folder) = &args.out {
         let shown = for_figures(&findings, values);
         let outputs = Output::of_run(&stem, run.manifest.command, &shown);
         written = Written::to(folder, outputs, args.force);
     }
-    let folder = args.out.as_deref().or(args.file.parent()).unwrap_or(Path::new("."));
-    if let Some(page) = args.html.place(Some((folder, &stem)))? {
-        written.extend(page.write(&[(&run, &findings)], values, args.force));
-    }
+    written.extend(documents.write(source, args.force));
     Ok(Exit::of_all(written.report(false) && run.damage.is_empty(), false))
 }
 

@@ -6,10 +6,11 @@ use std::process::{Command, Stdio};
 
 use crate::bench::{Bench, Called, Target};
 
-const PAGES: [&str; 6] = [
+const PAGES: [&str; 7] = [
     "README.md",
     "docs/getting-started.md",
     "docs/how-to.md",
+    "docs/ci.md",
     "docs/troubleshooting.md",
     "docs/which-tool.md",
     "docs/commands.md",

@@ -95,7 +95,6 @@ fn of_each_kind() -> Sample {
         latency: vec![LatencyLimit::p99(1.0)],
         success_ratio: Some(0.999),
         throughput_per_sec: Some(5000.0),
-        ..Slo::default()
     };
     sample.findings.plan.slo = slo.clone();
     sample.findings.slo = Some(SloCheck {

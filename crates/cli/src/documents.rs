@@ -1,0 +1,236 @@
+//! The documents of a run next to its text: a page, a summary in Markdown, JUnit XML; the flags that ask for them, and where
+//! they go.
+
+use std::env;
+use std::ffi::OsString;
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use plimsoll_analyze::{Findings, timeline};
+use plimsoll_record::Run;
+use plimsoll_report::json::{PageDocument, PageRunDocument};
+use plimsoll_report::{Values, html, junit, markdown};
+
+use crate::args::values;
+use crate::exit::UsageError;
+use crate::files::{Output, Written, refuse_existing};
+
+/// The file that GitHub Actions shows as the summary of a step.
+const STEP_SUMMARY: &str = "GITHUB_STEP_SUMMARY";
+/// Names standard output as a file.
+const STANDARD_OUTPUT: &str = "-";
+
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct DocumentArgs {
+    /// Write a page as well, one file that is read without a network: FILE, or NAME.html next to the run file
+    #[arg(long, value_name = "FILE", num_args = 0..=1, value_parser = values::written_file)]
+    html: Option<Option<PathBuf>>,
+    #[command(flatten)]
+    markdown: MarkdownArgs,
+    /// Write each condition as a test in JUnit XML as well: FILE, or - for standard output in place of the text
+    #[arg(long, value_name = "FILE", value_parser = values::written_file)]
+    junit: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct MarkdownArgs {
+    /// Write a summary in Markdown as well: FILE, - for standard output in place of the text, or without FILE the summary of
+    /// the step in GitHub Actions, and elsewhere NAME.md next to the run file
+    #[arg(long, value_name = "FILE", num_args = 0..=1, value_parser = values::written_file)]
+    markdown: Option<Option<PathBuf>>,
+}
+
+/// The kinds of documents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Html,
+    Markdown,
+    Junit,
+}
+
+impl Kind {
+    fn flag(self) -> &'static str {
+        match self {
+            Self::Html => "--html",
+            Self::Markdown => "--markdown",
+            Self::Junit => "--junit",
+        }
+    }
+
+    fn ending(self) -> &'static str {
+        match self {
+            Self::Html => "html",
+            Self::Markdown => "md",
+            Self::Junit => "xml",
+        }
+    }
+}
+
+/// Where a document goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Place {
+    File {
+        folder: PathBuf,
+        name: String,
+    },
+    /// The summary of a step, which gets it appended.
+    Summary(PathBuf),
+    /// In place of the text.
+    StandardOutput,
+}
+
+/// The folder and the name without its ending for a document that has no file; `None` where nothing else is written.
+pub(crate) type Usual<'a> = Option<(&'a Path, &'a str)>;
+
+impl Place {
+    /// Where a document goes whose flag was given with this file or without any.
+    ///
+    /// # Errors
+    /// When no file is named and there is no usual one, or it cannot get this document.
+    fn new(kind: Kind, file: Option<&Path>, usual: Usual<'_>) -> Result<Self, UsageError> {
+        let Some(file) = file else { return Self::usual(kind, usual) };
+        if file == Path::new(STANDARD_OUTPUT) {
+            return match kind {
+                Kind::Html => Err(UsageError("a page is no text; name a file: --html FILE".to_owned())),
+                Kind::Markdown | Kind::Junit => Ok(Self::StandardOutput),
+            };
+        }
+        let name = file.file_name().map(OsString::from).and_then(|name| name.into_string().ok());
+        let name =
+            name.ok_or_else(|| UsageError(format!("{} {}: name a file", kind.flag(), file.display())))?;
+        let folder = file.parent().filter(|parent| !parent.as_os_str().is_empty());
+        Ok(Self::File { folder: folder.unwrap_or(Path::new(".")).to_owned(), name })
+    }
+
+    fn usual(kind: Kind, usual: Usual<'_>) -> Result<Self, UsageError> {
+        let summary = env::var_os(STEP_SUMMARY).filter(|path| kind == Kind::Markdown && !path.is_empty());
+        if let Some(path) = summary {
+            return Ok(Self::Summary(path.into()));
+        }
+        let (folder, stem) = usual.ok_or_else(|| {
+            let flag = kind.flag();
+            UsageError(format!("nothing else is written, so name the file: {flag} FILE"))
+        })?;
+        Ok(Self::File { folder: folder.to_owned(), name: format!("{stem}.{}", kind.ending()) })
+    }
+
+    /// Writes a document there, once it could be made. Standard output has what was printed.
+    pub(crate) fn write(&self, content: anyhow::Result<String>, force: bool) -> Written {
+        match self {
+            Self::File { folder, name } => {
+                Written::to(folder, content.map(|content| vec![Output::new(name.clone(), content)]), force)
+            }
+            Self::Summary(path) => {
+                let appended = content.and_then(|content| append(path, &content));
+                Written {
+                    paths: appended.is_ok().then(|| path.clone()).into_iter().collect(),
+                    trouble: appended.err(),
+                }
+            }
+            Self::StandardOutput => Written::default(),
+        }
+    }
+}
+
+fn append(path: &Path, content: &str) -> anyhow::Result<()> {
+    let file = fs::OpenOptions::new().append(true).create(true).open(path);
+    file.and_then(|mut file| file.write_all(content.as_bytes()))
+        .with_context(|| format!("could not append to {}, which {STEP_SUMMARY} names", path.display()))
+}
+
+impl MarkdownArgs {
+    /// Where the summary goes, if one is asked for.
+    pub(crate) fn place(&self, usual: Usual<'_>) -> Result<Option<Place>, UsageError> {
+        self.markdown.as_ref().map(|file| Place::new(Kind::Markdown, file.as_deref(), usual)).transpose()
+    }
+}
+
+impl DocumentArgs {
+    /// Where each document goes that is asked for.
+    ///
+    /// # Errors
+    /// When one of them has no place, or two go to standard output.
+    pub(crate) fn documents(&self, usual: Usual<'_>) -> Result<Documents, UsageError> {
+        let page =
+            self.html.as_ref().map(|file| Place::new(Kind::Html, file.as_deref(), usual)).transpose()?;
+        let junit = self.junit.as_ref().map(|file| Place::new(Kind::Junit, Some(file), usual)).transpose()?;
+        let all = [(Kind::Html, page), (Kind::Markdown, self.markdown.place(usual)?), (Kind::Junit, junit)];
+        let documents = Documents(all.into_iter().filter_map(|(kind, place)| Some((kind, place?))).collect());
+        if documents.on_standard_output().count() > 1 {
+            let text = "--markdown - and --junit - both write to standard output; give one of them a file";
+            return Err(UsageError(text.to_owned()));
+        }
+        Ok(documents)
+    }
+}
+
+/// What documents are made of.
+#[derive(Clone, Copy)]
+pub(crate) struct Source<'a> {
+    pub(crate) run: &'a Run,
+    pub(crate) findings: &'a Findings,
+    pub(crate) values: Values,
+    /// Whether a result that is no evidence is a failure.
+    pub(crate) strict: bool,
+}
+
+impl Source<'_> {
+    fn document(self, kind: Kind) -> anyhow::Result<String> {
+        let Self { run, findings, values, strict } = self;
+        Ok(match kind {
+            Kind::Html => {
+                let run = PageRunDocument::new(run, findings, &timeline(run)?, values);
+                html(&PageDocument::new(vec![run]))?
+            }
+            Kind::Markdown => markdown(run, findings, values),
+            Kind::Junit => junit(run, findings, values, strict)?,
+        })
+    }
+}
+
+/// The documents that were asked for.
+#[derive(Debug)]
+pub(crate) struct Documents(Vec<(Kind, Place)>);
+
+impl Documents {
+    fn on_standard_output(&self) -> impl Iterator<Item = Kind> {
+        self.0.iter().filter(|(_, place)| *place == Place::StandardOutput).map(|(kind, _)| *kind)
+    }
+
+    /// Fails if a document goes to standard output and another flag that was given decides what is printed there.
+    pub(crate) fn refuse_second_output(&self, flags: &[(&str, bool)]) -> Result<(), UsageError> {
+        let other = flags.iter().find(|(_, given)| *given);
+        match self.on_standard_output().next().zip(other) {
+            None => Ok(()),
+            Some((kind, (flag, _))) => {
+                let own = kind.flag();
+                Err(UsageError(format!("{own} - and {flag} both write to standard output; write {own} FILE")))
+            }
+        }
+    }
+
+    /// Fails if a file is there already that one of them would replace.
+    pub(crate) fn refuse_existing(&self) -> anyhow::Result<()> {
+        self.0.iter().try_for_each(|(_, place)| match place {
+            Place::File { folder, name } => refuse_existing(folder, std::slice::from_ref(name)),
+            Place::Summary(_) | Place::StandardOutput => Ok(()),
+        })
+    }
+
+    /// The document that is printed in place of the text, if there is one.
+    pub(crate) fn printed(&self, source: Source<'_>) -> anyhow::Result<Option<String>> {
+        self.on_standard_output().next().map(|kind| source.document(kind)).transpose()
+    }
+
+    /// Writes all others.
+    pub(crate) fn write(&self, source: Source<'_>, force: bool) -> Written {
+        let mut written = Written::default();
+        let others = self.0.iter().filter(|(_, place)| *place != Place::StandardOutput);
+        for (kind, place) in others {
+            written.extend(place.write(source.document(*kind), force));
+        }
+        written
+    }
+}
