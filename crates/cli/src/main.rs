@@ -16,6 +16,7 @@ mod files;
 mod git;
 mod html;
 mod progress;
+mod screen;
 mod signals;
 mod terminal;
 

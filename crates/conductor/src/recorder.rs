@@ -92,6 +92,7 @@ impl<'a> RunRecorder<'a> {
 
     pub(crate) fn frame(&mut self, frame: Frame) {
         self.write(|writer| writer.frame(&frame));
+        self.observer.observe(&Progress::Framed(&frame));
         self.run.frames.push(frame);
         let now = self.now();
         if self.committed.is_none_or(|committed| now.since(committed) >= COMMIT_EVERY) {
@@ -102,6 +103,7 @@ impl<'a> RunRecorder<'a> {
 
     pub(crate) fn host_sample(&mut self, sample: HostSample) {
         self.write(|writer| writer.host_sample(&sample));
+        self.observer.observe(&Progress::Sampled(&sample));
         self.run.hosts.push(self.sharing.share(sample));
     }
 

@@ -39,6 +39,7 @@ mod synthetic;
 mod table;
 #[cfg(test)]
 mod timeline;
+#[cfg(test)]
 mod topology;
 #[cfg(test)]
 mod used_up;

@@ -1,7 +1,5 @@
 //! A run over time.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests")]
-
 use plimsoll_analyze::{Timeline, timeline};
 use plimsoll_plan::Slo;
 use plimsoll_record::{Counts, latency_histogram};

@@ -162,4 +162,10 @@ pub(crate) struct KeepArgs {
     /// No progress on standard error
     #[arg(short, long)]
     pub(crate) quiet: bool,
+    /// Show the run on the whole terminal while it goes on: the steps so far, latency, failures, the use of hosts. In a pipe, lines
+    #[arg(long, overrides_with = "no_tui")]
+    pub(crate) tui: bool,
+    /// Show one moving line (the default)
+    #[arg(long)]
+    no_tui: bool,
 }

@@ -1,5 +1,6 @@
 //! The commands that make load: the whole answer, a sweep, one run.
 
+use anyhow::Context as _;
 use plimsoll_analyze::{Findings, analyze};
 use plimsoll_conductor::{Outcome, RunOptions, conduct};
 use plimsoll_experiment::RunStatus;
@@ -81,7 +82,12 @@ fn measure_and(
         tags: keep.tags.tags(),
         ..RunOptions::new(command, env!("CARGO_PKG_VERSION"), &interrupted)
     };
-    let outcome = conduct(asked.plan, options, &mut Display::new(keep.quiet))?;
+    let display = || match keep.tui {
+        true => Display::on_screen(keep.quiet, &interrupted)
+            .context("could not draw to the terminal; leave out --tui"),
+        false => Ok(Display::new(keep.quiet)),
+    };
+    let outcome = conduct(asked.plan, options, &mut display()?)?;
     let findings = analyze(&outcome.run)?;
     let printed = print(&outcome, &findings)?;
     let stem = stem(&outcome, keep);

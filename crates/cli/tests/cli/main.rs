@@ -38,6 +38,7 @@ mod recorded;
 mod run;
 mod same_request;
 mod scenario;
+mod screen;
 mod search;
 mod sweep;
 mod tiers;
