@@ -1,6 +1,7 @@
 //! Progress on standard error: one moving line on a terminal, plain lines in a pipe.
 
 use std::io::{self, IsTerminal};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -10,6 +11,7 @@ use plimsoll_conductor::{Moment, NotTried, Observer, Progress, StepPlan};
 use plimsoll_record::{Address, EventKind, Manifest};
 use plimsoll_report::words;
 use plimsoll_units::{bytes_text, count_text, duration_text, escape_control, grouped, printable};
+use plimsoll_web::LiveMetrics;
 
 use crate::screen::{Screen, level_text};
 use crate::terminal::remark;
@@ -22,6 +24,8 @@ pub(crate) struct Display {
     line: Option<ProgressBar>,
     /// The whole terminal, where it is taken.
     screen: Option<Screen>,
+    /// What scrapers of metrics get.
+    metrics: Option<LiveMetrics>,
     step: Shown,
     /// The highest throughput of the steps so far, requests per second, and its level.
     best: Option<(f64, String)>,
@@ -32,7 +36,7 @@ impl Display {
     pub(crate) fn new(quiet: bool) -> Self {
         let on_terminal = std::io::stderr().is_terminal();
         let line = (on_terminal && !quiet).then(ProgressBar::new_spinner);
-        Self { quiet, line, screen: None, step: Shown::default(), best: None }
+        Self { quiet, line, screen: None, metrics: None, step: Shown::default(), best: None }
     }
 
     /// A display on the whole terminal; as any other where there is none.
@@ -41,6 +45,15 @@ impl Display {
         display.screen = if quiet { None } else { Screen::open(interrupted)? };
         display.line.take_if(|_| display.screen.is_some());
         Ok(display)
+    }
+
+    /// The same, and the metrics of the run at this address.
+    pub(crate) fn with_metrics(mut self, address: Option<SocketAddr>) -> io::Result<Self> {
+        self.metrics = address.map(LiveMetrics::serve).transpose()?;
+        if let Some(metrics) = &self.metrics {
+            self.inform(&format!("metrics at http://{}/metrics", metrics.address()));
+        }
+        Ok(self)
     }
 
     /// A line that stays.
@@ -202,6 +215,9 @@ impl Observer for Display {
     fn observe(&mut self, progress: &Progress<'_>) {
         if let Some(screen) = &mut self.screen {
             screen.observe(progress);
+        }
+        if let Some(metrics) = &self.metrics {
+            metrics.observe(progress);
         }
         match progress {
             Progress::Prepared(manifest) => self.inform(&target_text(manifest)),

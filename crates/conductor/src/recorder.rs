@@ -46,15 +46,7 @@ impl<'a> RunRecorder<'a> {
             Some((_, Err(error))) => (None, Some(error)),
         };
         let origin = RealClock.now();
-        let run = Run {
-            manifest,
-            steps: Vec::new(),
-            frames: Vec::new(),
-            hosts: Vec::new(),
-            events: Vec::new(),
-            profiles: Vec::new(),
-            damage: Vec::new(),
-        };
+        let run = Run::begun(manifest);
         let sharing = Sharing::default();
         Self { run, sharing, file: writer, trouble, observer, origin, committed: None }
     }

@@ -1,5 +1,6 @@
 //! Flags about the request, the limits and the files, shared by the commands that make load.
 
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -168,4 +169,7 @@ pub(crate) struct KeepArgs {
     /// Show one moving line (the default)
     #[arg(long)]
     no_tui: bool,
+    /// Serve the metrics of the run while it goes on, for Prometheus: http://ADDRESS/metrics
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub(crate) metrics: Option<SocketAddr>,
 }

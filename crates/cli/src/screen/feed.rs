@@ -72,15 +72,7 @@ impl Feed {
     fn prepared(&mut self, manifest: &Manifest, board: &mut Board) {
         let plan = plimsoll_plan::Plan::from_json(&manifest.plan);
         board.target = plan.map_or_else(|_| manifest.name.clone(), |plan| plan.target.url);
-        self.run = Some(Run {
-            manifest: manifest.clone(),
-            steps: Vec::new(),
-            frames: Vec::new(),
-            hosts: Vec::new(),
-            events: Vec::new(),
-            profiles: Vec::new(),
-            damage: Vec::new(),
-        });
+        self.run = Some(Run::begun(manifest.clone()));
     }
 
     fn begin(&mut self, level: String, step: &StepPlan, board: &mut Board) {
@@ -146,24 +138,9 @@ impl Feed {
         }
         self.used_ns = now_ns;
         let from_ns = now_ns.saturating_sub(USED_NS);
-        forget(run, from_ns.saturating_sub(USED_NS));
+        run.forget_samples_before(from_ns.saturating_sub(USED_NS));
         board.hosts = bars(run, from_ns, now_ns);
     }
-}
-
-/// Forgets what was sampled before, but for what is sampled once.
-fn forget(run: &mut Run, before_ns: u64) {
-    let hosts = std::mem::take(&mut run.hosts);
-    let (old, mut kept): (Vec<HostSample>, Vec<HostSample>) =
-        hosts.into_iter().partition(|sample| sample.ended_ns < before_ns);
-    let again = |sample: &HostSample| {
-        kept.iter().any(|other| {
-            (&other.host, &other.source, &other.subject) == (&sample.host, &sample.source, &sample.subject)
-        })
-    };
-    let once: Vec<HostSample> = old.into_iter().filter(|sample| !again(sample)).collect();
-    kept.splice(0..0, once);
-    run.hosts = kept;
 }
 
 /// What is used most of each host.

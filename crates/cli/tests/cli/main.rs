@@ -24,6 +24,7 @@ mod http2;
 mod https;
 mod lab;
 mod lab_run;
+mod live;
 mod loss;
 mod mistyped;
 mod network;
