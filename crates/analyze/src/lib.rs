@@ -19,6 +19,7 @@
 //! | `ablation` | what each of several switches costs |
 //! | `history` | the key figures of each of many runs, and where one of them changed |
 //! | `timeline` | the load and the use of hosts over time, for figures and pages |
+//! | `status` | how the run ended |
 //! | `ab` | two services loaded in turn: how much they differ, and how surely |
 //!
 //! `analysis` puts them together; `findings` are the types of what comes out.
@@ -41,6 +42,7 @@ mod production;
 mod proof;
 mod remedy;
 pub mod search;
+mod status;
 mod table;
 mod timeline;
 mod verdict;
@@ -71,6 +73,7 @@ pub use parts::level_to_profile;
 pub use prediction::{UntriedVerdict, plan_proof};
 pub use production::*;
 pub use remedy::failure_advice;
+pub use status::RunStatus;
 pub use table::{
     BreakEven, Ceiling, ColumnDoubt, Conclusion, GuessedColumn, HeldLines, LadderOf, LadderPoint,
     LadderShape, LeftOut, LinePoint, Multiplied, MultipliedRow, PooledTier, RowEnds, RowFinding, RowLadder,

@@ -2,9 +2,9 @@
 
 use std::process::ExitCode;
 
-use plimsoll_analyze::{FleetError, PriceError, WhatIfError};
+use plimsoll_analyze::{FleetError, PriceError, RunStatus, WhatIfError};
 use plimsoll_conductor::ConductError;
-use plimsoll_experiment::{ErrorKind, ExperimentError, MappingError, RunStatus};
+use plimsoll_experiment::{ErrorKind, ExperimentError, MappingError};
 use plimsoll_lab::LabError;
 use plimsoll_plan::PlanError;
 use plimsoll_prometheus::{ClientError, ReadError};

@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use plimsoll_analyze::overload::protection;
-use plimsoll_analyze::{Estimate, Findings, Limit, OverloadClass, Protection, RowRun, Verdict};
+use plimsoll_analyze::{Estimate, Findings, Limit, OverloadClass, Protection, RowRun, RunStatus, Verdict};
 use plimsoll_plan::{Expect, Expected};
 
 use crate::ExperimentError;
 use crate::lab_file::Case;
-use crate::recorded::{RecordedRun, RunStatus};
+use crate::recorded::RecordedRun;
 
 /// How far the size of a pool may be from the expected one, as a ratio of that.
 const SIZE_TOLERANCE: f64 = 0.1;

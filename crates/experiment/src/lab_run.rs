@@ -1,7 +1,7 @@
 //! Runs a lab file: its own plan and its variants.
 
 use plimsoll_analyze::overload::protection;
-use plimsoll_analyze::{Findings, Protection};
+use plimsoll_analyze::{Findings, Protection, RunStatus};
 use plimsoll_lab::Privileges;
 use plimsoll_plan::PlanFile;
 
@@ -10,7 +10,7 @@ use crate::case_outcome::{CaseOutcome, JudgedRun};
 use crate::context::{Progress, RunContext};
 use crate::lab_file::{Case, LabFile};
 use crate::protection::with_settings;
-use crate::recorded::{RecordedRun, RunStatus};
+use crate::recorded::RecordedRun;
 use crate::runner::PlanRunner;
 
 /// A run that is evidence together with others.

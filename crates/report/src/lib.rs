@@ -1,4 +1,4 @@
-//! A run and its findings as text, JSON, tables of numbers and figures.
+//! A run and its findings as text, Markdown, JSON, JUnit XML, tables of numbers and figures.
 //!
 //! Everything here is a pure function of a [`plimsoll_record::Run`] and the [`plimsoll_analyze::Findings`] made from it: no
 //! clock, no terminal, no file. So the report of a stored run is byte for byte what the live run printed.
@@ -13,6 +13,8 @@ pub mod figure;
 pub mod host_view;
 mod html;
 pub mod json;
+mod junit;
+mod markdown;
 mod plan_view;
 mod privacy;
 mod profiled;
@@ -22,6 +24,8 @@ pub mod words;
 
 pub use ab::AbReport;
 pub use html::html;
+pub use junit::junit;
+pub use markdown::{markdown, markdown_of_comparison};
 pub use plan_view::PlanView;
 pub use privacy::{Values, for_figures, shareable_plan};
 pub use profiled::{NoProfile, Order, ProfiledRun};

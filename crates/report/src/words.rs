@@ -18,8 +18,8 @@ mod table_reading;
 pub(crate) mod trend;
 
 use plimsoll_analyze::Verdict;
-use plimsoll_plan::Slo;
-use plimsoll_units::{duration_text, percent_text};
+use plimsoll_plan::{LatencyLimit, Slo};
+use plimsoll_units::{count_text, duration_text, percent_text};
 
 pub use advice::advice;
 pub use claim::paragraph;
@@ -45,9 +45,19 @@ pub(crate) use table_reading::table_reading;
 
 /// Each limit of latency and of failures, such as `p99 ≤ 500 ms`.
 pub(crate) fn limits(slo: &Slo) -> impl Iterator<Item = String> + '_ {
-    let latency =
-        slo.latency.iter().map(|limit| format!("{} ≤ {}", limit.name(), duration_text(limit.limit_ns())));
-    latency.chain(slo.success_ratio.map(|ratio| format!("success ≥ {}", percent_text(ratio))))
+    slo.latency.iter().map(latency_limit).chain(slo.success_ratio.map(success_limit))
+}
+
+pub(crate) fn latency_limit(limit: &LatencyLimit) -> String {
+    format!("{} ≤ {}", limit.name(), duration_text(limit.limit_ns()))
+}
+
+pub(crate) fn success_limit(ratio: f64) -> String {
+    format!("success ≥ {}", percent_text(ratio))
+}
+
+pub(crate) fn throughput_limit(per_sec: f64) -> String {
+    format!("throughput ≥ {} requests/s", count_text(per_sec))
 }
 
 /// `, within p99 ≤ 500 ms and success ≥ 99.95 %`, as far as any was asked for.

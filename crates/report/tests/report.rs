@@ -10,6 +10,7 @@ mod report {
     mod history;
     mod hosts;
     mod page;
+    mod pipelines;
     mod profile;
     mod rows;
     mod run_rows;

@@ -4,9 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::Context as _;
-use plimsoll_analyze::{Findings, analyze};
+use plimsoll_analyze::{Findings, RunStatus, analyze};
 use plimsoll_conductor::{Outcome, RunOptions, conduct};
-use plimsoll_experiment::RunStatus;
 use plimsoll_history::StoreAddress;
 use plimsoll_plan::Plan;
 use plimsoll_record::RunCommand;

@@ -102,7 +102,7 @@ fn no_step_within(url: &str, check: &SloCheck, best: &StepSummary, findings: &Fi
 }
 
 /// Why the target holds nothing; `named` says where the failures are named, if anywhere.
-pub(super) fn nothing_held(findings: &Findings, url: &str, named: &str) -> String {
+pub(crate) fn nothing_held(findings: &Findings, url: &str, named: &str) -> String {
     let ended: u64 = findings.steps.iter().map(|step| step.counts.ended()).sum();
     if ended == 0 {
         return format!("{url}: nothing was measured, no request ended.");
@@ -161,7 +161,8 @@ pub(super) fn only_late(findings: &Findings) -> String {
     }
 }
 
-fn generator_limit(findings: &Findings) -> String {
+/// That the figures are a lower bound, and what held the generator back; empty where they are not.
+pub(crate) fn generator_limit(findings: &Findings) -> String {
     if !findings.lower_bound {
         return String::new();
     }
@@ -171,7 +172,7 @@ fn generator_limit(findings: &Findings) -> String {
 }
 
 /// What to think of a figure whose step did not settle.
-pub(super) fn settled(step: &StepSummary, lower_bound: bool) -> String {
+pub(crate) fn settled(step: &StepSummary, lower_bound: bool) -> String {
     let drift = step.drift.filter(|_| step.steadiness == Steadiness::Moving);
     match drift {
         Some(rose) if rose < 0.0 => format!(

@@ -6,8 +6,8 @@ use plimsoll_analyze::{
 use plimsoll_units::{duration_text, escape_control, grouped, percent_text, significant};
 
 use super::page::Page;
-use super::paragraph::wrapped_to;
-use super::table::{Column, table};
+use super::paragraph::{WIDTH, wrapped_to};
+use super::table::{Column, cells, laid_out};
 use crate::amount::{at_least, connections, half_width, if_known, range};
 
 /// The limits of a comparison of two single runs.
@@ -24,18 +24,28 @@ pub struct Side<'a> {
 
 /// The comparison of two runs, in at most 80 columns.
 pub fn comparison(comparison: &Comparison, candidate: Side<'_>, reference: Side<'_>) -> String {
-    let (a, b) = (escape_control(reference.name), escape_control(candidate.name));
-    let headline = match &comparison.best {
-        Some(best) => best_text(best, &b, &a),
+    let notes = notes(candidate, reference);
+    let notes = notes.map(|note| wrapped_to(Page::DEFAULT_WIDTH, "  ", "  ", &note)).concat();
+    let headline = wrapped_to(Page::DEFAULT_WIDTH, "", "", &headline(comparison, candidate, reference));
+    headline + "\n" + &laid_out(WIDTH, &steps(comparison, [reference.label, candidate.label])) + &notes
+}
+
+/// What the comparison comes to, in a sentence.
+pub(crate) fn headline(comparison: &Comparison, candidate: Side<'_>, reference: Side<'_>) -> String {
+    match &comparison.best {
+        Some(best) => best_text(best, &escape_control(candidate.name), &escape_control(reference.name)),
         None => "The best QPS cannot be compared: one of the two runs has no step with responses.".to_owned(),
-    };
+    }
+}
+
+/// What the columns of the table mean, and the limits of the comparison.
+pub(crate) fn notes(candidate: Side<'_>, reference: Side<'_>) -> [String; 2] {
+    let (a, b) = (escape_control(reference.name), escape_control(candidate.name));
     let (of, to) = (reference.label, candidate.label);
     let sides = format!(
         "{of}: {a}. {to}: {b}. {to} / {of}: the ratio of QPS with its 95 % interval; below 1, {to} serves less."
     );
-    let notes =
-        [sides.as_str(), ONE_PAIR].map(|note| wrapped_to(Page::DEFAULT_WIDTH, "  ", "  ", note)).concat();
-    wrapped_to(Page::DEFAULT_WIDTH, "", "", &headline) + "\n" + &steps(comparison, [of, to]) + &notes
+    [sides, ONE_PAIR.to_owned()]
 }
 
 fn best_text(best: &BestComparison, candidate: &str, reference: &str) -> String {
@@ -56,7 +66,8 @@ pub fn incomparable(against: &[Incomparable]) -> String {
     against.iter().map(|one| wrapped_to(Page::DEFAULT_WIDTH, "! ", "  ", &objection(one))).collect()
 }
 
-fn objection(one: &Incomparable) -> String {
+/// What speaks against comparing two runs, in a sentence.
+pub(crate) fn objection(one: &Incomparable) -> String {
     match one {
         Incomparable::Differs(Setting::Server, old, new) => {
             format!(
@@ -121,7 +132,8 @@ fn differing(setting: Setting) -> &'static str {
 /// What a row has in a column.
 type Cell<'a> = Box<dyn Fn(&ComparisonRow) -> String + 'a>;
 
-fn steps(comparison: &Comparison, labels: [&str; 2]) -> String {
+/// The cells of the table below the names of its columns; `labels` are those of the reference and of the candidate.
+pub(crate) fn steps(comparison: &Comparison, labels: [&str; 2]) -> Vec<Vec<String>> {
     let has = |of: fn(StepOutcome) -> bool| comparison.rows.iter().any(|row| outcomes(row).any(of));
     // A plain table of figures has no percentiles.
     let (time, time_of): (_, fn(StepOutcome) -> String) = match has(|step| step.p99_ns.is_some()) {
@@ -141,7 +153,7 @@ fn steps(comparison: &Comparison, labels: [&str; 2]) -> String {
     columns.push((String::new(), Box::new(|_| String::new())));
     let columns: Vec<Column<'_, ComparisonRow>> =
         columns.iter().map(|(name, cell)| (name.as_str(), &**cell as _)).collect();
-    table(&comparison.rows, &columns)
+    cells(&comparison.rows, &columns)
 }
 
 /// The columns of a figure, of the reference and of the candidate.

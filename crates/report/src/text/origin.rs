@@ -8,6 +8,10 @@ use super::paragraph::{fact, headed, wrapped};
 use crate::amount::{counted, if_known, list, seconds};
 use crate::words;
 
+/// That a run was killed.
+pub(crate) const UNFINISHED: &str =
+    "This run did not finish. The report covers what was recorded until then.";
+
 /// Remarks that change how the figures are read: the run was killed, the target was not warm, or its answers are not
 /// what was meant.
 pub(super) fn remarks(run: &Run, findings: &Findings) -> String {
@@ -16,15 +20,14 @@ pub(super) fn remarks(run: &Run, findings: &Findings) -> String {
 }
 
 /// What of the run file cannot be trusted; the rest of a report is about the rest of the file.
-pub(super) fn damage(run: &Run) -> Option<String> {
+pub(crate) fn damage(run: &Run) -> Option<String> {
     let texts = list(run.damage.iter().map(words::damage), "; ");
     (!run.damage.is_empty()).then(|| format!("damaged: {texts}. What follows is of the rest."))
 }
 
 /// The same, each as it is.
 pub(super) fn remark_texts(run: &Run, findings: &Findings) -> impl Iterator<Item = String> {
-    let unsealed = "This run did not finish. The report covers what was recorded until then.".to_owned();
-    let unsealed = (!run.manifest.sealed).then_some(unsealed);
+    let unsealed = (!run.manifest.sealed).then(|| UNFINISHED.to_owned());
     let cold = run.events.iter().find(|event| event.kind == EventKind::NotWarm).map(|event| {
         let said = escape_control(&event.text);
         format!("The target was {said}. It may have become faster during the steps; use a longer warm-up.")
@@ -67,7 +70,7 @@ pub(super) fn events(run: &Run) -> String {
 }
 
 /// Without the remedy of a failure, which the block of failures has.
-fn in_words(event: &Event) -> String {
+pub(crate) fn in_words(event: &Event) -> String {
     event.failure.map_or_else(|| event.text.clone(), words::failure_name)
 }
 
@@ -124,7 +127,8 @@ fn protocol(run: &Run) -> String {
     escape_control(&format!("{}{tls}; driven by {}", manifest.protocol, manifest.driver))
 }
 
-fn machine(run: &Run) -> String {
+/// The machine that made the load, and the version of Plimsoll.
+pub(crate) fn machine(run: &Run) -> String {
     let machine = &run.manifest.machine;
     let limits = &machine.limits;
     let text = format!(

@@ -5,8 +5,8 @@ use plimsoll_analyze::{Findings, Onset, Overload, OverloadPhase, OverloadStep};
 use plimsoll_units::{count_text, duration_text, escape_control, grouped, share_text};
 
 use super::page::Page;
-use super::paragraph::{blocks, headed, point, wrapped};
-use super::table::{Column, table};
+use super::paragraph::{WIDTH, blocks, headed, point, wrapped};
+use super::table::{Column, cells, laid_out, table};
 use crate::amount::{if_known, percentile, range, ratio, seconds, span};
 use crate::words;
 
@@ -57,6 +57,11 @@ impl Row {
 
 /// Goodput against offered load, a line for each overload.
 pub(super) fn short_table(overload: &Overload) -> String {
+    laid_out(WIDTH, &short_cells(overload))
+}
+
+/// The cells of that table below the names of its columns.
+pub(crate) fn short_cells(overload: &Overload) -> Vec<Vec<String>> {
     let reference = overload.reference.as_ref().map(Row::reference);
     let rows: Vec<Row> = reference.into_iter().chain(overload.steps.iter().map(Row::overload)).collect();
     let most = rows.iter().map(|row| row.goodput).fold(0.0, f64::max);
@@ -70,7 +75,7 @@ pub(super) fn short_table(overload: &Overload) -> String {
         ("p99", &|row| row.p99.clone()),
         ("back after", &|row| row.back.clone()),
     ];
-    table(&rows, &columns)
+    cells(&rows, &columns)
 }
 
 /// A bar of this part of the longest, to an eighth of a column.
@@ -82,7 +87,7 @@ fn bar(part: f64) -> String {
 }
 
 /// What goodput counts, and when users give up.
-pub(super) fn meaning(findings: &Findings, overload: &Overload) -> String {
+pub(crate) fn meaning(findings: &Findings, overload: &Overload) -> String {
     let timeout = span(findings.plan.generator.timeout);
     match overload.limit_ms {
         Some(ms) => format!(
@@ -95,12 +100,16 @@ pub(super) fn meaning(findings: &Findings, overload: &Overload) -> String {
 
 /// The limits that protect the target, and the command that gives them as settings; `None` where no rate is known to hold.
 pub(super) fn limits(findings: &Findings, page: &Page) -> Option<String> {
-    let limits = protection(findings)?;
+    let limits = protecting(findings)?;
     let run = page.run_name.as_ref().map_or_else(|| "last".to_owned(), Clone::clone);
     Some(format!(
-        "To protect it, {}. As settings: plimsoll report {run} --snippet nginx (or envoy, haproxy, resilience4j, grpc).",
-        words::limits_text(&limits)
+        "{limits} As settings: plimsoll report {run} --snippet nginx (or envoy, haproxy, resilience4j, grpc)."
     ))
+}
+
+/// The limits alone.
+pub(crate) fn protecting(findings: &Findings) -> Option<String> {
+    protection(findings).map(|limits| format!("To protect it, {}.", words::limits_text(&limits)))
 }
 
 /// Everything about overloads; empty without any.
@@ -109,9 +118,7 @@ pub(super) fn block(findings: &Findings) -> String {
     let url = escape_control(&findings.plan.target.url);
     let verdict = wrapped("", "", &format!("{url} {}", words::overload_verdict(overload)));
     let ramp = if_known(words::ramp_text(overload), |text| point(&text));
-    let limits = if_known(protection(findings), |limits| {
-        point(&format!("To protect it, {}.", words::limits_text(&limits)))
-    });
+    let limits = if_known(protecting(findings), |text| point(&text));
     let lines = verdict + &point(&meaning(findings, overload)) + &ramp + &limits;
     blocks([headed("Overload", lines), settled(overload), before_and_after(overload)])
 }

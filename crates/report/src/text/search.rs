@@ -6,11 +6,13 @@ use plimsoll_analyze::{Breach, Drift, Findings, RateSearch, SearchEnd, TrialOutc
 use plimsoll_plan::Load;
 use plimsoll_units::{count_text, duration_text, share_text};
 
-use super::paragraph::headed;
-use super::table::table;
+use super::paragraph::{WIDTH, headed};
+use super::table::{cells, laid_out};
 use crate::amount::{list, percentile, ratio, seconds};
 use crate::words;
 
+/// The heading of the trials.
+pub(crate) const TRIALS: &str = "Search, in the order of the trials";
 /// An interval that a longer search would narrow.
 const WIDE: f64 = 0.03;
 /// The budget to narrow it, at least.
@@ -99,9 +101,9 @@ fn precision(findings: &Findings, search: &RateSearch, (held, broken): (f64, f64
     let steps = findings.steps.iter().chain(search.trials.iter().map(|trial| &trial.step));
     let loaded = seconds(steps.map(|step| step.measured_sec).sum());
     let once = if is_unfinished { ", and not both were tried twice" } else { "" };
-    let more = duration_text((2 * *budget).max(LONGER).as_secs_f64() * 1e9);
+    let more_min = (2 * *budget).max(LONGER).as_secs().div_ceil(60);
     format!(
-        " After {loaded} of load the two differ by {}{once}; --budget {more} narrows that.",
+        " After {loaded} of load the two differ by {}{once}; --budget {more_min}m narrows that.",
         share_text(gap)
     )
 }
@@ -117,10 +119,15 @@ fn why_no_more(end: SearchEnd) -> &'static str {
 
 /// Every trial in a line; empty without a search.
 pub(super) fn block(findings: &Findings) -> String {
-    let Some(search) = &findings.search else { return String::new() };
+    headed(TRIALS, laid_out(WIDTH, &trials(findings)))
+}
+
+/// The cells of the trials below their names; empty without a search.
+pub(crate) fn trials(findings: &Findings) -> Vec<Vec<String>> {
+    let Some(search) = &findings.search else { return Vec::new() };
     let rate = |trial: &&TrialSummary| trial.step.rate_per_sec.map_or_else(String::new, count_text);
     let trials: Vec<&TrialSummary> = search.trials.iter().collect();
-    let lines = table(
+    cells(
         &trials,
         &[
             ("rate", &rate),
@@ -131,8 +138,7 @@ pub(super) fn block(findings: &Findings) -> String {
             ("success", &|trial| ratio(trial.step.success_ratio)),
             ("outcome", &|trial| outcome(trial)),
         ],
-    );
-    headed("Search, in the order of the trials", lines)
+    )
 }
 
 fn outcome(trial: &TrialSummary) -> String {

@@ -8,6 +8,11 @@ mod next;
 mod overload;
 mod sentences;
 
+pub(crate) use self::headline::{conditions, sentences as headline};
+pub(crate) use self::ladder::{cells as ladder_cells, has_unknown};
+pub(crate) use self::level::{facts, request_cells, rest, window_cells};
+pub(crate) use self::next::advised;
+
 use plimsoll_analyze::{Confidence, Excluded, Findings, Limit, Place, ProofOutcome, Steadiness, StepSummary};
 use plimsoll_plan::Load;
 use plimsoll_record::{ProfileOutcome, Run, RunCommand};
@@ -28,7 +33,7 @@ const VERDICT_LINES: usize = 4;
 const REMARK_LINES: usize = 2;
 const MAX_REMARKS: usize = 2;
 /// What explains `n/k` in the table.
-const NOT_KNOWN: &str = "  n/k: not known, too few requests ended (p99 needs 299 of them).\n";
+pub(crate) const NOT_KNOWN: &str = "n/k: not known, too few requests ended (p99 needs 299 of them).";
 /// Steps of the ladder that are shown at least, where there are so many.
 const MIN_STEPS: usize = 3;
 
@@ -54,7 +59,8 @@ pub fn short(run: &Run, findings: &Findings, page: &Page) -> String {
             };
             let unknown = ladder::has_unknown(findings, rows);
             let rows = if unknown && rows > MIN_STEPS { rows - 1 } else { rows };
-            ladder::ladder(findings, page, rows) + if unknown { NOT_KNOWN } else { "" }
+            ladder::ladder(findings, page, rows)
+                + &if unknown { format!("  {NOT_KNOWN}\n") } else { String::new() }
         }
     };
     let parts = [head, verdict, body + &tail];
@@ -100,6 +106,13 @@ pub(crate) fn verdict_in_short(findings: &Findings) -> String {
 
 /// What limits the target, how certain that is, and why it is not the load generator.
 fn verdict_of(run: &Run, findings: &Findings, page: &Page) -> String {
+    let (label, said) = verdict_parts(run, findings);
+    let text = sentences_in(page, VERDICT_LINES, &format!("{label} {said}"), "  ");
+    page.paint_part(Ink::Strong, &label, &text)
+}
+
+/// The label of the verdict with how certain it is, and its sentences.
+pub(crate) fn verdict_parts(run: &Run, findings: &Findings) -> (String, String) {
     let verdict = &findings.verdict;
     let label = match confidence(findings) {
         Some(confidence) => format!("Verdict ({confidence}):"),
@@ -109,8 +122,7 @@ fn verdict_of(run: &Run, findings: &Findings, page: &Page) -> String {
     let generator = verdict.excluded.iter().find(|excluded| matches!(excluded, Excluded::Generator(_)));
     let generator = generator.filter(|_| verdict.limit != Limit::Unknown).map(words::not_the_limit);
     let generator = generator.map(|text| format!(" Not {text}.")).unwrap_or_default();
-    let text = sentences_in(page, VERDICT_LINES, &format!("{label} {said}{generator}"), "  ");
-    page.paint_part(Ink::Strong, &label, &text)
+    (label, said + &generator)
 }
 
 /// How certain a verdict is; `None` for one that names nothing.
@@ -129,8 +141,16 @@ fn confidence(findings: &Findings) -> Option<&'static str> {
     }
 }
 
-/// What changes how the figures are read, the most important first.
+/// What changes how the figures are read, as far as there is room.
 fn remarks(run: &Run, findings: &Findings, page: &Page) -> String {
+    let shown = remark_texts(run, findings)
+        .take(MAX_REMARKS)
+        .map(|text| sentences_in(page, REMARK_LINES, &format!("! {text}"), "  "));
+    shown.map(|text| page.paint_lines(Ink::Doubt, &text)).collect()
+}
+
+/// What changes how the figures are read, the most important first.
+pub(crate) fn remark_texts(run: &Run, findings: &Findings) -> impl Iterator<Item = String> {
     // Where the interval is only wide, the first line has it.
     let is_unsettled = |step: &&StepSummary| step.counts.ok > 0 && step.steadiness != Steadiness::Wide;
     let settled = chosen_step(findings)
@@ -140,11 +160,7 @@ fn remarks(run: &Run, findings: &Findings, page: &Page) -> String {
     let unobserved = findings.verdict.excluded.iter();
     let unobserved = unobserved.filter(|excluded| matches!(excluded, Excluded::Unobserved { .. }));
     let unobserved = unobserved.map(|excluded| words::not_the_limit(excluded) + ".");
-    let all =
-        origin::remark_texts(run, findings).chain(failures::chief(findings)).chain(settled).chain(unobserved);
-    let shown =
-        all.take(MAX_REMARKS).map(|text| sentences_in(page, REMARK_LINES, &format!("! {text}"), "  "));
-    shown.map(|text| page.paint_lines(Ink::Doubt, &text)).collect()
+    origin::remark_texts(run, findings).chain(failures::chief(findings)).chain(settled).chain(unobserved)
 }
 
 /// Where the rest is read.

@@ -6,23 +6,29 @@ use plimsoll_units::{count_text, duration_text, percent_text};
 
 use super::paragraph::{headed, wrapped};
 use crate::amount::{at_least, counted, load_of, percentile, ratio};
+use crate::words;
 
 /// Each condition with whether it held, the measured value and its limit; empty without an SLO.
 pub(super) fn block(findings: &Findings) -> String {
     let Some((step, conditions)) = conditions(findings) else { return String::new() };
     let lines = conditions.iter().map(|condition| {
         let doubt = match condition.held {
-            Held::Unknown => ", not known: too little was measured to decide",
-            Held::Yes | Held::No => "",
+            Held::Unknown => format!(", {DOUBT}"),
+            Held::Yes | Held::No => String::new(),
         };
         wrapped("  ", "    ", &format!("{} {}{doubt}", sign(condition.held), condition.text()))
     });
     headed(&format!("SLO at {}", load_of(step)), lines.collect())
 }
 
+/// Why a condition is not known to hold or to be broken.
+pub(crate) const DOUBT: &str = "not known: too little was measured to decide";
+
 /// A condition and what came of it.
-pub(super) struct Condition {
-    pub(super) held: Held,
+pub(crate) struct Condition {
+    pub(crate) held: Held,
+    /// What it asks for, the same in every run: `p99 ≤ 500 ms`.
+    pub(crate) name: String,
     seen: String,
     /// How many requests it was seen over.
     over: String,
@@ -30,17 +36,18 @@ pub(super) struct Condition {
 }
 
 impl Condition {
-    fn text(&self) -> String {
+    /// The measured value with its limit, and how many requests it was measured over.
+    pub(crate) fn text(&self) -> String {
         format!("{}{} ({})", self.seen, self.over, self.limit)
     }
 
-    pub(super) fn short_text(&self) -> String {
+    pub(crate) fn short_text(&self) -> String {
         format!("{} ({})", self.seen, self.limit)
     }
 }
 
 /// The step that was judged, and each condition; `None` without an SLO or a step.
-pub(super) fn conditions(findings: &Findings) -> Option<(&StepSummary, Vec<Condition>)> {
+pub(crate) fn conditions(findings: &Findings) -> Option<(&StepSummary, Vec<Condition>)> {
     let check = findings.slo.as_ref()?;
     let step = judged_step(findings, check)?;
     let others = [success(check, step), throughput(findings, check)];
@@ -122,25 +129,28 @@ fn held(is_met: Option<bool>) -> Held {
 fn latency<'a>(check: &'a SloCheck, step: &'a StepSummary) -> impl Iterator<Item = Condition> + 'a {
     let limits = check.slo.latency.iter().zip(&step.limited).zip(&check.latency);
     limits.map(|((limit, seen), held)| {
-        let name = limit.name();
+        let percent = limit.name();
         let seen = match (held, seen.ns) {
-            (Held::No, None) => format!("{name} above its limit"),
-            _ => format!("{name} {}", percentile(*seen)),
+            (Held::No, None) => format!("{percent} above its limit"),
+            _ => format!("{percent} {}", percentile(*seen)),
         };
+        let name = words::latency_limit(limit);
         let limit = format!("limit {}", duration_text(limit.limit_ns()));
-        Condition { held: *held, seen, over: String::new(), limit }
+        Condition { held: *held, name, seen, over: String::new(), limit }
     })
 }
 
 fn success(check: &SloCheck, step: &StepSummary) -> Option<Condition> {
-    let limit = format!("at least {}", percent_text(check.slo.success_ratio?));
+    let least = check.slo.success_ratio?;
+    let limit = format!("at least {}", percent_text(least));
     let seen = format!("success {}", ratio(step.success_ratio));
     let over = format!(" of {}", counted(step.counts.ended(), "request"));
-    Some(Condition { held: check.success, seen, over, limit })
+    Some(Condition { held: check.success, name: words::success_limit(least), seen, over, limit })
 }
 
 fn throughput(findings: &Findings, check: &SloCheck) -> Option<Condition> {
-    let limit = format!("at least {}", count_text(check.slo.throughput_per_sec?));
+    let least = check.slo.throughput_per_sec?;
+    let limit = format!("at least {}", count_text(least));
     let seen = match check.throughput_within {
         Some(within) => {
             format!("{} requests/s within the others", at_least(within.value, findings.lower_bound))
@@ -148,5 +158,6 @@ fn throughput(findings: &Findings, check: &SloCheck) -> Option<Condition> {
         None => "no step within the others".to_owned(),
     };
     let seen = format!("throughput: {seen}");
-    Some(Condition { held: check.throughput, seen, over: String::new(), limit })
+    let name = words::throughput_limit(least);
+    Some(Condition { held: check.throughput, name, seen, over: String::new(), limit })
 }

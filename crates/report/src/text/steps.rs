@@ -48,7 +48,7 @@ pub(super) fn steps(findings: &Findings) -> String {
 }
 
 /// A line for each step that was not run.
-pub(super) fn not_run(findings: &Findings) -> String {
+pub(crate) fn not_run(findings: &Findings) -> String {
     let line = |step: &NotRun| {
         let resource = match step.allowed.resource {
             ConnectionResource::Descriptors => "descriptors",

@@ -16,11 +16,21 @@ pub(super) fn table<T>(rows: &[T], columns: &[Column<'_, T>]) -> String {
 
 /// The same on a page of so many columns.
 pub(super) fn table_within<T>(page: usize, rows: &[T], columns: &[Column<'_, T>]) -> String {
+    laid_out(page, &cells(rows, columns))
+}
+
+/// The names of the columns, then the cells of each row.
+pub(super) fn cells<T>(rows: &[T], columns: &[Column<'_, T>]) -> Vec<Vec<String>> {
     let header = columns.iter().map(|(name, _)| (*name).to_owned()).collect();
     let cells = |row: &T| columns.iter().map(|(_, cell)| cell(row)).collect();
-    let lines: Vec<Vec<String>> = std::iter::once(header).chain(rows.iter().map(cells)).collect();
+    std::iter::once(header).chain(rows.iter().map(cells)).collect()
+}
+
+/// Such lines of cells on a page of so many columns.
+pub(super) fn laid_out(page: usize, lines: &[Vec<String>]) -> String {
     let widest = |column: usize| lines.iter().map(|cells| width(&cells[column])).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..columns.len() - 1).map(widest).collect();
+    let columns = lines.first().map_or(0, Vec::len).saturating_sub(1);
+    let widths: Vec<usize> = (0..columns).map(widest).collect();
     lines.iter().map(|cells| line(cells, &widths, page)).collect()
 }
 

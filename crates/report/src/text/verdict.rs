@@ -9,6 +9,9 @@ use super::paragraph::{advice, headed, point, wrapped};
 use crate::amount::list;
 use crate::words;
 
+/// The heading of what the verdict rules out.
+pub(crate) const RULED_OUT: &str = "Ruled out";
+
 /// The verdict in a sentence or two, and the advice.
 pub(super) fn limit(run: &Run, findings: &Findings) -> String {
     let paragraph = words::paragraph(&findings.verdict);
@@ -66,12 +69,23 @@ pub(super) fn is_watched(run: &Run) -> bool {
 
 /// What the verdict rests on, and what it rules out.
 pub(super) fn evidence(findings: &Findings) -> String {
-    let excluded = words::excluded(&findings.verdict);
-    let excluded = excluded.iter().map(|line| point(&escape_control(line))).collect();
-    evidence_of(&findings.verdict) + &headed("Ruled out", excluded)
+    let points = |lines: Vec<String>| lines.iter().map(|line| point(line)).collect();
+    let verdict = &findings.verdict;
+    headed(&evidence_heading(verdict), points(evidence_rows(verdict)))
+        + &headed(RULED_OUT, points(ruled_out(verdict)))
 }
 
-fn evidence_of(verdict: &Verdict) -> String {
+/// What the verdict rests on, a row each.
+pub(crate) fn evidence_rows(verdict: &Verdict) -> Vec<String> {
+    verdict.evidence.iter().map(row_text).collect()
+}
+
+/// What the verdict rules out, a row each.
+pub(crate) fn ruled_out(verdict: &Verdict) -> Vec<String> {
+    words::excluded(verdict).iter().map(|line| escape_control(line)).collect()
+}
+
+pub(crate) fn evidence_heading(verdict: &Verdict) -> String {
     let withdrawn = verdict.proof().is_some_and(|proof| proof.outcome == ProofOutcome::Withdrawn);
     let basis = match verdict.confidence {
         _ if withdrawn => "withdrawn: raising it did not move throughput as predicted",
@@ -80,7 +94,7 @@ fn evidence_of(verdict: &Verdict) -> String {
         Confidence::Inferred => "inferred, by elimination",
         Confidence::Unknown => "too little is known for a verdict",
     };
-    headed(&format!("Evidence ({basis})"), verdict.evidence.iter().map(|row| point(&row_text(row))).collect())
+    format!("Evidence ({basis})")
 }
 
 fn row_text(row: &Evidence) -> String {

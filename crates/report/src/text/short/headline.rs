@@ -7,13 +7,14 @@ use plimsoll_units::{escape_control, percent_text};
 use crate::amount::{chosen_step, if_known, load_of, mean, throughput, unfinished};
 use crate::text::page::{Ink, Page};
 use crate::text::paragraph::{cut, width, wrapped_to};
+use crate::text::slo::Condition;
 use crate::text::{claim, search, slo};
 use crate::words;
 
 /// What the target holds, the whole first sentence in bold, and the conditions.
 pub(super) fn headline(findings: &Findings, page: &Page) -> String {
     let url = cut(&escape_control(&findings.plan.target.url), page.width);
-    let text = held(findings, &url) + &claim::target_lost(findings) + &lower_bound(findings);
+    let text = sentences(findings, &url);
     // A URL stands on a line of its own where not all of it fits one.
     let lines = match text.strip_prefix(&url).filter(|_| width(&text) > page.width) {
         Some(rest) => {
@@ -21,7 +22,12 @@ pub(super) fn headline(findings: &Findings, page: &Page) -> String {
         }
         None => wrapped_to(page.width, "", "", &text),
     };
-    page.paint_lines(Ink::Strong, &lines) + &conditions(findings, page)
+    page.paint_lines(Ink::Strong, &lines) + &condition_lines(findings, page)
+}
+
+/// What the target of this URL holds.
+pub(crate) fn sentences(findings: &Findings, url: &str) -> String {
+    held(findings, url) + &claim::target_lost(findings) + &lower_bound(findings)
 }
 
 fn held(findings: &Findings, url: &str) -> String {
@@ -92,9 +98,9 @@ fn lower_bound(findings: &Findings) -> String {
     format!(" That is a lower bound (≥), the load generator was held back{reason}.")
 }
 
-/// The conditions in one line where they fit, else a line each.
-fn conditions(findings: &Findings, page: &Page) -> String {
-    let Some((judged, mut conditions)) = slo::conditions(findings) else { return String::new() };
+/// The conditions at the load that the sentences speak of; none at a load at which nothing succeeded.
+pub(crate) fn conditions(findings: &Findings) -> Vec<Condition> {
+    let Some((judged, mut conditions)) = slo::conditions(findings) else { return Vec::new() };
     // Without a step within the conditions those of the first line's step are shown; a target that serves nothing has none.
     let chosen = chosen_step(findings).filter(|step| step.counts.ok > 0);
     let found = findings.search.as_ref().and_then(RateSearch::best).map(|trial| &trial.step);
@@ -104,15 +110,20 @@ fn conditions(findings: &Findings, page: &Page) -> String {
         conditions = slo::conditions_at(&check.slo, step);
         conditions.extend(throughput);
     }
-    if step.counts.ok == 0 {
-        return String::new();
-    }
-    let parts: Vec<(Held, String)> = conditions
+    if step.counts.ok == 0 { Vec::new() } else { conditions }
+}
+
+/// The conditions in one line where they fit, else a line each.
+fn condition_lines(findings: &Findings, page: &Page) -> String {
+    let parts: Vec<(Held, String)> = conditions(findings)
         .iter()
         .map(|condition| {
             (condition.held, format!("{} {}", slo::sign(condition.held), condition.short_text()))
         })
         .collect();
+    if parts.is_empty() {
+        return String::new();
+    }
     let line: String = parts.iter().map(|(_, part)| format!("  {part}")).collect();
     if width(&line) <= page.width {
         return parts.iter().fold(line, |line, (held, _)| painted(*held, &line, page)) + "\n";

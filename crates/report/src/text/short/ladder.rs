@@ -111,7 +111,7 @@ impl Table<'_> {
             .collect();
         let numbers = self.widths.iter().map(|width| width + GAP.len()).sum::<usize>();
         let room = self.page.width.saturating_sub(numbers + self.bar + GAP.len());
-        let note = self.note(step, room);
+        let note = note(self.findings, step, room);
         let note = if self.is_marked(step) { self.page.paint(Ink::Strong, &note) } else { note };
         let bar = self.bar_of(step);
         let pad = if note.is_empty() { 0 } else { self.bar.saturating_sub(width(&bar)) };
@@ -148,23 +148,38 @@ impl Table<'_> {
     fn is_marked(&self, step: &StepSummary) -> bool {
         is_best(self.findings, step) || is_sweet_spot(self.findings, step)
     }
+}
 
-    /// The marks of a step, and a remark where there is room for it.
-    fn note(&self, step: &StepSummary, room: usize) -> String {
-        let best = is_best(self.findings, step).then(|| "best".to_owned());
-        let sweet_spot = is_sweet_spot(self.findings, step).then(|| "sweet spot".to_owned());
-        let marks = list(best.into_iter().chain(sweet_spot), ", ");
-        let Some(remark) = steps::chief_remark(&self.findings.plan, step) else { return marks };
-        if marks.is_empty() {
-            return cut(&remark, room);
-        }
-        let both = format!("{marks}, {remark}");
-        if width(&both) <= room { both } else { marks }
+/// The marks of a step, and a remark where there is room for it.
+fn note(findings: &Findings, step: &StepSummary, room: usize) -> String {
+    let best = is_best(findings, step).then(|| "best".to_owned());
+    let sweet_spot = is_sweet_spot(findings, step).then(|| "sweet spot".to_owned());
+    let marks = list(best.into_iter().chain(sweet_spot), ", ");
+    let Some(remark) = steps::chief_remark(&findings.plan, step) else { return marks };
+    if marks.is_empty() {
+        return cut(&remark, room);
     }
+    let both = format!("{marks}, {remark}");
+    if width(&both) <= room { both } else { marks }
+}
+
+/// The cells of the table below the names of its columns, without bars; empty without steps.
+pub(crate) fn cells(findings: &Findings, max_rows: usize) -> Vec<Vec<String>> {
+    let steps = selected(findings, max_rows);
+    if steps.is_empty() {
+        return Vec::new();
+    }
+    let columns = columns(findings);
+    let names = columns.iter().map(|(name, _)| (*name).to_owned()).chain([String::new()]).collect();
+    let row = |step: &&StepSummary| {
+        let note = note(findings, step, usize::MAX);
+        columns.iter().map(|(_, cell)| cell(step)).chain([note]).collect()
+    };
+    std::iter::once(names).chain(steps.iter().map(row)).collect()
 }
 
 /// True if the table shows a value that is not known.
-pub(super) fn has_unknown(findings: &Findings, max_rows: usize) -> bool {
+pub(crate) fn has_unknown(findings: &Findings, max_rows: usize) -> bool {
     let columns = columns(findings);
     selected(findings, max_rows).iter().any(|step| columns.iter().any(|(_, cell)| cell(step) == NOT_KNOWN))
 }

@@ -5,8 +5,8 @@ use plimsoll_units::{bytes_text, count_text, duration_text, escape_control, grou
 
 use crate::amount::{at_least, bound, counted, list, percentile, seconds};
 use crate::text::page::Page;
-use crate::text::paragraph::{cut, wrapped_to};
-use crate::text::table::{Column, table};
+use crate::text::paragraph::{WIDTH, cut, wrapped_to};
+use crate::text::table::{Column, cells, laid_out};
 
 /// Requests and windows over time that are shown at most, the first ones.
 const MAX_ROWS: usize = 8;
@@ -14,13 +14,16 @@ const MAX_ROWS: usize = 8;
 pub(super) fn level(findings: &Findings, page: &Page) -> String {
     let Some(step) = findings.steps.first() else { return String::new() };
     let line =
-        |name: &str, text: String| wrapped_to(page.width, &format!("{name:<10}"), &" ".repeat(10), &text);
-    let mut lines = line("requests", requests(step));
-    if step.latency.count > 0 {
-        lines += &line("latency", latency(step));
-    }
-    lines += &line("received", received(step, findings.lower_bound));
+        |(name, text): (&str, String)| wrapped_to(page.width, &format!("{name:<10}"), &" ".repeat(10), &text);
+    let lines: String = facts(step, findings.lower_bound).into_iter().map(line).collect();
     lines + &each_request(step, page) + &windows(step)
+}
+
+/// The figures of a level, each with its name.
+pub(crate) fn facts(step: &StepSummary, lower_bound: bool) -> Vec<(&'static str, String)> {
+    let latency = (step.latency.count > 0).then(|| ("latency", latency(step)));
+    let requests = [("requests", requests(step))].into_iter();
+    requests.chain(latency).chain([("received", received(step, lower_bound))]).collect()
 }
 
 fn requests(step: &StepSummary) -> String {
@@ -59,12 +62,14 @@ fn received(step: &StepSummary, lower_bound: bool) -> String {
 
 /// A row for each request of a plan with several.
 fn each_request(step: &StepSummary, page: &Page) -> String {
-    if step.requests.is_empty() {
-        return String::new();
-    }
-    let lower_bound = !step.generator.healthy();
     // What is left of the line by the figures before it.
     let room = page.width.saturating_sub(50);
+    below(&request_cells(step, room), step.requests.len(), "request")
+}
+
+/// The cells of the first requests of a plan with several, whose names have at most so many columns; empty for a plan with one.
+pub(crate) fn request_cells(step: &StepSummary, room: usize) -> Vec<Vec<String>> {
+    let lower_bound = !step.generator.healthy();
     let columns: [Column<'_, RequestSummary>; 5] = [
         ("QPS", &|request| at_least(request.throughput_per_sec, lower_bound)),
         ("failed", &|request| grouped(request.counts.failed.total())),
@@ -72,15 +77,16 @@ fn each_request(step: &StepSummary, page: &Page) -> String {
         ("p99", &|request| percentile(request.latency.p99)),
         ("request", &|request| cut(&escape_control(&request.name), room)),
     ];
-    format!("\n{}", table(&step.requests[..step.requests.len().min(MAX_ROWS)], &columns))
-        + &rest(step.requests.len(), "request")
+    first(&step.requests, &columns)
 }
 
 /// A row for each window of a rate that changes.
 fn windows(step: &StepSummary) -> String {
-    if step.ramp_windows.is_empty() {
-        return String::new();
-    }
+    below(&window_cells(step), step.ramp_windows.len(), "window")
+}
+
+/// The cells of the first windows of a rate that changes; empty for one that does not.
+pub(crate) fn window_cells(step: &StepSummary) -> Vec<Vec<String>> {
     let lower_bound = !step.generator.healthy();
     let columns: [Column<'_, RampWindow>; 5] = [
         ("from", &|window| format!("{} s", significant(window.began_sec))),
@@ -89,13 +95,28 @@ fn windows(step: &StepSummary) -> String {
         ("p99", &|window| percentile(window.latency.p99)),
         ("waiting", &|window| grouped(window.backlog)),
     ];
-    format!("\n{}", table(&step.ramp_windows[..step.ramp_windows.len().min(MAX_ROWS)], &columns))
-        + &rest(step.ramp_windows.len(), "window")
+    first(&step.ramp_windows, &columns)
 }
 
-fn rest(count: usize, noun: &str) -> String {
+/// The cells of the first rows; empty without any.
+fn first<T>(rows: &[T], columns: &[Column<'_, T>]) -> Vec<Vec<String>> {
+    if rows.is_empty() { Vec::new() } else { cells(&rows[..rows.len().min(MAX_ROWS)], columns) }
+}
+
+/// A table after an empty line, and how many rows it leaves out.
+fn below(cells: &[Vec<String>], count: usize, noun: &str) -> String {
+    if cells.is_empty() {
+        return String::new();
+    }
+    let rest = rest(count, noun);
+    let rest = if rest.is_empty() { rest } else { rest + "\n" };
+    format!("\n{}{rest}", laid_out(WIDTH, cells))
+}
+
+/// How many rows are left out; empty if none is.
+pub(crate) fn rest(count: usize, noun: &str) -> String {
     match count.saturating_sub(MAX_ROWS) {
         0 => String::new(),
-        more => format!("… and {}\n", counted(more as u64, &format!("more {noun}"))),
+        more => format!("… and {}", counted(more as u64, &format!("more {noun}"))),
     }
 }

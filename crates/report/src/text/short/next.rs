@@ -21,8 +21,7 @@ const ADVICE_LINES: usize = 2;
 /// The first advice and a command, under `Next:`.
 pub(super) fn next(run: &Run, findings: &Findings, page: &Page) -> String {
     const LABEL: &str = "Next:";
-    let advised = too_slow(findings).or_else(|| words::advice(&findings.verdict).into_iter().next());
-    let advised = advised.map(|text| escape_control(&text));
+    let advised = advised(findings);
     let command = command(run, findings, page);
     let text = match advised {
         Some(advice) => sentences_in(page, ADVICE_LINES, &format!("{LABEL} {advice}"), INDENT),
@@ -32,6 +31,12 @@ pub(super) fn next(run: &Run, findings: &Findings, page: &Page) -> String {
     let first = if text.is_empty() { format!("{LABEL} ") } else { INDENT.to_owned() };
     let command = command.map(|command| wrapped_to(page.width, &first, INDENT, &command)).unwrap_or_default();
     page.paint_part(Ink::Strong, LABEL, &(text + &command))
+}
+
+/// The first advice; `None` where there is none.
+pub(crate) fn advised(findings: &Findings) -> Option<String> {
+    let advised = too_slow(findings).or_else(|| words::advice(&findings.verdict).into_iter().next());
+    advised.map(|text| escape_control(&text))
 }
 
 /// What helps where a request takes longer than its limit without any other: no pool and no machine makes it shorter.
