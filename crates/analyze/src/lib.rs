@@ -18,7 +18,7 @@
 //! | `capacity` | how throughput grows with connections and machines; how many machines a goal needs |
 //! | `ablation` | what each of several switches costs |
 //! | `history` | the key figures of each of many runs, and where one of them changed |
-//! | `timeline` | the load and the use of hosts over time, as a page draws it |
+//! | `timeline` | the load and the use of hosts over time, for figures and pages |
 //! | `status` | how the run ended |
 //! | `ab` | two services loaded in turn: how much they differ, and how surely |
 //!
@@ -80,4 +80,4 @@ pub use table::{
     RowName, RowPoint, RowRun, RowsPool, RunRows, SizeLine, TableFindings, TableReading, TableRow, TableTier,
     TriedRow, UnreadCells, explain_table, run_rows,
 };
-pub use timeline::{Moment, Timeline, timeline};
+pub use timeline::{Moment, Timeline, timeline, used_between};

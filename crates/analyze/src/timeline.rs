@@ -1,4 +1,4 @@
-//! A run over time: the load in short windows, and what hosts used meanwhile. It is for looking at; no rule reads it.
+//! A run over time: the load in short windows, and what hosts used meanwhile. Figures and pages show it; no rule reads it.
 
 use std::collections::BTreeMap;
 
@@ -102,10 +102,18 @@ fn window_sec(least_sec: f64, shortest_sec: f64) -> f64 {
 fn resources(run: &Run, at_sec: &[f64], window_sec: f64) -> Vec<Resource> {
     let ns = |sec: f64| (sec * 1e9) as u64;
     let span = |from: &f64| Span { from_ns: ns(*from), to_ns: ns(from + window_sec) };
-    let spans: Vec<Span> = at_sec.iter().map(span).collect();
+    used(run, &at_sec.iter().map(span).collect::<Vec<_>>())
+}
+
+/// What was used of each resource between two times, in nanoseconds since the run began; of a run that goes on too.
+pub fn used_between(run: &Run, from_ns: u64, to_ns: u64) -> Vec<Resource> {
+    used(run, &[Span { from_ns, to_ns }])
+}
+
+fn used(run: &Run, spans: &[Span]) -> Vec<Resource> {
     let machine_cores = f64::from(run.manifest.machine.limits.cores);
     let hosts = Hosts::new(run);
-    usage::used(&StepSamples { hosts: &hosts, spans: &spans, machine_cores })
+    usage::used(&StepSamples { hosts: &hosts, spans, machine_cores })
 }
 
 /// Bounds of classes that hold every time.

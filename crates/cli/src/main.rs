@@ -16,6 +16,7 @@ mod experiments;
 mod files;
 mod git;
 mod progress;
+mod screen;
 mod signals;
 mod terminal;
 

@@ -1,6 +1,9 @@
 //! Progress on standard error: one moving line on a terminal, plain lines in a pipe.
 
-use std::io::IsTerminal;
+use std::io::{self, IsTerminal};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use indicatif::ProgressBar;
@@ -8,7 +11,9 @@ use plimsoll_conductor::{Moment, NotTried, Observer, Progress, StepPlan};
 use plimsoll_record::{Address, EventKind, Manifest};
 use plimsoll_report::words;
 use plimsoll_units::{bytes_text, count_text, duration_text, escape_control, grouped, printable};
+use plimsoll_web::LiveMetrics;
 
+use crate::screen::{Screen, level_text};
 use crate::terminal::remark;
 
 /// A longer limit of a step is not shown.
@@ -17,6 +22,10 @@ const MAX_SHOWN_LIMIT: Duration = Duration::from_secs(30 * 86_400);
 pub(crate) struct Display {
     quiet: bool,
     line: Option<ProgressBar>,
+    /// The whole terminal, where it is taken.
+    screen: Option<Screen>,
+    /// What scrapers of metrics get.
+    metrics: Option<LiveMetrics>,
     step: Shown,
     /// The highest throughput of the steps so far, requests per second, and its level.
     best: Option<(f64, String)>,
@@ -27,14 +36,32 @@ impl Display {
     pub(crate) fn new(quiet: bool) -> Self {
         let on_terminal = std::io::stderr().is_terminal();
         let line = (on_terminal && !quiet).then(ProgressBar::new_spinner);
-        Self { quiet, line, step: Shown::default(), best: None }
+        Self { quiet, line, screen: None, metrics: None, step: Shown::default(), best: None }
+    }
+
+    /// A display on the whole terminal; as any other where there is none.
+    pub(crate) fn on_screen(quiet: bool, interrupted: &Arc<AtomicBool>) -> io::Result<Self> {
+        let mut display = Self::new(quiet);
+        display.screen = if quiet { None } else { Screen::open(interrupted)? };
+        display.line.take_if(|_| display.screen.is_some());
+        Ok(display)
+    }
+
+    /// The same, and the metrics of the run at this address.
+    pub(crate) fn with_metrics(mut self, address: Option<SocketAddr>) -> io::Result<Self> {
+        self.metrics = address.map(LiveMetrics::serve).transpose()?;
+        if let Some(metrics) = &self.metrics {
+            self.inform(&format!("metrics at http://{}/metrics", metrics.address()));
+        }
+        Ok(self)
     }
 
     /// A line that stays.
     fn say(&self, text: &str) {
-        match &self.line {
-            Some(line) => line.suspend(|| remark(text)),
-            None => remark(text),
+        match (&self.screen, &self.line) {
+            (Some(screen), _) => screen.say(text),
+            (None, Some(line)) => line.suspend(|| remark(text)),
+            (None, None) => remark(text),
         }
     }
 
@@ -61,8 +88,8 @@ impl Display {
     fn ended(&mut self, throughput_per_sec: f64, failed: u64) {
         let failed = if failed > 0 { format!(", {} failed", grouped(failed)) } else { String::new() };
         let level = &self.step.level;
-        // On a terminal the moving line has the best so far, and the answer the table.
-        if self.line.is_none() || self.step.of.is_none() {
+        // On a terminal the moving line has the best so far, and the answer the table; so has the screen.
+        if self.screen.is_none() && (self.line.is_none() || self.step.of.is_none()) {
             self.inform(&format!("{level}: {} requests/s{failed}", count_text(throughput_per_sec)));
         }
         if self.best.as_ref().is_none_or(|(best, _)| throughput_per_sec > *best) {
@@ -131,14 +158,6 @@ impl Shown {
     }
 }
 
-fn level_text(step: &StepPlan) -> String {
-    match step.rate_per_sec() {
-        None if step.connections() == 1 => "1 connection".to_owned(),
-        None => format!("{} connections", grouped(step.connections().into())),
-        Some(rate) => format!("{} requests/s offered", count_text(rate)),
-    }
-}
-
 /// The target and its addresses, shown before the load begins.
 fn target_text(manifest: &Manifest) -> String {
     let preflight = &manifest.preflight;
@@ -194,6 +213,12 @@ fn not_tried_text(why: &NotTried) -> String {
 
 impl Observer for Display {
     fn observe(&mut self, progress: &Progress<'_>) {
+        if let Some(screen) = &mut self.screen {
+            screen.observe(progress);
+        }
+        if let Some(metrics) = &self.metrics {
+            metrics.observe(progress);
+        }
         match progress {
             Progress::Prepared(manifest) => self.inform(&target_text(manifest)),
             Progress::NotKept(error) => self.say(&format!("plimsoll: the run is not kept: {error}")),
@@ -204,6 +229,8 @@ impl Observer for Display {
                 self.begin(Shown::new(level_text(step), step).of(step, *steps_max, *left_max));
             }
             Progress::Moment(moment) => self.moment(moment),
+            // A line has no room for more than a moment.
+            Progress::Framed(_) | Progress::Sampled(_) => {}
             Progress::Draining => {
                 self.move_line(|| format!("{} · waiting for the last answers", self.step.level));
             }
@@ -238,6 +265,7 @@ impl Drop for Display {
         if let Some(line) = &self.line {
             line.finish_and_clear();
         }
+        self.screen.iter_mut().flat_map(Screen::close).for_each(|text| remark(&text));
     }
 }
 

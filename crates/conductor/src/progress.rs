@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use plimsoll_analyze::{Raise, UntriedVerdict};
-use plimsoll_record::{Event, FailureKind, Manifest};
+use plimsoll_record::{Event, FailureKind, Frame, HostSample, Manifest};
 use plimsoll_store::StoreError;
 
 use crate::context::StepPlan;
@@ -70,6 +70,10 @@ pub enum Progress<'a> {
         /// The target is a unix socket.
         unix_socket: bool,
     },
+    /// A worker handed over what it did in an interval.
+    Framed(&'a Frame),
+    /// A host was sampled.
+    Sampled(&'a HostSample),
     /// Any other event.
     Happened(&'a Event),
 }

@@ -46,15 +46,7 @@ impl<'a> RunRecorder<'a> {
             Some((_, Err(error))) => (None, Some(error)),
         };
         let origin = RealClock.now();
-        let run = Run {
-            manifest,
-            steps: Vec::new(),
-            frames: Vec::new(),
-            hosts: Vec::new(),
-            events: Vec::new(),
-            profiles: Vec::new(),
-            damage: Vec::new(),
-        };
+        let run = Run::begun(manifest);
         let sharing = Sharing::default();
         Self { run, sharing, file: writer, trouble, observer, origin, committed: None }
     }
@@ -92,6 +84,7 @@ impl<'a> RunRecorder<'a> {
 
     pub(crate) fn frame(&mut self, frame: Frame) {
         self.write(|writer| writer.frame(&frame));
+        self.observer.observe(&Progress::Framed(&frame));
         self.run.frames.push(frame);
         let now = self.now();
         if self.committed.is_none_or(|committed| now.since(committed) >= COMMIT_EVERY) {
@@ -102,6 +95,7 @@ impl<'a> RunRecorder<'a> {
 
     pub(crate) fn host_sample(&mut self, sample: HostSample) {
         self.write(|writer| writer.host_sample(&sample));
+        self.observer.observe(&Progress::Sampled(&sample));
         self.run.hosts.push(self.sharing.share(sample));
     }
 

@@ -1,4 +1,4 @@
-//! The real Redis, memcached, MariaDB and node_exporter.
+//! The real Redis, memcached, MariaDB, Prometheus and node_exporter.
 
 use std::fs;
 
@@ -66,6 +66,26 @@ impl Server {
             ]);
             mariadb.args(settings);
             Ok(mariadb)
+        })
+    }
+
+    /// Starts a Prometheus that scrapes this address (`127.0.0.1:9464`) five times a second.
+    ///
+    /// # Errors
+    /// When it is not installed, or does not come up.
+    pub fn prometheus(scraped: &str) -> Result<Self, ServerError> {
+        Self::start(|folder, address| {
+            let config = folder.join("prometheus.yml");
+            let text = format!(
+                "global:\n  scrape_interval: 200ms\nscrape_configs:\n  - job_name: plimsoll\n    static_configs:\n      \
+                 - targets: ['{scraped}']\n"
+            );
+            fs::write(&config, text)?;
+            let mut prometheus = command("prometheus");
+            prometheus.arg(format!("--config.file={}", config.display()));
+            prometheus.arg(format!("--storage.tsdb.path={}", folder.join("data").display()));
+            prometheus.arg(format!("--web.listen-address={address}"));
+            Ok(prometheus)
         })
     }
 

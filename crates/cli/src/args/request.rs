@@ -1,5 +1,6 @@
 //! Flags about the request, the limits and the files, shared by the commands that make load.
 
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -162,4 +163,13 @@ pub(crate) struct KeepArgs {
     /// No progress on standard error
     #[arg(short, long)]
     pub(crate) quiet: bool,
+    /// Show the run on the whole terminal while it goes on: the steps so far, latency, failures, the use of hosts. In a pipe, lines
+    #[arg(long, overrides_with = "no_tui")]
+    pub(crate) tui: bool,
+    /// Show one moving line (the default)
+    #[arg(long)]
+    no_tui: bool,
+    /// Serve the metrics of the run while it goes on, for Prometheus: http://ADDRESS/metrics
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub(crate) metrics: Option<SocketAddr>,
 }

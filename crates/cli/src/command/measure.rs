@@ -1,5 +1,9 @@
 //! The commands that make load: the whole answer, a sweep, one run.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use anyhow::Context as _;
 use plimsoll_analyze::{Findings, RunStatus, analyze};
 use plimsoll_conductor::{Outcome, RunOptions, conduct};
 use plimsoll_history::StoreAddress;
@@ -90,7 +94,7 @@ fn measure_and(
         tags: keep.tags.tags(),
         ..RunOptions::new(command, env!("CARGO_PKG_VERSION"), &interrupted)
     };
-    let outcome = conduct(asked.plan, options, &mut Display::new(keep.quiet))?;
+    let outcome = conduct(asked.plan, options, &mut display(keep, &interrupted)?)?;
     let findings = analyze(&outcome.run)?;
     let printed = print(&outcome, &findings)?;
     let stem = stem(&outcome, keep);
@@ -107,6 +111,19 @@ fn measure_and(
         (false, _) => Exit::CouldNotRun,
         (true, Exit::Success) => RunStatus::new(&outcome.run, &findings, strict).into(),
         (true, printed) => printed,
+    })
+}
+
+fn display(keep: &KeepArgs, interrupted: &Arc<AtomicBool>) -> anyhow::Result<Display> {
+    let display = match keep.tui {
+        true => Display::on_screen(keep.quiet, interrupted)
+            .context("could not draw to the terminal; leave out --tui"),
+        false => Ok(Display::new(keep.quiet)),
+    };
+    let address = keep.metrics;
+    display?.with_metrics(address).with_context(|| {
+        let address = address.map_or_else(String::new, |address| address.to_string());
+        format!("could not serve metrics at {address}; name a free port of this machine with --metrics 127.0.0.1:PORT")
     })
 }
 

@@ -1,0 +1,182 @@
+//! From what happens in a run to what the screen shows of it.
+
+use std::time::Duration;
+
+use plimsoll_analyze::used_between;
+use plimsoll_conductor::{Moment, Progress, StepPlan};
+use plimsoll_record::{Frame, Histogram, HostSample, Manifest, Phase, Run, latency_histogram};
+
+use plimsoll_units::{count_text, grouped};
+
+use super::board::{Bar, Board, Row};
+
+/// Moments of a load that are kept for its course.
+const COURSE: usize = 240;
+/// How far back the use of hosts reaches, and how often it is found again, in nanoseconds.
+const USED_NS: u64 = 2_000_000_000;
+const USED_EVERY_NS: u64 = 1_000_000_000;
+/// Percentiles are those of a while, in nanoseconds.
+const LATEST_NS: u64 = 1_000_000_000;
+/// Resources of one host that are shown.
+const BARS_PER_HOST: usize = 3;
+/// With fewer requests there is no 99th percentile, as in the answer.
+const ENOUGH: u64 = 299;
+
+/// What is kept to make the next change of the board from.
+#[derive(Debug, Default)]
+pub(super) struct Feed {
+    level: String,
+    /// The time left for all when this load began.
+    left: Duration,
+    /// The latencies of this load, and those since the last look.
+    of_load: Option<Histogram>,
+    latest: Option<Histogram>,
+    latest_ns: u64,
+    /// The manifest, and the samples of the last while.
+    run: Option<Run>,
+    used_ns: u64,
+}
+
+impl Feed {
+    pub(super) fn observe(&mut self, progress: &Progress<'_>, board: &mut Board) {
+        match progress {
+            Progress::Prepared(manifest) => self.prepared(manifest, board),
+            Progress::WarmUpBegan(step) => {
+                self.begin(format!("warming up at {}", level_text(step)), step, board);
+            }
+            Progress::StepBegan { step, steps_max, left_max } => {
+                self.left = *left_max;
+                self.begin(level_text(step), step, board);
+                board.phase = match step.rate_per_sec() {
+                    _ if *steps_max == 1 => self.level.clone(),
+                    None => format!("step {} of at most {steps_max} · {}", step.index + 1, self.level),
+                    Some(_) => format!("search · {}", self.level),
+                };
+            }
+            Progress::Moment(moment) => self.moment(moment, board),
+            Progress::Draining => board.phase = format!("{} · waiting for the last answers", self.level),
+            Progress::StepEnded { throughput_per_sec, failed } => {
+                board.rows.push(self.row(*throughput_per_sec, *failed));
+            }
+            Progress::Framed(frame) => self.frame(frame, board),
+            Progress::Sampled(sample) => self.sample(sample, board),
+            Progress::Profiling { source, .. } => board.phase = format!("CPU profile: {source}"),
+            Progress::NotKept(_)
+            | Progress::Raised(_)
+            | Progress::NotTried(_)
+            | Progress::FailureSeen { .. }
+            | Progress::Happened(_) => {}
+        }
+    }
+
+    fn prepared(&mut self, manifest: &Manifest, board: &mut Board) {
+        let plan = plimsoll_plan::Plan::from_json(&manifest.plan);
+        board.target = plan.map_or_else(|_| manifest.name.clone(), |plan| plan.target.url);
+        self.run = Some(Run::begun(manifest.clone()));
+    }
+
+    fn begin(&mut self, level: String, step: &StepPlan, board: &mut Board) {
+        board.phase.clone_from(&level);
+        self.level = level;
+        self.of_load = None;
+        board.limit = if step.requests_max.is_some() { Duration::ZERO } else { step.limit };
+        board.course.clear();
+        self.moment(&Moment::default(), board);
+    }
+
+    fn moment(&self, moment: &Moment, board: &mut Board) {
+        board.elapsed = moment.elapsed;
+        board.left = self.left.saturating_sub(moment.elapsed);
+        board.throughput_per_sec = moment.throughput_per_sec;
+        if moment.ended > 0 {
+            board.course.push(moment.throughput_per_sec as u64);
+            let beyond = board.course.len().saturating_sub(COURSE);
+            board.course.drain(..beyond);
+        }
+    }
+
+    fn row(&self, throughput_per_sec: f64, failed: u64) -> Row {
+        let times = self.of_load.as_ref();
+        Row {
+            level: self.level.clone(),
+            throughput_per_sec,
+            p50_ns: times.and_then(|times| percentile(times, 0.5)),
+            p99_ns: times.and_then(|times| percentile(times, 0.99)),
+            failed,
+        }
+    }
+
+    fn frame(&mut self, frame: &Frame, board: &mut Board) {
+        let head = &frame.head;
+        board.refused += head.counts.completed - head.counts.ok.min(head.counts.completed);
+        for (kind, count) in head.counts.failed.iter() {
+            *board.failures.entry(kind).or_default() += count;
+        }
+        if head.phase != Phase::Measure {
+            return;
+        }
+        for times in [&mut self.of_load, &mut self.latest] {
+            // One that cannot be read is reported when the run is analysed.
+            if frame.latency.add_to(times.get_or_insert_with(latency_histogram)).is_err() {
+                return;
+            }
+        }
+        if head.ended_ns.saturating_sub(self.latest_ns) >= LATEST_NS {
+            self.latest_ns = head.ended_ns;
+            let latest = self.latest.take();
+            board.p50_ns = latest.as_ref().and_then(|times| percentile(times, 0.5));
+            board.p99_ns = latest.as_ref().and_then(|times| percentile(times, 0.99));
+        }
+    }
+
+    fn sample(&mut self, sample: &HostSample, board: &mut Board) {
+        let Some(run) = &mut self.run else { return };
+        let now_ns = sample.ended_ns;
+        run.hosts.push(sample.clone());
+        if now_ns.saturating_sub(self.used_ns) < USED_EVERY_NS {
+            return;
+        }
+        self.used_ns = now_ns;
+        let from_ns = now_ns.saturating_sub(USED_NS);
+        run.forget_samples_before(from_ns.saturating_sub(USED_NS));
+        board.hosts = bars(run, from_ns, now_ns);
+    }
+}
+
+/// What is used most of each host.
+fn bars(run: &Run, from_ns: u64, to_ns: u64) -> Vec<Bar> {
+    let resources = used_between(run, from_ns, to_ns);
+    let bar = |resource: &plimsoll_analyze::Resource| {
+        let part = resource.part.to_string();
+        let name = resource.kind.name().replace('_', " ");
+        Some(Bar {
+            host: resource.host.clone(),
+            resource: if part.is_empty() { name } else { format!("{name} {part}") },
+            share: resource.utilisation(0)?,
+        })
+    };
+    let mut bars: Vec<Bar> = resources.iter().filter_map(bar).collect();
+    bars.sort_by(|a, b| a.host.cmp(&b.host).then(b.share.total_cmp(&a.share)));
+    let place = |bar: &Bar, among: &[Bar]| among.iter().filter(|other| other.host == bar.host).count();
+    let mut shown: Vec<Bar> = Vec::new();
+    for bar in bars {
+        if place(&bar, &shown) < BARS_PER_HOST {
+            shown.push(bar);
+        }
+    }
+    shown
+}
+
+fn percentile(times: &Histogram, quantile: f64) -> Option<f64> {
+    let enough = if quantile > 0.9 { ENOUGH } else { 1 };
+    (times.len() >= enough).then(|| times.value_at_quantile(quantile) as f64)
+}
+
+/// A load in words, such as `64 connections`.
+pub(crate) fn level_text(step: &StepPlan) -> String {
+    match step.rate_per_sec() {
+        None if step.connections() == 1 => "1 connection".to_owned(),
+        None => format!("{} connections", grouped(step.connections().into())),
+        Some(rate) => format!("{} requests/s offered", count_text(rate)),
+    }
+}

@@ -1,0 +1,122 @@
+//! What a run counted so far.
+
+use std::collections::BTreeMap;
+
+use plimsoll_analyze::{Resource, used_between};
+use plimsoll_conductor::Progress;
+use plimsoll_record::{Counts, Frame, HostSample, Manifest, Run, latency_histogram};
+
+/// The upper bounds of the classes of latency, in nanoseconds; what is longer is in a class of its own.
+pub(crate) const BOUNDS_NS: [u64; 16] = [
+    100_000,
+    250_000,
+    500_000,
+    1_000_000,
+    2_500_000,
+    5_000_000,
+    10_000_000,
+    25_000_000,
+    50_000_000,
+    100_000_000,
+    250_000_000,
+    500_000_000,
+    1_000_000_000,
+    2_500_000_000,
+    5_000_000_000,
+    10_000_000_000,
+];
+/// The use of hosts is that of so long, and found again so often, in nanoseconds.
+const USED_NS: u64 = 2_000_000_000;
+const USED_EVERY_NS: u64 = 1_000_000_000;
+
+/// A run so far.
+#[derive(Debug, Default)]
+pub(crate) struct Totals {
+    /// The name of the run.
+    pub(crate) name: String,
+    pub(crate) version: String,
+    pub(crate) counts: Counts,
+    /// Requests that ended, by class of latency.
+    pub(crate) latency: [u64; BOUNDS_NS.len() + 1],
+    /// The sum of their latencies, in seconds.
+    pub(crate) latency_sum_sec: f64,
+    /// The step that goes on, from 0; `None` before the first.
+    pub(crate) step: Option<u32>,
+    /// Its offered rate, requests per second; `None` of a closed loop.
+    pub(crate) offered_per_sec: Option<f64>,
+    /// The last frame of each worker: what it has under way.
+    pub(crate) workers: BTreeMap<u32, Gauges>,
+    /// The use of resources over the last while.
+    pub(crate) resources: Vec<Resource>,
+    /// The manifest, and the samples of the last while.
+    run: Option<Run>,
+    used_ns: u64,
+}
+
+/// What one worker has under way.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Gauges {
+    pub(crate) in_flight: u64,
+    pub(crate) backlog: u64,
+    pub(crate) connections: u64,
+}
+
+impl Totals {
+    pub(crate) fn observe(&mut self, progress: &Progress<'_>) {
+        match progress {
+            Progress::Prepared(manifest) => self.prepared(manifest),
+            Progress::StepBegan { step, .. } => {
+                self.step = Some(step.index);
+                self.offered_per_sec = step.rate_per_sec();
+                self.workers.clear();
+            }
+            Progress::Framed(frame) => self.frame(frame),
+            Progress::Sampled(sample) => self.sample(sample),
+            _ => {}
+        }
+    }
+
+    fn prepared(&mut self, manifest: &Manifest) {
+        self.name.clone_from(&manifest.name);
+        self.version.clone_from(&manifest.tool_version);
+        self.run = Some(Run::begun(manifest.clone()));
+    }
+
+    fn frame(&mut self, frame: &Frame) {
+        let head = &frame.head;
+        self.counts.merge(&head.counts);
+        if head.of_worker() {
+            let gauges =
+                Gauges { in_flight: head.in_flight, backlog: head.backlog, connections: head.connections };
+            self.workers.insert(head.worker, gauges);
+        }
+        let mut times = latency_histogram();
+        // One that cannot be read is reported when the run is analysed.
+        if frame.latency.add_to(&mut times).is_err() {
+            return;
+        }
+        for value in times.iter_recorded() {
+            let (ns, count) = (value.value_iterated_to(), value.count_at_value());
+            self.latency[BOUNDS_NS.partition_point(|bound| *bound < ns)] += count;
+            self.latency_sum_sec += ns as f64 / 1e9 * count as f64;
+        }
+    }
+
+    fn sample(&mut self, sample: &HostSample) {
+        let Some(run) = &mut self.run else { return };
+        let now_ns = sample.ended_ns;
+        run.hosts.push(sample.clone());
+        if now_ns.saturating_sub(self.used_ns) < USED_EVERY_NS {
+            return;
+        }
+        self.used_ns = now_ns;
+        let from_ns = now_ns.saturating_sub(USED_NS);
+        run.forget_samples_before(from_ns.saturating_sub(USED_NS));
+        self.resources = used_between(run, from_ns, now_ns);
+    }
+
+    /// Of all workers.
+    pub(crate) fn sum(&self, of: impl Fn(&Gauges) -> u64) -> u64 {
+        self.workers.values().map(of).sum()
+    }
+}
