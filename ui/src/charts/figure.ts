@@ -41,7 +41,7 @@ export function drawAll(): void {
 export function figure<M extends FigureModel>(chart: Chart<M>, first: M): FigureHandle<M> {
   let model = first;
   let drawing: Drawing<M> | null = null;
-  const canvas = h("div", { class: "drawing", role: "img" });
+  const canvas = h("div", { class: "drawing", role: "group" });
   const caption = h("figcaption");
   const data = h("details", { class: "data" });
   const title = h("h3", {}, foreign(first.title));
