@@ -1,6 +1,6 @@
 // The document in the page, and what several sections ask of it.
 
-import type { OverloadDocument, PageDocument, PageRunDocument, StepDocument, UsageDocument } from "./generated/page";
+import type { PageDocument, PageRunDocument, StepDocument, UsageDocument } from "./generated/page";
 
 export type Run = PageRunDocument;
 export type { PageDocument, StepDocument };
@@ -50,6 +50,8 @@ export function busiestPosition(run: Run): number | null {
 export function headline(run: Run): { perSec: number | null; lowerBound: boolean; what: string } {
   const { answer, overload, search } = run.document;
   const least = answer.lower_bound;
+  // The rate that overloads are multiples of; what the other steps served is not the answer.
+  if (overload !== null) return { perSec: overload.rate_per_sec, lowerBound: false, what: "held" };
   if (search !== null) {
     const held = answer.max_within_slo_per_sec ?? search.held_per_sec;
     if (held !== null) return { perSec: held, lowerBound: search.broken_per_sec === null, what: "held" };
@@ -57,7 +59,6 @@ export function headline(run: Run): { perSec: number | null; lowerBound: boolean
   if (answer.max_within_slo_per_sec !== null) {
     return { perSec: answer.max_within_slo_per_sec, lowerBound: least, what: "held" };
   }
-  if (overload !== null) return { perSec: overload.rate_per_sec, lowerBound: false, what: "offered at 1×" };
   if (answer.plateau_per_sec !== null) return { perSec: answer.plateau_per_sec, lowerBound: least, what: "held" };
   const best = bestStep(run);
   const served = best === null || best.ok === 0 ? null : best.throughput_per_sec;
@@ -99,8 +100,4 @@ export function limits(run: Run, host: string, use: { resource: string; of: stri
   };
   if (!(resources[limit] ?? []).includes(use.resource)) return false;
   return place.name === "" || use.of === "" || use.of === place.name || use.of.includes(place.name);
-}
-
-export function isOverload(run: Run): OverloadDocument | null {
-  return run.document.overload;
 }

@@ -112,3 +112,14 @@ export function date(unixMs: number): string {
 export function list(items: readonly string[]): string {
   return items.length < 2 ? items.join("") : `${items.slice(0, -1).join(", ")} and ${items[items.length - 1]}`;
 }
+
+/** A number and its unit, on one line. */
+export function joined(text: string): string {
+  return text.replace(/([≤≥]) (?=\d)/g, "$1\u00a0")
+    .replace(/(\d) (?=(?:%|ns|µs|ms|s|min|requests\/s|cores?|connections?|[kMGT]?B|[kMG]?bit\/s)(?![\w]))/g, "$1\u00a0");
+}
+
+/** With a full stop at its end. */
+export function sentence(text: string): string {
+  return /[.!?…:]$/.test(text) ? text : `${text}.`;
+}

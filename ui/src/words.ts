@@ -44,5 +44,8 @@ export const spaced = (name: string): string => name.replaceAll("_", " ");
 
 /** `CPU`, `thread 12/12 nginx`. */
 export function resource(use: { resource: string; of: string }): string {
-  return use.of === "" ? resourceName(use.resource) : `${resourceName(use.resource)} ${use.of}`;
+  const name = resourceName(use.resource);
+  if (use.of === "") return name;
+  // A core is named `core 1`, which says what it is.
+  return use.of.startsWith(`${name} `) ? use.of : `${name} ${use.of}`;
 }

@@ -10,11 +10,11 @@ export interface Legend {
   show(x: string | null, values: readonly string[]): void;
 }
 
-/** A series can be hidden: the callback tells which. */
+/** `rest` stands where no value is shown. A series can be hidden: the callback says which. */
 export function legend(
-  series: readonly Series[], hidden: ReadonlySet<number>, toggle: (index: number, shown: boolean) => void,
+  series: readonly Series[], rest: string, hidden: ReadonlySet<number>, toggle: (index: number, shown: boolean) => void,
 ): Legend {
-  const at = h("span", { class: "at" });
+  const at = h("span", { class: "at" }, rest);
   const values: HTMLElement[] = [];
   const items = series.map((one, index) => {
     const value = h("span", { class: "value" });
@@ -34,7 +34,7 @@ export function legend(
   return {
     element: h("div", { class: "legend" }, ...items, at),
     show(x, texts) {
-      at.textContent = x === null ? "" : `at ${x}`;
+      at.textContent = x === null ? rest : `at ${x}`;
       values.forEach((value, index) => { value.textContent = x === null ? "" : texts[index] ?? ""; });
     },
   };

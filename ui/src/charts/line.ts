@@ -18,6 +18,8 @@ export interface Series {
   dash?: boolean;
   points?: boolean;
   fill?: boolean;
+  /** Joins values across windows without a sample; each sample is then a point. */
+  span?: boolean;
   width?: number;
 }
 
@@ -46,6 +48,10 @@ export interface LineModel extends FigureModel {
   link?: TimeLink;
 }
 
+/** The height of the horizontal axis, and the least width of the vertical one of a chart over time. */
+const AXIS = 30;
+const TIME_AXIS = 84;
+
 function yRange(model: LineModel): [number, number] {
   if (model.yRange !== undefined) return model.yRange;
   const limits = (model.horizontals ?? []).map((mark) => mark.at);
@@ -62,6 +68,12 @@ function xRange(model: LineModel): [number, number] {
   return first === last ? [first - 0.5, first + 0.5] : [first, last];
 }
 
+/** Values between two gaps, which no line shows. */
+function alone(values: ArrayLike<number | null | undefined> | undefined): number[] {
+  const list = Array.from(values ?? []);
+  return list.flatMap((value, index) => (value != null && list[index - 1] == null && list[index + 1] == null ? [index] : []));
+}
+
 function seriesOptions(series: Series): uPlot.Series {
   const stroke = colour(series.colour);
   return {
@@ -69,8 +81,10 @@ function seriesOptions(series: Series): uPlot.Series {
     stroke,
     width: series.width ?? 1.5,
     dash: series.dash ? [5, 4] : [],
-    spanGaps: false,
-    points: series.points ? { show: true, size: 6, fill: stroke, stroke } : { show: false },
+    spanGaps: series.span ?? false,
+    points: series.points || series.span
+      ? { show: true, size: series.span ? 4 : 6, fill: stroke, stroke }
+      : { show: true, size: 4, fill: stroke, stroke, filter: (_plot, index, show) => (show ? null : alone(_plot.data[index])) },
     ...(series.fill ? { fill: `${stroke}22` } : {}),
   };
 }
@@ -85,7 +99,7 @@ function options(model: LineModel, width: number, show: (plot: uPlot) => void): 
     width,
     height: model.height ?? 220,
     legend: { show: false },
-    padding: [8, 12, 0, 0],
+    padding: [8, 24, 0, 0],
     scales: {
       x: { time: false, distr: model.xLog ? 3 : 1, log: 2, range: (_plot, min, max) =>
         (model.link === undefined ? xRange(model) : [min, max]) },
@@ -93,10 +107,11 @@ function options(model: LineModel, width: number, show: (plot: uPlot) => void): 
     },
     axes: [
       axis("x", model.xFormat, colours, model.xTicks
-        ? { splits: () => [...(model.xTicks ?? [])], grid: { show: false }, filter: (_plot, splits) => splits }
-        : { grid: { show: false }, space: 70 }),
+        ? { size: AXIS, splits: () => [...(model.xTicks ?? [])], grid: { show: false }, filter: (_plot, splits) => splits }
+        : { size: AXIS, grid: { show: false }, space: 70 }),
       axis("y", tick, colours, {
-        size: fitting(labels),
+        // Charts with the same axis of time stand under each other.
+        size: model.link === undefined ? fitting(labels) : Math.max(TIME_AXIS, fitting(labels)),
         ...(yTicks ? { splits: () => yTicks, filter: (_plot: uPlot, splits: number[]) => splits } : { space: 34 }),
       }),
     ],
@@ -143,7 +158,7 @@ export const lineChart: Chart<LineModel> = (host, first) => {
   const make = (): void => {
     plot?.destroy();
     const target = h("div");
-    const key = legend(model.series, hidden, (index, shown) => {
+    const key = legend(model.series, model.link ? "" : `by ${model.xLabel}`, hidden, (index, shown) => {
       if (shown) hidden.delete(index); else hidden.add(index);
       plot?.setSeries(index + 1, { show: shown });
     });

@@ -18,6 +18,8 @@ function clipped(plot: uPlot, paint: (context: CanvasRenderingContext2D) => void
   ctx.beginPath();
   ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
   ctx.clip();
+  ctx.textAlign = "left";
+  ctx.textBaseline = "alphabetic";
   ctx.font = FONT.replace("12px", `${11 * px()}px`);
   paint(ctx);
   ctx.restore();

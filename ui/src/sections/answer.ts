@@ -4,7 +4,7 @@ import { figure } from "../charts/figure";
 import { intervalChart, type IntervalModel } from "../charts/interval";
 import { headline, lead, type Run } from "../document";
 import { type Child, foreign, h } from "../dom";
-import { count, date, grouped, rate } from "../format";
+import { count, date, grouped, joined, rate, sentence } from "../format";
 import { copy, markdown } from "../markdown";
 import { conditions, sign } from "../slo";
 import { number, text } from "../table";
@@ -24,7 +24,7 @@ export function answer(run: Run): HTMLElement {
     perSec === null
       ? h("p", { class: "headline unknown" }, "No throughput within the conditions is known")
       : h("p", { class: "headline" }, lowerBound ? "≥ " : null, h("strong", {}, count(perSec)), ` requests/s ${what}`),
-    h("p", { class: "lead" }, foreign(withoutTarget(lead(run), run.target))),
+    h("p", { class: "lead" }, foreign(joined(withoutTarget(lead(run), run.target)))),
     conditionList(run),
     model === null ? null : figure(intervalChart, model).element,
     verdictLine(run),
@@ -91,8 +91,8 @@ function verdictLine(run: Run): HTMLElement {
     h("p", { class: "what" }, h("span", { class: "tag" }, "limit"), " ",
       unknown ? "not known" : foreign(`${limitName(verdict.limit)}${verdict.where === "" ? "" : ` of ${verdict.where}`}`),
       unknown ? null : h("span", { class: "note" }, ` ${confidence(verdict.confidence)}`)),
-    verdict.text === "" ? null : h("p", {}, foreign(`${verdict.text.charAt(0).toUpperCase()}${verdict.text.slice(1)}`)),
-    ...verdict.advice.map((advice) => h("p", {}, h("b", {}, "Next: "), foreign(advice))));
+    verdict.text === "" ? null : h("p", {}, foreign(joined(`${verdict.text.charAt(0).toUpperCase()}${verdict.text.slice(1)}`))),
+    ...verdict.advice.map((advice) => h("p", {}, h("b", {}, "Next: "), foreign(joined(sentence(advice))))));
 }
 
 /** What a reader must know before the figures: an interruption, damage, failures, a generator at its limit. */

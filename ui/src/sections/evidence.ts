@@ -11,7 +11,7 @@ export function evidence(run: Run): HTMLElement {
   const { verdict } = run.document;
   const { evidence: list, excluded, next_limit: next, proof } = verdict;
   return section("evidence", "Evidence",
-    h("p", {}, `Confidence: ${confidence(verdict.confidence)}.`),
+    h("p", {}, `Confidence: ${confidence(verdict.confidence).replace(": ", " (")}${verdict.confidence === "unknown" ? "" : ")"}.`),
     list.length === 0 ? h("p", {}, "No evidence was recorded.") : table("Evidence of the verdict", {
       columns: [text("observation"), number("value"), number("of"), text("at"), text("shown in")],
       count: list.length,
@@ -35,7 +35,7 @@ function amount(one: EvidenceDocument, value: number | null): string {
   if (/requests\/s/.test(one.what)) return rate(value);
   if (/\bin ms\b/.test(one.what)) return milliseconds(value);
   if (/\bin s\b/.test(one.what)) return seconds(value);
-  if (/gain|share|ratio|part of|CPU of|periods/.test(one.what) || one.of === 1) return share(value);
+  if (/\b(gain|share|ratio|part of|CPU of|periods)\b/.test(one.what) || one.of === 1) return share(value);
   return count(value);
 }
 

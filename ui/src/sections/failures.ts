@@ -2,7 +2,7 @@
 
 import { allSteps, type Run, type StepDocument } from "../document";
 import { fold, h, section } from "../dom";
-import { count, grouped, milliseconds, rate, ratio } from "../format";
+import { count, counted, grouped, milliseconds, rate, ratio } from "../format";
 import { barsChart } from "../charts/bars";
 import { figure } from "../charts/figure";
 import { number, table, text } from "../table";
@@ -61,7 +61,7 @@ export function failures(run: Run): HTMLElement {
 }
 
 function load(step: StepDocument): string {
-  return step.rate_per_sec === null ? `${grouped(step.connections)} connections` : `${count(step.rate_per_sec)} requests/s`;
+  return step.rate_per_sec === null ? counted(step.connections, "connection") : `${count(step.rate_per_sec)} requests/s`;
 }
 
 function requests(run: Run): HTMLElement | null {

@@ -11,7 +11,7 @@ import { spaced } from "../words";
 export function ladder(run: Run): HTMLElement | null {
   const steps = ladderOf(run).filter((step) => step.connections > 0).sort((a, b) => a.connections - b.connections);
   if (steps.length < 2) return null;
-  return section("ladder", "Throughput and latency by connections",
+  return section("ladder", "The ladder",
     figure(lineChart, throughput(run, steps)).element,
     figure(lineChart, latency(run, steps)).element);
 }
@@ -39,7 +39,7 @@ function throughput(run: Run, steps: readonly StepDocument[]): LineModel {
   const values = steps.map((step) => step.throughput_per_sec);
   return {
     ...shared(steps),
-    name: "ladder-throughput", title: "Throughput", caption: growth(run, steps), format: rate, tickFormat: count,
+    name: "ladder-throughput", title: "Throughput by connections", caption: growth(run, steps), format: rate, tickFormat: count,
     series: [{ label: "requests/s", values, colour: "--blue", points: true, width: 2 }],
     whiskers: steps.flatMap((step) => step.throughput_interval
       ? [{ x: step.connections, low: step.throughput_interval[0], high: step.throughput_interval[1] }] : []),
@@ -99,7 +99,7 @@ function latency(run: Run, steps: readonly StepDocument[]): LineModel {
       + `${milliseconds(end)} at ${counted(last?.connections ?? 0, "connection")}.`;
   return {
     ...shared(steps),
-    name: "ladder-latency", title: "Latency", caption, format: milliseconds, yLog: true,
+    name: "ladder-latency", title: "Latency by connections", caption, format: milliseconds, yLog: true,
     series: [line("p50", "p50", "--blue"), line("p90", "p90", "--teal"), line("p99", "p99", "--purple"),
       line("p99.9", "p999", "--soft", true)],
     horizontals: limits,

@@ -42,7 +42,7 @@ function shares(run: Run, link: TimeLink, host: string, list: readonly ResourceO
     format: share,
     yRange: [0, Math.max(1.05, ...drawn.map((one) => (peakShare(one) ?? 0) * 1.05))],
     series: drawn.map((one) => ({
-      label: resource(one), values: values(one), width: one === limit ? 2.5 : 1.5,
+      label: resource(one), values: values(one), span: true, width: one === limit ? 2.5 : 1.5,
       colour: one === limit ? "--accent" : COLOURS[next++ % COLOURS.length] ?? "--soft",
     })),
   });
@@ -57,10 +57,10 @@ function amounts(run: Run, link: TimeLink, host: string, list: readonly Resource
     const format = inUnit(unit);
     const max = ordered[0]?.used.reduce<number>((high, value) => Math.max(high, value ?? 0), 0) ?? 0;
     return frame(run, link, {
-      name: `amounts-${index}-${at}`, title: `${host}, without a known capacity`, list: ordered, format,
+      name: `amounts-${index}-${at}`, title: `${host}: ${unit.replace("_per_sec", "/s").replaceAll("_", " ")}`, list: ordered, format,
       caption: `${ordered[0] ? resource(ordered[0]) : ""} reaches ${format(max)}; its capacity is not known.`,
       series: ordered.slice(0, LINES).map((one, place) => ({
-        label: resource(one), values: one.used, colour: COLOURS[place % COLOURS.length] ?? "--soft",
+        label: resource(one), values: one.used, span: true, colour: COLOURS[place % COLOURS.length] ?? "--soft",
       })),
     });
   });
@@ -73,7 +73,7 @@ function frame(run: Run, link: TimeLink, parts: {
   const { hosts_at_sec: at, host_window_sec: window } = run.timeline;
   const { list, ...rest } = parts;
   return {
-    ...rest, link, x: at.map((begin) => begin + (window ?? 0) / 2), xFormat: instant, xLabel: "time", height: 190,
+    ...rest, link, x: at.map((begin) => begin + (window ?? 0) / 2), xFormat: instant, xLabel: "time", height: 170,
     bands: bandsOf(run), verticals: eventsOf(run),
     table: {
       columns: ["time", ...list.map(resource)].map(number),
@@ -94,11 +94,11 @@ function models(run: Run, link: TimeLink): LineModel[] {
   // The host that limits comes first, the generator last.
   const order = (host: string): number => (host === place ? 0 : host === "generator" ? 2 : 1);
   hosts.sort((a, b) => order(a) - order(b));
-  return hosts.flatMap((host, index) => {
-    const list = resources.filter((one) => one.host === host);
-    const main = shares(run, link, host, list, index);
-    return [...(main ? [main] : []), ...amounts(run, link, host, list, index)];
-  });
+  const of = (host: string): ResourceOverTimeDocument[] => resources.filter((one) => one.host === host);
+  return [
+    ...hosts.flatMap((host, index) => shares(run, link, host, of(host), index) ?? []),
+    ...hosts.flatMap((host, index) => amounts(run, link, host, of(host), index)),
+  ];
 }
 
 export function resourceCharts(run: Run, link: TimeLink): { handles: FigureHandle<LineModel>[]; models: (run: Run) => LineModel[] } {

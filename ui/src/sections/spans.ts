@@ -30,6 +30,7 @@ export function wholeRange(run: Run): Range {
   const ends = [
     (timeline.at_sec[timeline.at_sec.length - 1] ?? 0) + (timeline.window_sec ?? 0),
     (timeline.hosts_at_sec[timeline.hosts_at_sec.length - 1] ?? 0) + (timeline.host_window_sec ?? 0),
+    ...run.document.events.map((event) => event.at_sec ?? 0),
     ...timeline.steps.map((step) => step.drained_sec ?? step.ended_sec ?? 0),
   ];
   return { min: 0, max: Math.max(1, ...ends) };

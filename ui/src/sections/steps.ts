@@ -4,7 +4,7 @@ import { barsChart } from "../charts/bars";
 import { figure } from "../charts/figure";
 import { bestStep, type Run, type StepDocument } from "../document";
 import { h, section } from "../dom";
-import { count, grouped, interval, milliseconds, rate, ratio, seconds, whole } from "../format";
+import { count, counted, grouped, interval, milliseconds, rate, ratio, seconds, whole } from "../format";
 import { number, table, text } from "../table";
 import { spaced } from "../words";
 
@@ -33,7 +33,7 @@ export function steps(run: Run): HTMLElement | null {
 
 function load(step: StepDocument): string {
   const depth = step.depth > 1 ? ` × ${grouped(step.depth)}` : "";
-  return step.rate_per_sec === null ? `${grouped(step.connections)} connections${depth}` : `${count(step.rate_per_sec)} requests/s offered`;
+  return step.rate_per_sec === null ? `${counted(step.connections, "connection")}${depth}` : `${count(step.rate_per_sec)} requests/s offered`;
 }
 
 /** Percentiles on a logarithmic scale from the smallest latency to the largest. */

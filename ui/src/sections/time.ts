@@ -24,7 +24,8 @@ export function time(run: Run, link: TimeLink): TimeView {
     load.handles.length + hosts.handles.length === 0 ? h("p", {}, "Nothing was recorded over time.") : toolbar(link),
     ...load.handles.map((one) => one.element),
     hosts.handles.length === 0 ? null : h("h3", { id: "resources", class: "part" }, "Resources of hosts"),
-    ...hosts.handles.map((one) => one.element),
+    ...hosts.handles.filter((one) => !isAmount(one)).map((one) => one.element),
+    h("div", { class: "grid" }, ...hosts.handles.filter(isAmount).map((one) => one.element)),
     eventList(run));
   return {
     element,
@@ -36,6 +37,11 @@ export function time(run: Run, link: TimeLink): TimeView {
       return true;
     },
   };
+}
+
+/** What has no known capacity is less telling, and takes half the width. */
+function isAmount(handle: FigureHandle<LineModel>): boolean {
+  return handle.element.dataset["chart"]?.startsWith("amounts-") ?? false;
 }
 
 function alike(handles: readonly FigureHandle<LineModel>[], models: readonly LineModel[]): boolean {
