@@ -42,6 +42,12 @@ export const breach = named(BREACHES);
 /** A name of the document, such as `target_lost`, as words. */
 export const spaced = (name: string): string => name.replaceAll("_", " ");
 
+/** A limit and its place: `CPU of api`. */
+export function limitAt(limit: string, where: string): string {
+  if (limit === "none") return "nothing: the load was too small";
+  return limit === "generator" || limit === "unknown" || where === "" ? limitName(limit) : `${limitName(limit)} of ${where}`;
+}
+
 /** `CPU`, `thread 12/12 nginx`. */
 export function resource(use: { resource: string; of: string }): string {
   const name = resourceName(use.resource);

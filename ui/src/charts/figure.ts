@@ -1,6 +1,7 @@
 // A chart on the page: title, caption, drawing and table. The drawing is made when it comes into view.
 
 import { foreign, h } from "../dom";
+import { joined } from "../format";
 import { lazyTable, type TableModel } from "../table";
 import { onTheme } from "../theme";
 
@@ -49,7 +50,7 @@ export function figure<M extends FigureModel>(chart: Chart<M>, first: M): Figure
     title, caption, canvas, data);
 
   const describe = (): void => {
-    caption.replaceChildren(foreign(model.caption));
+    caption.replaceChildren(foreign(joined(model.caption)));
     canvas.setAttribute("aria-label", `${model.title}. ${model.caption} The table below has the values.`);
     const { element: body, rows } = lazyTable(model.title, model.table);
     data.replaceChildren(h("summary", {}, "Table"), body);

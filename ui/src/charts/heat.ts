@@ -24,15 +24,17 @@ export function heat(timeline: TimelineDocument): (plot: uPlot) => void {
       const cells = latency[index];
       const total = totals[index] ?? 0;
       if (cells === undefined || total === 0) return;
-      const left = Math.floor(plot.valToPos(begin, "x", true));
-      const right = Math.ceil(plot.valToPos(begin + window, "x", true));
+      // Cells share their edges: where two overlapped, the overlap would be darker.
+      const left = Math.round(plot.valToPos(begin, "x", true));
+      const right = Math.round(plot.valToPos(begin + window, "x", true));
       cells.counts.forEach((count, offset) => {
         const low = edges[cells.from + offset];
         const high = edges[cells.from + offset + 1];
         if (count === 0 || low === undefined || high === undefined) return;
         // A root shows rare, slow requests next to the many fast ones.
         ctx.globalAlpha = 0.12 + 0.88 * Math.sqrt(count / total);
-        ctx.fillRect(left, Math.floor(high), Math.max(1, right - left), Math.max(1, Math.ceil(low - high)));
+        const top = Math.round(high);
+        ctx.fillRect(left, top, Math.max(1, right - left), Math.max(1, Math.round(low) - top));
       });
     });
     ctx.restore();

@@ -84,7 +84,7 @@ function seriesOptions(series: Series): uPlot.Series {
     spanGaps: series.span ?? false,
     points: series.points || series.span
       ? { show: true, size: series.span ? 4 : 6, fill: stroke, stroke }
-      : { show: true, size: 4, fill: stroke, stroke, filter: (_plot, index, show) => (show ? null : alone(_plot.data[index])) },
+      : { show: true, size: 4, fill: stroke, stroke, filter: (plot, index) => alone(plot.data[index]) },
     ...(series.fill ? { fill: `${stroke}22` } : {}),
   };
 }

@@ -8,7 +8,7 @@ import { count, date, grouped, joined, rate, sentence } from "../format";
 import { copy, markdown } from "../markdown";
 import { conditions, sign } from "../slo";
 import { number, text } from "../table";
-import { confidence, limitName, outcome } from "../words";
+import { confidence, limitAt, outcome } from "../words";
 
 export function answer(run: Run): HTMLElement {
   const { perSec, lowerBound, what } = headline(run);
@@ -89,7 +89,7 @@ function verdictLine(run: Run): HTMLElement {
   const unknown = verdict.limit === "unknown" || verdict.confidence === "unknown";
   return h("div", { class: unknown ? "verdict unknown" : "verdict" },
     h("p", { class: "what" }, h("span", { class: "tag" }, "limit"), " ",
-      unknown ? "not known" : foreign(`${limitName(verdict.limit)}${verdict.where === "" ? "" : ` of ${verdict.where}`}`),
+      unknown ? "not known" : foreign(limitAt(verdict.limit, verdict.where)),
       unknown ? null : h("span", { class: "note" }, ` ${confidence(verdict.confidence)}`)),
     verdict.text === "" ? null : h("p", {}, foreign(joined(`${verdict.text.charAt(0).toUpperCase()}${verdict.text.slice(1)}`))),
     ...verdict.advice.map((advice) => h("p", {}, h("b", {}, "Next: "), foreign(joined(sentence(advice))))));

@@ -5,7 +5,7 @@ import { foreign, h, section } from "../dom";
 import { count, date, milliseconds, ratio } from "../format";
 import { judgedStep } from "../slo";
 import { number, table, text } from "../table";
-import { confidence, limitName } from "../words";
+import { confidence, limitAt } from "../words";
 
 export function compare(page: PageDocument, show: (index: number) => void): HTMLElement {
   const { runs } = page;
@@ -21,7 +21,7 @@ export function compare(page: PageDocument, show: (index: number) => void): HTML
       const link = h("a", { href: `#run-${index}`, click: () => show(index) }, foreign(run.name));
       return [link, date(run.document.run.started_unix_ms), run.target, `${lowerBound && perSec !== null ? "≥ " : ""}${count(perSec)}`,
         milliseconds(step?.latency_ms.p50), milliseconds(step?.latency_ms.p99), ratio(step?.success_ratio),
-        verdict.limit === "unknown" ? "not known" : `${limitName(verdict.limit)} of ${verdict.where}`,
+        limitAt(verdict.limit, verdict.where),
         confidence(verdict.confidence).split(":")[0] ?? ""];
     },
   }));

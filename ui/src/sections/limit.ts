@@ -8,7 +8,7 @@ import { fold, foreign, h, section } from "../dom";
 import { counted, inUnit, NOT_KNOWN, share } from "../format";
 import type { HostDocument, UsageDocument } from "../generated/page";
 import { number, table, text } from "../table";
-import { confidence, limitName, resource } from "../words";
+import { confidence, limitAt, resource } from "../words";
 
 const BARS = 8;
 
@@ -20,7 +20,7 @@ export function limit(run: Run): HTMLElement {
       ? h("p", {}, "No host was sampled, so the use of resources is not known. --probe samples the hosts behind the target.")
       : figure(barsChart, hostBars(run)).element,
     verdict.also.length === 0 ? null : h("p", {}, "The evidence does not exclude: ",
-      foreign(verdict.also.map((one) => `${limitName(one.limit)} of ${one.where}`).join("; ")), "."),
+      foreign(verdict.also.map((one) => limitAt(one.limit, one.where)).join("; ")), "."),
     ...components(run));
 }
 
@@ -63,7 +63,7 @@ function topology(run: Run) {
     ? "The sockets of the target were not sampled: what is behind it is not known."
     : `Requests pass ${counted(tiers.length, "process").replace("processs", "processes")}, as the sockets of the hosts show.`;
   const where = verdict.limit === "unknown" ? " What limits is not known."
-    : ` The limit is ${limitName(verdict.limit)}${verdict.where ? ` of ${verdict.where}` : ""} (${confidence(verdict.confidence).split(":")[0]}).`;
+    : ` The limit is ${limitAt(verdict.limit, verdict.where)} (${confidence(verdict.confidence).split(":")[0]}).`;
   const joined = (index: number): string => edges.filter((edge) => edge.from === index)
     .map((edge) => `${nodes[edge.to]?.title ?? ""}${edge.connections === null ? "" : ` (${counted(edge.connections, "connection")})`}`)
     .join(", ");

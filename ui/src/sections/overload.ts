@@ -27,7 +27,7 @@ export function overload(run: Run, link: TimeLink): HTMLElement | null {
 }
 
 const factor = (value: number | null): string => (value === null ? NOT_KNOWN : `${Number(value.toFixed(2))}×`);
-const name = (step: OverloadStepDocument): string => `${factor(step.factor)}${step.onset === "ramp" ? " in a ramp" : ""}`;
+const name = (step: OverloadStepDocument): string => `${factor(step.factor)}${step.onset === "ramp" ? " (ramp)" : ""}`;
 
 function back(step: OverloadStepDocument): string {
   if (step.back_after_sec !== null) return step.back_after_sec === 0 ? "at once" : `after ${seconds(step.back_after_sec)}`;
@@ -46,7 +46,7 @@ function goodput(found: OverloadDocument) {
   return {
     name: "overload-goodput", title: "Goodput of the offered load",
     caption: worst === null ? `What is left of goodput is not known. ${within}`
-      : `At ${name(worst)} the rate, ${share(worst.kept)} of the goodput is left. ${within} The mark is the offered rate.`,
+      : `At ${factor(worst.factor)} the rate${worst.onset === "ramp" ? ", in a ramp" : ""}, ${share(worst.kept)} of the goodput is left. ${within} The mark is the offered rate.`,
     groups: [{ title: "", bars: phases.map(({ name, phase, step }) => ({
       label: name, part: phase.goodput_per_sec === null ? null : phase.goodput_per_sec / max,
       mark: phase.offered_per_sec === null ? null : phase.offered_per_sec / max,
@@ -93,10 +93,10 @@ function overTime(run: Run, found: OverloadDocument, link: TimeLink) {
     for (const values of [good, due, answered]) values.push(null);
   });
   const rows = x.map((at, index) => [at, due[index], good[index], answered[index]] as const).filter((row) => row[1] !== null);
-  const backs = found.steps.map((step) => `${name(step)}: ${back(step)}`).join("; ");
+  const backs = found.steps.map((step) => `${name(step)} ${back(step)}`).join(", ");
   return {
     name: "overload-time", title: "Goodput over time", link, x, xFormat: instant, xLabel: "time", format: rate, tickFormat: count,
-    caption: backs === "" ? "No overload was measured." : `Goodput is back after the overload of ${backs}.`,
+    caption: backs === "" ? "No overload was measured." : `Goodput came back after the overload: ${backs}.`,
     series: [
       { label: "offered", values: due, colour: "--soft", dash: true },
       { label: "answered", values: answered, colour: "--teal" },

@@ -40,7 +40,8 @@ function shares(run: Run, link: TimeLink, host: string, list: readonly ResourceO
     name: `resources-${index}`, title: host, list: ordered,
     caption: named === undefined ? "" : `${limit ? "The limit, " : ""}${resource(named)}${limit ? "," : ""} uses at most ${share(peakShare(named))} of its capacity.`,
     format: share,
-    yRange: [0, Math.max(1.05, ...drawn.map((one) => (peakShare(one) ?? 0) * 1.05))],
+    // Room for the labels of the steps above a full resource.
+    yRange: [0, Math.max(1.2, ...drawn.map((one) => (peakShare(one) ?? 0) * 1.05))],
     series: drawn.map((one) => ({
       label: resource(one), values: values(one), span: true, width: one === limit ? 2.5 : 1.5,
       colour: one === limit ? "--accent" : COLOURS[next++ % COLOURS.length] ?? "--soft",

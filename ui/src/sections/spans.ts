@@ -1,13 +1,15 @@
 // The steps and the events of a run, as marks on the axis of time.
 
 import type { Band, Mark } from "../charts/marks";
-import { bestStep, type Run } from "../document";
+import type { Run } from "../document";
 import { count, grouped } from "../format";
 import type { StepSpanDocument } from "../generated/page";
 import type { Range } from "../link";
+import { judgedStep } from "../slo";
 
 export function bandsOf(run: Run): Band[] {
-  const best = bestStep(run)?.index;
+  // An overload has no best step: its figures are of all of them.
+  const best = run.document.overload === null ? judgedStep(run)?.index : undefined;
   return run.timeline.steps.map((step) => ({
     from: step.began_sec ?? 0, to: step.ended_sec ?? step.began_sec ?? 0, label: label(step),
     strong: step.index === best && run.timeline.steps.length > 1,
