@@ -51,6 +51,12 @@ export const instant = known((sec) => {
   return `${Math.floor(rounded / 60)} min ${String(rounded % 60).padStart(2, "0")} s`;
 });
 
+/** An instant on an axis, without zeros that say nothing. */
+export const timeTick = known((sec) => {
+  if (Math.abs(sec) < 60) return `${Number(sec.toFixed(1))} s`;
+  return sec % 60 === 0 ? `${sec / 60} min` : instant(sec);
+});
+
 /** A share, whole from ten per cent on. */
 export const share = known((ratio) => {
   const percent = ratio * 100;

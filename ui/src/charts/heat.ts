@@ -4,11 +4,11 @@ import type uPlot from "uplot";
 import type { TimelineDocument } from "../generated/page";
 import { colour } from "../theme";
 
-/** Paints one cell for each class and window: the darker, the larger its part of the requests of the window. */
+/** Paints one cell for each class and window: the darker, the more of the requests of the window are in it. */
 export function heat(timeline: TimelineDocument): (plot: uPlot) => void {
   const { at_sec: at, latency, latency_bounds_ms: bounds } = timeline;
   const window = timeline.window_sec ?? 1;
-  const totals = latency.map((one) => one.counts.reduce((sum, count) => sum + count, 0));
+  const fullest = latency.map((one) => one.counts.reduce((most, count) => Math.max(most, count), 0));
   return (plot) => {
     const { ctx, bbox } = plot;
     const { min = null, max = null } = plot.scales["x"] ?? {};
@@ -22,8 +22,8 @@ export function heat(timeline: TimelineDocument): (plot: uPlot) => void {
     at.forEach((begin, index) => {
       if (begin > max || begin + window < min) return;
       const cells = latency[index];
-      const total = totals[index] ?? 0;
-      if (cells === undefined || total === 0) return;
+      const most = fullest[index] ?? 0;
+      if (cells === undefined || most === 0) return;
       // Cells share their edges: where two overlapped, the overlap would be darker.
       const left = Math.round(plot.valToPos(begin, "x", true));
       const right = Math.round(plot.valToPos(begin + window, "x", true));
@@ -32,7 +32,7 @@ export function heat(timeline: TimelineDocument): (plot: uPlot) => void {
         const high = edges[cells.from + offset + 1];
         if (count === 0 || low === undefined || high === undefined) return;
         // A root shows rare, slow requests next to the many fast ones.
-        ctx.globalAlpha = 0.12 + 0.88 * Math.sqrt(count / total);
+        ctx.globalAlpha = 0.12 + 0.88 * Math.sqrt(count / most);
         const top = Math.round(high);
         ctx.fillRect(left, top, Math.max(1, right - left), Math.max(1, Math.round(low) - top));
       });

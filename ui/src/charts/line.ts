@@ -2,7 +2,7 @@
 
 import uPlot from "uplot";
 import { h, visible } from "../dom";
-import type { Format } from "../format";
+import { type Format, timeTick } from "../format";
 import type { TimeLink } from "../link";
 import { colour } from "../theme";
 import { axis, fitting, logRange, logTicks, look, zeroRange } from "./axes";
@@ -51,6 +51,10 @@ export interface LineModel extends FigureModel {
 /** The height of the horizontal axis, and the least width of the vertical one of a chart over time. */
 const AXIS = 30;
 const TIME_AXIS = 84;
+/** More samples than that are a line without points. */
+const MOST_POINTS = 150;
+/** Distances of ticks in seconds. */
+const TIME_STEPS = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400, 43200, 86400];
 
 function yRange(model: LineModel): [number, number] {
   if (model.yRange !== undefined) return model.yRange;
@@ -82,7 +86,7 @@ function seriesOptions(series: Series): uPlot.Series {
     width: series.width ?? 1.5,
     dash: series.dash ? [5, 4] : [],
     spanGaps: series.span ?? false,
-    points: series.points || series.span
+    points: series.points || (series.span && series.values.length <= MOST_POINTS)
       ? { show: true, size: series.span ? 4 : 6, fill: stroke, stroke }
       : { show: true, size: 4, fill: stroke, stroke, filter: (plot, index) => alone(plot.data[index]) },
     ...(series.fill ? { fill: `${stroke}22` } : {}),
@@ -106,9 +110,9 @@ function options(model: LineModel, width: number, show: (plot: uPlot) => void): 
       y: { distr: model.yLog ? 3 : 1, range: () => yRange(model) },
     },
     axes: [
-      axis("x", model.xFormat, colours, model.xTicks
+      axis("x", model.link ? timeTick : model.xFormat, colours, model.xTicks
         ? { size: AXIS, splits: () => [...(model.xTicks ?? [])], grid: { show: false }, filter: (_plot, splits) => splits }
-        : { size: AXIS, grid: { show: false }, space: 70 }),
+        : { size: AXIS, grid: { show: false }, space: 70, ...(model.link ? { incrs: TIME_STEPS } : {}) }),
       axis("y", tick, colours, {
         // Charts with the same axis of time stand under each other.
         size: model.link === undefined ? fitting(labels) : Math.max(TIME_AXIS, fitting(labels)),

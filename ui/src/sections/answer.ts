@@ -22,7 +22,7 @@ export function answer(run: Run): HTMLElement {
     h("p", { class: "eyebrow" }, foreign(run.name), " · ", date(run.document.run.started_unix_ms)),
     h("h1", { id: "answer-title" }, foreign(run.target)),
     perSec === null
-      ? h("p", { class: "headline unknown" }, "No throughput within the conditions is known")
+      ? h("p", { class: "headline unknown" }, nothingHeld(run))
       : h("p", { class: "headline" }, lowerBound ? "≥ " : null, h("strong", {}, count(perSec)), ` requests/s ${what}`),
     h("p", { class: "lead" }, foreign(joined(withoutTarget(lead(run), run.target)))),
     conditionList(run),
@@ -30,6 +30,13 @@ export function answer(run: Run): HTMLElement {
     verdictLine(run),
     notices(run),
     h("p", { class: "actions" }, button, status));
+}
+
+/** Why there is no figure, where that is plain. */
+function nothingHeld(run: Run): string {
+  const { steps } = run.document;
+  if (steps.length === 0) return "Nothing was measured";
+  return steps.some((step) => step.ok > 0) ? "No throughput within the conditions is known" : "No request succeeded";
 }
 
 /** The sentence without the target, which is the heading. */
