@@ -4,7 +4,7 @@ import type uPlot from "uplot";
 import type { TimelineDocument } from "../generated/page";
 import { colour } from "../theme";
 
-/** Paints one cell for each class and window: the darker, the more of the requests of the window are in it. */
+/** Paints one cell for each class and window: the stronger the colour, the more of the requests of the window are in it. */
 export function heat(timeline: TimelineDocument): (plot: uPlot) => void {
   const { at_sec: at, latency, latency_bounds_ms: bounds } = timeline;
   const window = timeline.window_sec ?? 1;

@@ -68,8 +68,8 @@ function models(run: Run, link: TimeLink): LineModel[] {
   const latency: LineModel = {
     ...model(run, link, {
       name: "time-latency", title: "Latency", format: milliseconds,
-      caption: slow === null ? "In no window did enough requests end for p99. The darker a cell, the larger its part of the responses."
-        : `p99 is highest at ${begin(slow.index)}, with ${milliseconds(slow.value)}. The darker a cell, the larger its part of the responses.`,
+      caption: slow === null ? "In no window did enough requests end for p99. The stronger the colour of a cell, the more of the responses of its time are in it."
+        : `p99 is highest at ${begin(slow.index)}, with ${milliseconds(slow.value)}. The stronger the colour of a cell, the more of the responses of its time are in it.`,
       series: [{ label: "p50", values: timeline.p50_ms, colour: "--ink" },
         { label: "p99", values: timeline.p99_ms, colour: "--purple", width: 2 }],
     }),
