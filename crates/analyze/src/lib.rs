@@ -40,6 +40,7 @@ mod parts;
 mod prediction;
 mod production;
 mod proof;
+mod recent_use;
 mod remedy;
 pub mod search;
 mod status;
@@ -66,12 +67,14 @@ pub use hosts::host_view::{
 };
 pub use hosts::resource::{Resource, ResourceId, ResourceKind, ResourceUse};
 pub use hosts::topology::{Endpoint, TierEdge, TierNode, Topology};
+pub use load::percentile::percentile;
 pub use load::requests::wants_status;
 pub use load::summary::measured_to_the_last_answer;
 pub use load::{ladder, steady, warm_up};
 pub use parts::level_to_profile;
 pub use prediction::{UntriedVerdict, plan_proof};
 pub use production::*;
+pub use recent_use::RecentUse;
 pub use remedy::failure_advice;
 pub use status::RunStatus;
 pub use table::{
@@ -80,4 +83,4 @@ pub use table::{
     RowName, RowPoint, RowRun, RowsPool, RunRows, SizeLine, TableFindings, TableReading, TableRow, TableTier,
     TriedRow, UnreadCells, explain_table, run_rows,
 };
-pub use timeline::{Moment, Timeline, timeline, used_between};
+pub use timeline::{Moment, StepKind, Timeline, step_kind, timeline};

@@ -2,14 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_record::{Counts, Frame, FrameHead, Histogram, Phase, Run, latency_histogram};
+use plimsoll_plan::{Load, Plan};
+use plimsoll_record::{Counts, Frame, FrameHead, Histogram, Phase, Run, Step, latency_histogram};
 
 use crate::analysis::AnalyzeError;
 use crate::hosts::track::Span;
 use crate::hosts::tracks::{Hosts, StepSamples};
 use crate::hosts::usage;
-use crate::load::frames::per_second;
+use crate::load::frames::{counts_of, per_second};
 use crate::load::percentile::percentile;
+use crate::overload::is_overload;
+use crate::search::is_trial;
 use crate::{Percentile, Resource};
 
 /// A run is divided into so many windows at most, and into fewer for hosts, which are read less often.
@@ -60,30 +63,49 @@ pub struct Moment {
     pub latency: Vec<u64>,
 }
 
-/// The frames of one window.
-#[derive(Default)]
-struct Window<'a> {
-    frames: Vec<&'a Frame>,
+/// What a step is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StepKind {
+    /// One of a ladder.
+    Ladder,
+    /// A rate that a search tries.
+    Trial,
+    Overload,
+    /// The only one of a plan.
+    Load,
 }
+
+/// What a step of a run of this plan is for.
+pub fn step_kind(plan: &Plan, step: &Step) -> StepKind {
+    match &plan.load {
+        _ if is_overload(plan, step) => StepKind::Overload,
+        Load::Single { .. } => StepKind::Load,
+        Load::Ladder { .. } if is_trial(plan, step) => StepKind::Trial,
+        Load::Ladder { .. } => StepKind::Ladder,
+    }
+}
+
+/// The frames of one window.
+type Window<'a> = Vec<&'a Frame>;
+
+/// How many requests ended in each class of latency. A class is the floor of the logarithm of its times, in [`CLASSES_PER_DECADE`].
+type Classes = BTreeMap<i32, u64>;
 
 /// A run over time.
 ///
 /// # Errors
 /// When a histogram of the run cannot be read.
 pub fn timeline(run: &Run) -> Result<Timeline, AnalyzeError> {
-    let length_sec = run.steps.iter().map(|step| step.drained_ns).max().unwrap_or(0) as f64 / 1e9;
+    let length_sec = run.drained_ns() as f64 / 1e9;
     let window_sec = window_sec(length_sec / MOMENTS_MAX, SHORTEST_SEC);
     let mut windows: BTreeMap<u64, Window<'_>> = BTreeMap::new();
     for frame in &run.frames {
         let at_ns = frame.head.began_ns.midpoint(frame.head.ended_ns);
-        windows.entry((at_ns as f64 / 1e9 / window_sec) as u64).or_default().frames.push(frame);
+        windows.entry((at_ns as f64 / 1e9 / window_sec) as u64).or_default().push(frame);
     }
-    let timed = windows.values().map(Window::times).collect::<Result<Vec<_>, _>>()?;
-    let bounds_ns = bounds_ns(&timed);
-    let moment = |((number, window), times): ((&u64, &Window<'_>), &Histogram)| {
-        window.moment(*number as f64 * window_sec, times, &bounds_ns)
-    };
-    let moments = windows.iter().zip(&timed).map(moment).collect();
+    let moment = |(number, window): (&u64, &Window<'_>)| moment(*number as f64 * window_sec, window);
+    let counted = windows.iter().map(moment).collect::<Result<Vec<_>, _>>()?;
+    let (moments, bounds_ns) = in_the_same_classes(counted);
     let host_window_sec = self::window_sec(length_sec / HOST_MOMENTS_MAX, HOST_SHORTEST_SEC);
     let count = (length_sec / host_window_sec).ceil() as u32;
     let hosts_at_sec: Vec<f64> = (0..count).map(|number| f64::from(number) * host_window_sec).collect();
@@ -106,7 +128,7 @@ fn resources(run: &Run, at_sec: &[f64], window_sec: f64) -> Vec<Resource> {
 }
 
 /// What was used of each resource between two times, in nanoseconds since the run began; of a run that goes on too.
-pub fn used_between(run: &Run, from_ns: u64, to_ns: u64) -> Vec<Resource> {
+pub(crate) fn used_between(run: &Run, from_ns: u64, to_ns: u64) -> Vec<Resource> {
     used(run, &[Span { from_ns, to_ns }])
 }
 
@@ -116,75 +138,66 @@ fn used(run: &Run, spans: &[Span]) -> Vec<Resource> {
     usage::used(&StepSamples { hosts: &hosts, spans, machine_cores })
 }
 
-/// Bounds of classes that hold every time.
-fn bounds_ns(timed: &[Histogram]) -> Vec<f64> {
-    let known = || timed.iter().filter(|times| !times.is_empty());
-    let Some(least) = known().map(|times| times.min().max(1)).min() else { return Vec::new() };
-    let most = known().map(Histogram::max).max().unwrap_or(least);
-    let class = |ns: u64| ((ns as f64).log10() * CLASSES_PER_DECADE).floor() as i32;
-    (class(least)..=class(most) + 1).map(|class| 10f64.powf(f64::from(class) / CLASSES_PER_DECADE)).collect()
+/// A window, with its classes of latency still to be filled in.
+fn moment(at_sec: f64, frames: &[&Frame]) -> Result<(Moment, Classes), AnalyzeError> {
+    let mut times = latency_histogram();
+    for frame in frames {
+        let step = frame.head.step;
+        frame.latency.add_to(&mut times).map_err(|source| AnalyzeError::Histogram { step, source })?;
+    }
+    let last = last_of_workers(frames);
+    let sum = |of: fn(&FrameHead) -> u64| last.values().map(|head| of(head)).sum();
+    let moment = Moment {
+        at_sec,
+        counts: counts_of(frames.iter().map(|frame| &frame.head)),
+        throughput_per_sec: under_load(frames, |head| head.counts.completed),
+        due_per_sec: under_load(frames, |head| head.counts.intended),
+        in_flight: sum(|head| head.in_flight),
+        backlog: sum(|head| head.backlog),
+        connections: sum(|head| head.connections),
+        p50: percentile(&times, 0.5),
+        p99: percentile(&times, 0.99),
+        latency: Vec::new(),
+    };
+    Ok((moment, classes(&times)))
 }
 
-impl Window<'_> {
-    fn times(&self) -> Result<Histogram, AnalyzeError> {
-        let mut times = latency_histogram();
-        for frame in &self.frames {
-            let step = frame.head.step;
-            frame.latency.add_to(&mut times).map_err(|source| AnalyzeError::Histogram { step, source })?;
-        }
-        Ok(times)
-    }
-
-    fn moment(&self, at_sec: f64, times: &Histogram, bounds_ns: &[f64]) -> Moment {
-        let mut counts = Counts::default();
-        self.frames.iter().for_each(|frame| counts.merge(&frame.head.counts));
-        let last = self.last_of_workers();
-        let sum = |of: fn(&Frame) -> u64| last.values().map(|frame| of(frame)).sum();
-        Moment {
-            at_sec,
-            counts,
-            throughput_per_sec: self.under_load(|head| head.counts.completed),
-            due_per_sec: self.under_load(|head| head.counts.intended),
-            in_flight: sum(|frame| frame.head.in_flight),
-            backlog: sum(|frame| frame.head.backlog),
-            connections: sum(|frame| frame.head.connections),
-            p50: percentile(times, 0.5),
-            p99: percentile(times, 0.99),
-            latency: classes(times, bounds_ns),
-        }
-    }
-
-    /// The last frame of each worker.
-    fn last_of_workers(&self) -> BTreeMap<u32, &Frame> {
-        let mut last: BTreeMap<u32, &Frame> = BTreeMap::new();
-        for frame in self.frames.iter().filter(|frame| frame.head.of_worker()) {
-            let kept = last.entry(frame.head.worker).or_insert(frame);
-            if frame.head.ended_ns >= kept.head.ended_ns {
-                *kept = frame;
-            }
-        }
-        last
-    }
-
-    fn under_load(&self, count: impl Fn(&FrameHead) -> u64) -> Option<f64> {
-        let heads =
-            || self.frames.iter().map(|frame| &frame.head).filter(|head| head.phase == Phase::Measure);
-        heads().next().is_some().then(|| per_second(heads(), count))
-    }
+/// The last frame of each worker.
+fn last_of_workers<'a>(frames: &[&'a Frame]) -> BTreeMap<u32, &'a FrameHead> {
+    let mut heads: Vec<&FrameHead> =
+        frames.iter().map(|frame| &frame.head).filter(|head| head.of_worker()).collect();
+    heads.sort_by_key(|head| head.ended_ns);
+    heads.into_iter().map(|head| (head.worker, head)).collect()
 }
 
-fn classes(times: &Histogram, bounds_ns: &[f64]) -> Vec<u64> {
-    if times.is_empty() {
-        return Vec::new();
-    }
-    let mut counts = vec![0; bounds_ns.len().saturating_sub(1)];
+fn under_load(frames: &[&Frame], count: impl Fn(&FrameHead) -> u64) -> Option<f64> {
+    let heads = || frames.iter().map(|frame| &frame.head).filter(|head| head.phase == Phase::Measure);
+    heads().next().is_some().then(|| per_second(heads(), count))
+}
+
+fn classes(times: &Histogram) -> Classes {
+    let mut classes = Classes::new();
     for value in times.iter_recorded() {
-        let above = bounds_ns.partition_point(|bound| *bound <= value.value_iterated_to() as f64);
-        if let Some(count) = counts.get_mut(above.saturating_sub(1)) {
-            *count += value.count_at_value();
-        }
+        let logarithm = (value.value_iterated_to().max(1) as f64).log10();
+        let class = (logarithm * CLASSES_PER_DECADE).floor() as i32;
+        *classes.entry(class).or_default() += value.count_at_value();
     }
-    counts
+    classes
+}
+
+/// Fills in the classes of each window, the same for all of them, and gives their bounds in nanoseconds.
+fn in_the_same_classes(counted: Vec<(Moment, Classes)>) -> (Vec<Moment>, Vec<f64>) {
+    let known = || counted.iter().flat_map(|(_, classes)| classes.keys().copied());
+    let range = known().min().zip(known().max());
+    let filled = |(moment, classes): (Moment, Classes)| {
+        let range = range.filter(|_| !classes.is_empty());
+        let counts = range.into_iter().flat_map(|(least, most)| least..=most);
+        let latency = counts.map(|class| classes.get(&class).copied().unwrap_or(0)).collect();
+        Moment { latency, ..moment }
+    };
+    let bound = |class: i32| 10f64.powf(f64::from(class) / CLASSES_PER_DECADE);
+    let bounds = range.into_iter().flat_map(|(least, most)| least..=most + 1).map(bound).collect();
+    (counted.into_iter().map(filled).collect(), bounds)
 }
 
 #[cfg(test)]
@@ -203,10 +216,11 @@ mod tests {
         for ns in [1, 999, 1000, 5_000_000, 5_000_000_000] {
             times.record(ns).unwrap();
         }
-        let bounds = bounds_ns(std::slice::from_ref(&times));
-        let counts = classes(&times, &bounds);
+        let (moment, _) = moment(0.0, &[]).unwrap();
+        let (moments, bounds) = in_the_same_classes(vec![(moment.clone(), classes(&times))]);
+        let counts = &moments[0].latency;
         assert_eq!((counts.len() + 1, counts.iter().sum::<u64>()), (bounds.len(), 5));
         assert_eq!((counts[0], *counts.last().unwrap()), (1, 1));
-        assert!(bounds_ns(&[latency_histogram()]).is_empty());
+        assert!(in_the_same_classes(vec![(moment, Classes::new())]).1.is_empty());
     }
 }

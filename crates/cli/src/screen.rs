@@ -73,11 +73,7 @@ impl Screen {
     pub(crate) fn close(&mut self) -> Vec<String> {
         self.ended.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
-            // Its own panic is printed by the hook, and the run is not worse for it.
-            best_effort(
-                thread.join().map_err(|_| io::Error::other("the screen")),
-                "nothing is shown any more",
-            );
+            best_effort(thread.join(), "its panic was printed, and the run is not worse for it");
         }
         std::mem::take(&mut self.board.lock().unwrap_or_else(PoisonError::into_inner).messages)
     }

@@ -1,7 +1,5 @@
 //! Everything recorded from one plan.
 
-use std::collections::BTreeSet;
-
 use serde::{Deserialize, Serialize};
 
 use crate::{FailureKind, Frame, HostSample, Manifest};
@@ -172,22 +170,9 @@ impl Run {
         }
     }
 
-    /// Forgets the samples of hosts that ended before this instant, in nanoseconds since the run began; those of what was not sampled
-    /// again stay, as they are of what does not change.
-    pub fn forget_samples_before(&mut self, before_ns: u64) {
-        let (old, mut kept): (Vec<HostSample>, Vec<HostSample>) =
-            std::mem::take(&mut self.hosts).into_iter().partition(|sample| sample.ended_ns < before_ns);
-        let key = |sample: &HostSample| (sample.host.clone(), sample.source.clone(), sample.subject.clone());
-        let again: BTreeSet<_> = kept.iter().map(key).collect();
-        let mut once: Vec<HostSample> =
-            old.into_iter().filter(|sample| !again.contains(&key(sample))).collect();
-        // The last one of each.
-        let mut seen = BTreeSet::new();
-        once.reverse();
-        once.retain(|sample| seen.insert(key(sample)));
-        once.reverse();
-        kept.splice(0..0, once);
-        self.hosts = kept;
+    /// When the last request of its steps had ended, in nanoseconds since it began; 0 without a step.
+    pub fn drained_ns(&self) -> u64 {
+        self.steps.iter().map(|step| step.drained_ns).max().unwrap_or(0)
     }
 
     /// The frames of one step.

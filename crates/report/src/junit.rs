@@ -196,8 +196,7 @@ fn under_overload(overload: &Overload) -> Case {
 
 /// From the begin of the run to the last response, in seconds.
 fn time(run: &Run) -> String {
-    let ended_ns = run.steps.iter().map(|step| step.drained_ns).max().unwrap_or(0);
-    format!("{:.3}", ended_ns as f64 / 1e9)
+    format!("{:.3}", run.drained_ns() as f64 / 1e9)
 }
 
 /// When the run began, in UTC.

@@ -25,10 +25,16 @@ const HIDDEN_VALUE: &str = "…";
 pub fn for_figures(findings: &Findings, values: Values) -> Findings {
     let mut findings = findings.clone();
     if values == Values::Hidden {
-        findings.plan.target.url = without_query_values(&findings.plan.target.url);
+        findings.plan.target.url = shown_url(&findings, values);
         findings.steps = shown_steps(&findings, values);
     }
     findings
+}
+
+/// The target's URL.
+pub(crate) fn shown_url(findings: &Findings, values: Values) -> String {
+    let url = &findings.plan.target.url;
+    if values == Values::Hidden { without_query_values(url) } else { url.clone() }
 }
 
 /// The steps with no value of a query in the names of their requests.

@@ -41,7 +41,7 @@ fn read_tables(connection: &mut Connection) -> Result<Run> {
     let mut damage = verify::damage(&snapshot, manifest.sealed)?;
     // It leaves nothing to be trusted, so that the rest is not even read.
     if verify::total(&damage).is_some() {
-        return Ok(Run { damage, ..empty(manifest) });
+        return Ok(Run { damage, ..Run::begun(manifest) });
     }
     if manifest.format.minor >= 2 {
         // Only a file of an older format may lack these columns: in any other, its description of them is damaged.
@@ -58,7 +58,7 @@ fn read_tables(connection: &mut Connection) -> Result<Run> {
         events: values(intact(&snapshot, digest::EVENT, &damage, event)?),
         profiles: values(intact(&snapshot, digest::PROFILE, &damage, profile)?),
         damage,
-        ..empty(manifest)
+        ..Run::begun(manifest)
     };
     if !run.manifest.sealed {
         let open = rows(&snapshot, "SELECT step FROM step WHERE under_way = 1", |row| row.get(0))?;
@@ -66,18 +66,6 @@ fn read_tables(connection: &mut Connection) -> Result<Run> {
     }
     leave_out(&mut run);
     Ok(run)
-}
-
-fn empty(manifest: Manifest) -> Run {
-    Run {
-        manifest,
-        steps: Vec::new(),
-        frames: Vec::new(),
-        hosts: Vec::new(),
-        events: Vec::new(),
-        profiles: Vec::new(),
-        damage: Vec::new(),
-    }
 }
 
 fn values<T>(rows: Vec<(i64, T)>) -> Vec<T> {

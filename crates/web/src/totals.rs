@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_analyze::{Resource, used_between};
+use plimsoll_analyze::{RecentUse, Resource};
 use plimsoll_conductor::Progress;
-use plimsoll_record::{Counts, Frame, HostSample, Manifest, Run, latency_histogram};
+use plimsoll_record::{Counts, Frame, Histogram, Manifest, latency_histogram};
 
 /// The upper bounds of the classes of latency, in nanoseconds; what is longer is in a class of its own.
 pub(crate) const BOUNDS_NS: [u64; 16] = [
@@ -25,9 +25,6 @@ pub(crate) const BOUNDS_NS: [u64; 16] = [
     5_000_000_000,
     10_000_000_000,
 ];
-/// The use of hosts is that of so long, and found again so often, in nanoseconds.
-const USED_NS: u64 = 2_000_000_000;
-const USED_EVERY_NS: u64 = 1_000_000_000;
 
 /// A run so far.
 #[derive(Debug, Default)]
@@ -48,9 +45,9 @@ pub(crate) struct Totals {
     pub(crate) workers: BTreeMap<u32, Gauges>,
     /// The use of resources over the last while.
     pub(crate) resources: Vec<Resource>,
-    /// The manifest, and the samples of the last while.
-    run: Option<Run>,
-    used_ns: u64,
+    use_of_hosts: Option<RecentUse>,
+    /// The times of one frame: a histogram is large.
+    times: Option<Histogram>,
 }
 
 /// What one worker has under way.
@@ -71,7 +68,10 @@ impl Totals {
                 self.workers.clear();
             }
             Progress::Framed(frame) => self.frame(frame),
-            Progress::Sampled(sample) => self.sample(sample),
+            Progress::Sampled(sample) => {
+                let found = self.use_of_hosts.as_mut().and_then(|recent| recent.add(sample));
+                self.resources = found.unwrap_or_else(|| std::mem::take(&mut self.resources));
+            }
             _ => {}
         }
     }
@@ -79,7 +79,7 @@ impl Totals {
     fn prepared(&mut self, manifest: &Manifest) {
         self.name.clone_from(&manifest.name);
         self.version.clone_from(&manifest.tool_version);
-        self.run = Some(Run::begun(manifest.clone()));
+        self.use_of_hosts = Some(RecentUse::new(manifest.clone()));
     }
 
     fn frame(&mut self, frame: &Frame) {
@@ -90,9 +90,10 @@ impl Totals {
                 Gauges { in_flight: head.in_flight, backlog: head.backlog, connections: head.connections };
             self.workers.insert(head.worker, gauges);
         }
-        let mut times = latency_histogram();
+        let times = self.times.get_or_insert_with(latency_histogram);
+        times.reset();
         // One that cannot be read is reported when the run is analysed.
-        if frame.latency.add_to(&mut times).is_err() {
+        if frame.latency.add_to(times).is_err() {
             return;
         }
         for value in times.iter_recorded() {
@@ -100,19 +101,6 @@ impl Totals {
             self.latency[BOUNDS_NS.partition_point(|bound| *bound < ns)] += count;
             self.latency_sum_sec += ns as f64 / 1e9 * count as f64;
         }
-    }
-
-    fn sample(&mut self, sample: &HostSample) {
-        let Some(run) = &mut self.run else { return };
-        let now_ns = sample.ended_ns;
-        run.hosts.push(sample.clone());
-        if now_ns.saturating_sub(self.used_ns) < USED_EVERY_NS {
-            return;
-        }
-        self.used_ns = now_ns;
-        let from_ns = now_ns.saturating_sub(USED_NS);
-        run.forget_samples_before(from_ns.saturating_sub(USED_NS));
-        self.resources = used_between(run, from_ns, now_ns);
     }
 
     /// Of all workers.

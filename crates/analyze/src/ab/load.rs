@@ -112,7 +112,7 @@ impl AbLoad {
             LoadKind::Closed | LoadKind::Open => findings.steps.iter().enumerate().next_back(),
         };
         let step = decisive.map(|(_, step)| step);
-        let ended_ns = run.steps.iter().map(|step| step.drained_ns).max().unwrap_or(0);
+        let ended_ns = run.drained_ns();
         let began_unix_ms = run.manifest.started_unix_ms;
         Ok(Self {
             side,

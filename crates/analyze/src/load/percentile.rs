@@ -18,7 +18,7 @@ fn value_at_rank(histogram: &Histogram, rank: u64) -> u64 {
 /// exceed, as the upper end of its bucket (at most 0.1 % above the true value, never below).
 ///
 /// Not known with fewer samples than bound it from above.
-pub(crate) fn percentile(histogram: &Histogram, p: f64) -> Percentile {
+pub fn percentile(histogram: &Histogram, p: f64) -> Percentile {
     let n = histogram.len();
     if n < min_samples(p) {
         return Percentile::default();

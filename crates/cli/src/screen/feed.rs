@@ -2,25 +2,19 @@
 
 use std::time::Duration;
 
-use plimsoll_analyze::used_between;
+use plimsoll_analyze::{RecentUse, Resource, percentile};
 use plimsoll_conductor::{Moment, Progress, StepPlan};
-use plimsoll_record::{Frame, Histogram, HostSample, Manifest, Phase, Run, latency_histogram};
-
+use plimsoll_record::{Frame, Histogram, Manifest, Phase, latency_histogram};
 use plimsoll_units::{count_text, grouped};
 
 use super::board::{Bar, Board, Row};
 
 /// Moments of a load that are kept for its course.
 const COURSE: usize = 240;
-/// How far back the use of hosts reaches, and how often it is found again, in nanoseconds.
-const USED_NS: u64 = 2_000_000_000;
-const USED_EVERY_NS: u64 = 1_000_000_000;
 /// Percentiles are those of a while, in nanoseconds.
 const LATEST_NS: u64 = 1_000_000_000;
 /// Resources of one host that are shown.
 const BARS_PER_HOST: usize = 3;
-/// With fewer requests there is no 99th percentile, as in the answer.
-const ENOUGH: u64 = 299;
 
 /// What is kept to make the next change of the board from.
 #[derive(Debug, Default)]
@@ -32,9 +26,7 @@ pub(super) struct Feed {
     of_load: Option<Histogram>,
     latest: Option<Histogram>,
     latest_ns: u64,
-    /// The manifest, and the samples of the last while.
-    run: Option<Run>,
-    used_ns: u64,
+    use_of_hosts: Option<RecentUse>,
 }
 
 impl Feed {
@@ -59,7 +51,11 @@ impl Feed {
                 board.rows.push(self.row(*throughput_per_sec, *failed));
             }
             Progress::Framed(frame) => self.frame(frame, board),
-            Progress::Sampled(sample) => self.sample(sample, board),
+            Progress::Sampled(sample) => {
+                if let Some(resources) = self.use_of_hosts.as_mut().and_then(|recent| recent.add(sample)) {
+                    board.hosts = bars(&resources);
+                }
+            }
             Progress::Profiling { source, .. } => board.phase = format!("CPU profile: {source}"),
             Progress::NotKept(_)
             | Progress::Raised(_)
@@ -72,7 +68,7 @@ impl Feed {
     fn prepared(&mut self, manifest: &Manifest, board: &mut Board) {
         let plan = plimsoll_plan::Plan::from_json(&manifest.plan);
         board.target = plan.map_or_else(|_| manifest.name.clone(), |plan| plan.target.url);
-        self.run = Some(Run::begun(manifest.clone()));
+        self.use_of_hosts = Some(RecentUse::new(manifest.clone()));
     }
 
     fn begin(&mut self, level: String, step: &StepPlan, board: &mut Board) {
@@ -100,8 +96,8 @@ impl Feed {
         Row {
             level: self.level.clone(),
             throughput_per_sec,
-            p50_ns: times.and_then(|times| percentile(times, 0.5)),
-            p99_ns: times.and_then(|times| percentile(times, 0.99)),
+            p50_ns: times.and_then(|times| percentile(times, 0.5).ns),
+            p99_ns: times.and_then(|times| percentile(times, 0.99).ns),
             failed,
         }
     }
@@ -124,29 +120,15 @@ impl Feed {
         if head.ended_ns.saturating_sub(self.latest_ns) >= LATEST_NS {
             self.latest_ns = head.ended_ns;
             let latest = self.latest.take();
-            board.p50_ns = latest.as_ref().and_then(|times| percentile(times, 0.5));
-            board.p99_ns = latest.as_ref().and_then(|times| percentile(times, 0.99));
+            board.p50_ns = latest.as_ref().and_then(|times| percentile(times, 0.5).ns);
+            board.p99_ns = latest.as_ref().and_then(|times| percentile(times, 0.99).ns);
         }
-    }
-
-    fn sample(&mut self, sample: &HostSample, board: &mut Board) {
-        let Some(run) = &mut self.run else { return };
-        let now_ns = sample.ended_ns;
-        run.hosts.push(sample.clone());
-        if now_ns.saturating_sub(self.used_ns) < USED_EVERY_NS {
-            return;
-        }
-        self.used_ns = now_ns;
-        let from_ns = now_ns.saturating_sub(USED_NS);
-        run.forget_samples_before(from_ns.saturating_sub(USED_NS));
-        board.hosts = bars(run, from_ns, now_ns);
     }
 }
 
 /// What is used most of each host.
-fn bars(run: &Run, from_ns: u64, to_ns: u64) -> Vec<Bar> {
-    let resources = used_between(run, from_ns, to_ns);
-    let bar = |resource: &plimsoll_analyze::Resource| {
+fn bars(resources: &[Resource]) -> Vec<Bar> {
+    let bar = |resource: &Resource| {
         let part = resource.part.to_string();
         let name = resource.kind.name().replace('_', " ");
         Some(Bar {
@@ -165,11 +147,6 @@ fn bars(run: &Run, from_ns: u64, to_ns: u64) -> Vec<Bar> {
         }
     }
     shown
-}
-
-fn percentile(times: &Histogram, quantile: f64) -> Option<f64> {
-    let enough = if quantile > 0.9 { ENOUGH } else { 1 };
-    (times.len() >= enough).then(|| times.value_at_quantile(quantile) as f64)
 }
 
 /// A load in words, such as `64 connections`.

@@ -1,12 +1,14 @@
 //! What a page shows: runs with everything that was found in them, and their course, schema `plimsoll/page/1`.
 
-use plimsoll_analyze::{Findings, Moment, Percentile, Resource, Timeline};
-use plimsoll_plan::{Load, Plan};
+use std::collections::BTreeMap;
+
+use plimsoll_analyze::{Findings, Moment, Part, Percentile, Resource, StepKind, Timeline, step_kind};
+use plimsoll_plan::Plan;
 use plimsoll_record::{Run, Step};
 
 use super::Document;
 use super::document::{document, each, ms};
-use crate::privacy::{Values, for_figures};
+use crate::privacy::{Values, for_figures, shown_url};
 use crate::text;
 
 /// Resources of one host that are drawn over time, those of the host as a whole not counted.
@@ -27,7 +29,7 @@ document! {
         /// Its name.
         name: String = &findings.plan.name,
         /// The URL of the target, as it may be shown.
-        target: String = for_figures(findings, values).plan.target.url,
+        target: String = shown_url(findings, values),
         /// The answer as the terminal prints it.
         text: String = text::short(run, &for_figures(findings, values), &text::Page::plain()),
         /// Everything recorded and found, as `--json` prints it.
@@ -126,11 +128,11 @@ fn counted(latency: &[u64]) -> Vec<u64> {
 }
 
 fn kind(plan: &Plan, step: &Step) -> &'static str {
-    match &plan.load {
-        _ if !step.stages.is_empty() && plan.overload.is_some() => "overload",
-        Load::Single { .. } => "load",
-        Load::Ladder { .. } if step.rate_per_sec.is_some() => "trial",
-        Load::Ladder { .. } => "ladder",
+    match step_kind(plan, step) {
+        StepKind::Ladder => "ladder",
+        StepKind::Trial => "trial",
+        StepKind::Overload => "overload",
+        StepKind::Load => "load",
     }
 }
 
@@ -138,19 +140,16 @@ fn kind(plan: &Plan, step: &Step) -> &'static str {
 fn drawn(resources: &[Resource]) -> Vec<&Resource> {
     let peak = |resource: &Resource| resource.used.iter().flatten().copied().fold(0.0, f64::max);
     let share = |resource: &Resource| resource.capacity.map_or(0.0, |capacity| peak(resource) / capacity);
-    let (whole, mut parts): (Vec<&Resource>, Vec<&Resource>) = resources
-        .iter()
-        .filter(|resource| peak(resource) > 0.0)
-        .partition(|one| one.part.to_string().is_empty());
+    let is_whole = |resource: &&Resource| resource.part == Part::Whole;
+    let used = resources.iter().filter(|resource| peak(resource) > 0.0);
+    let (mut drawn, mut parts): (Vec<&Resource>, Vec<&Resource>) = used.partition(is_whole);
     parts.sort_by(|a, b| share(b).total_cmp(&share(a)));
-    let mut drawn = whole;
-    for resource in parts {
-        if drawn.iter().filter(|one| one.host == resource.host && !one.part.to_string().is_empty()).count()
-            < PARTS_MAX
-        {
-            drawn.push(resource);
-        }
-    }
+    let mut parts_of: BTreeMap<&str, usize> = BTreeMap::new();
+    drawn.extend(parts.into_iter().filter(|resource| {
+        let count = parts_of.entry(&resource.host).or_default();
+        *count += 1;
+        *count <= PARTS_MAX
+    }));
     drawn.sort_by(|a, b| a.host.cmp(&b.host));
     drawn
 }

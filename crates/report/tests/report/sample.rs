@@ -249,16 +249,7 @@ fn sample(command: RunCommand, plan: Plan, mut steps: Vec<StepSummary>, verdict:
         overload: None,
         lower_bound: false,
     };
-    let run = Run {
-        manifest,
-        steps: Vec::new(),
-        frames: Vec::new(),
-        hosts: Vec::new(),
-        events: Vec::new(),
-        profiles: Vec::new(),
-        damage: Vec::new(),
-    };
-    Sample { run, findings }
+    Sample { run: Run::begun(manifest), findings }
 }
 
 fn verdict(limit: Limit, confidence: Confidence, advice: Advice) -> Verdict {
