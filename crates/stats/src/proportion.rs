@@ -28,6 +28,32 @@ pub fn wilson(hits: u64, trials: u64) -> Option<(f64, f64)> {
     Some(((centre - margin).clamp(0.0, ratio), (centre + margin).clamp(ratio, 1.0)))
 }
 
+/// How much more a ratio varies between groups of trials, each given as its hits and its trials, than that of independent trials
+/// would: Pearson's χ² over its degrees of freedom, and at least 1 (McCullagh and Nelder, *Generalized Linear Models*, 1989, section
+/// 4.5). Groups without a trial are left out.
+///
+/// ```
+/// # use plimsoll_stats::dispersion;
+/// assert_eq!(dispersion([(10, 100), (10, 100)]), 1.0);
+/// assert!(dispersion([(0, 100), (50, 100)]) > 60.0);
+/// ```
+pub fn dispersion(groups: impl IntoIterator<Item = (u64, u64)>) -> f64 {
+    let groups: Vec<(f64, f64)> = groups
+        .into_iter()
+        .filter(|(_, trials)| *trials > 0)
+        .map(|(hits, trials)| (hits as f64, trials as f64))
+        .collect();
+    let sum = |of: fn(&(f64, f64)) -> f64| groups.iter().map(of).sum::<f64>();
+    let ratio = sum(|group| group.0) / sum(|group| group.1).max(1.0);
+    let variance = ratio * (1.0 - ratio);
+    if variance <= 0.0 || groups.len() < 2 {
+        return 1.0;
+    }
+    let excess = |(hits, trials): &(f64, f64)| (hits - trials * ratio).powi(2) / trials;
+    let chi_squared = groups.iter().map(excess).sum::<f64>() / variance;
+    (chi_squared / (groups.len() - 1) as f64).max(1.0)
+}
+
 #[cfg(test)]
 mod tests {
     use plimsoll_testkit::Noise;

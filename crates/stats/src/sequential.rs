@@ -1,5 +1,7 @@
 //! A sequential test of a proportion: is the share of hits below what is allowed or above it, from as few trials as that takes.
 
+use std::ops::Add;
+
 use crate::batch_means::{BATCHES, split};
 
 /// What a test decides between, and how often it may be wrong there.
@@ -25,6 +27,18 @@ pub struct Tally {
     pub hits: u64,
     /// Trials that came near to a hit, hits included: what they show of bursts before there are hits.
     pub near: u64,
+}
+
+impl Add for Tally {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            trials: self.trials + other.trials,
+            hits: self.hits + other.hits,
+            near: self.near + other.near,
+        }
+    }
 }
 
 /// What a sequential test says.
@@ -110,28 +124,13 @@ fn hypotheses(allowed: f64, factor: f64) -> (f64, f64) {
 }
 
 fn sum(tallies: &[Tally]) -> Tally {
-    let add = |a: Tally, b: &Tally| Tally {
-        trials: a.trials + b.trials,
-        hits: a.hits + b.hits,
-        near: a.near + b.near,
-    };
-    tallies.iter().fold(Tally::default(), add)
+    tallies.iter().fold(Tally::default(), |sum, tally| sum + *tally)
 }
 
-/// How much more what is counted varies between ten batches than that of independent trials would: Pearson's χ² over its
-/// degrees of freedom, and at least 1.
+/// How much more what is counted varies between ten batches than that of independent trials would.
 fn dispersion(tallies: &[Tally], counted: impl Fn(&Tally) -> u64) -> f64 {
-    let batches: Vec<Tally> = split(tallies, BATCHES).map(sum).filter(|batch| batch.trials > 0).collect();
-    let all = sum(&batches);
-    let share = counted(&all) as f64 / all.trials.max(1) as f64;
-    let variance = share * (1.0 - share);
-    if variance <= 0.0 || batches.len() < 2 {
-        return 1.0;
-    }
-    let excess =
-        |batch: &Tally| (counted(batch) as f64 - batch.trials as f64 * share).powi(2) / batch.trials as f64;
-    let chi_squared = batches.iter().map(excess).sum::<f64>() / variance;
-    (chi_squared / (batches.len() - 1) as f64).max(1.0)
+    let batches: Vec<Tally> = split(tallies, BATCHES).map(sum).collect();
+    crate::dispersion(batches.iter().map(|batch| (counted(batch), batch.trials)))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use plimsoll_record::CorruptHistogram;
 use plimsoll_stats::rounds::{Centre, Difference, Rounds};
-use plimsoll_stats::{median, wilson};
+use plimsoll_stats::{dispersion, median, wilson};
 use serde::{Deserialize, Serialize};
 
 use super::carry_over::{Effect, RoundRatio, effects};
@@ -240,18 +240,12 @@ fn side_summary(side: AbSide, loads: &[AbLoad]) -> SideSummary {
 }
 
 /// Success over all loads. Failures come together: where it differs between loads by more than chance, the requests count for as
-/// many fewer (the dispersion φ = χ²/(k − 1) of k loads, as in quasi-likelihood).
+/// many fewer, as in quasi-likelihood.
 fn success(loads: &[&AbLoad]) -> Option<Estimate> {
     let sum = |of: fn(&AbLoad) -> u64| loads.iter().map(|load| of(load)).sum::<u64>();
     let (succeeded, ended) = (sum(|load| load.succeeded), sum(|load| load.ended));
     let ratio = succeeded as f64 / ended as f64;
-    let excess = |load: &&AbLoad| {
-        let count = load.ended.max(1) as f64;
-        (load.succeeded as f64 - load.ended as f64 * ratio).powi(2) / (count * ratio * (1.0 - ratio))
-    };
-    let chi_squared: f64 = loads.iter().map(excess).sum();
-    let dispersion = (chi_squared / (loads.len() as f64 - 1.0)).max(1.0);
-    let dispersion = if dispersion.is_finite() { dispersion } else { 1.0 };
+    let dispersion = dispersion(loads.iter().map(|load| (load.succeeded, load.ended)));
     let scaled = |count: u64| (count as f64 / dispersion).round() as u64;
     let interval = wilson(scaled(succeeded), scaled(ended))?;
     Some(Estimate { value: ratio, interval: Some((interval.0.min(ratio), interval.1.max(ratio))) })

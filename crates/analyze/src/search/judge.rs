@@ -1,6 +1,7 @@
 //! Whether one rate is within the conditions, decided while its load goes on.
 
 use std::collections::BTreeMap;
+use std::ops::Add as _;
 
 use plimsoll_plan::{LatencyLimit, Slo};
 use plimsoll_record::{CorruptHistogram, Frame, Histogram, Phase, latency_histogram};
@@ -114,10 +115,10 @@ impl Judge {
         };
         let ended = head.counts.ended();
         let failed = ended.saturating_sub(head.counts.ok);
-        interval.failed = add(interval.failed, Tally { trials: ended, hits: failed, near: failed });
+        interval.failed = interval.failed + Tally { trials: ended, hits: failed, near: failed };
         interval.late.resize(self.slo.latency.len(), Tally::default());
         for (tally, limit) in interval.late.iter_mut().zip(&self.slo.latency) {
-            *tally = add(*tally, late(&self.times, limit.limit_ms));
+            *tally = *tally + late(&self.times, limit.limit_ms);
         }
         if head.of_worker() && head.phase == Phase::Measure {
             interval.span_sec = interval.span_sec.max(head.span_sec());
@@ -152,7 +153,7 @@ impl Judge {
     /// What a rate that held while its load was on came to with the requests that ended later: some were under way all the time.
     fn drained_outcome(&self, intervals: &[Interval]) -> TrialOutcome {
         let all = |counted: &[Interval], of: &dyn Fn(&Interval) -> Option<Tally>| {
-            counted.iter().chain([&self.drained]).filter_map(of).fold(Tally::default(), add)
+            counted.iter().chain([&self.drained]).filter_map(of).fold(Tally::default(), Tally::add)
         };
         let late = |(which, limit): (usize, &LatencyLimit)| {
             let tally = all(counted(intervals, limit), &|interval| interval.late.get(which).copied());
@@ -298,10 +299,6 @@ fn half_of_steps(means: &[(f64, f64)]) -> f64 {
         means.windows(2).map(|pair| (pair[1].1 - pair[0].1) / (pair[1].0 - pair[0].0)).collect();
     let count = steps.len() as f64;
     t_quantile(count - 1.0) * (variance(&steps) / count).sqrt()
-}
-
-fn add(a: Tally, b: Tally) -> Tally {
-    Tally { trials: a.trials + b.trials, hits: a.hits + b.hits, near: a.near + b.near }
 }
 
 /// The responses that took longer than the limit, and those that took longer than half of it.
