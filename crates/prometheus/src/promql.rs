@@ -1,8 +1,6 @@
 //! The little of PromQL that is read here: the window of a rate, the metrics that a query takes as they are, and matchers of
 //! labels.
 
-use std::borrow::Cow;
-
 /// Units of PromQL's durations, longest names first (Prometheus, *Querying basics*, float literals and time durations).
 const UNITS: [(&str, f64); 7] = [
     ("ms", 1e-3),
@@ -52,12 +50,12 @@ const AGGREGATIONS: [&str; 13] = [
 ];
 
 /// The first window of a query, `[5m]`, in PromQL and in seconds; `None` without one.
-pub(crate) fn window(query: &str) -> Option<(Cow<'_, str>, f64)> {
+pub(crate) fn window(query: &str) -> Option<(String, f64)> {
     let code = without_text(query);
     let (_, after) = code.split_once('[')?;
     let end = after.find([']', ':'])?;
     let text = after[..end].trim();
-    Some((Cow::Owned(text.to_owned()), seconds(text)?))
+    Some((text.to_owned(), seconds(text)?))
 }
 
 /// A duration such as `1h30m`, or a number of seconds.
@@ -189,7 +187,7 @@ mod tests {
     use super::*;
 
     fn window_of(query: &str) -> Option<(String, f64)> {
-        window(query).map(|(text, seconds)| (text.into_owned(), seconds))
+        window(query)
     }
 
     #[test]
