@@ -58,7 +58,8 @@ const BOTH: &str = "ab, hey";
 const NO_PROXY: &str = "requests go through no proxy; --connect-to HOST:PORT sends them to another server";
 pub(super) const THREADS: &str =
     "worker threads; how long is -d TIME, the time for one request --timeout TIME";
-const NO_HTML: &str = "the page of a run is --html FILE; for tables export the run file: plimsoll export FILE --format csv";
+const NO_HTML: &str =
+    "the page of a run is --html FILE; for tables export the run file: plimsoll export FILE --format csv";
 const NEGOTIATED: &str = "version and cipher of TLS are agreed on with the server, and the report names them";
 
 /// All options that are translated, hey's words before the letters that they begin with.
