@@ -55,6 +55,9 @@ pub use capacity::compare::{
     BestComparison, Comparison, ComparisonRow, Margin, StepOutcome, compare, step_outcomes,
 };
 pub use capacity::kinds::{RequestKind, request_kinds};
+pub use capacity::latency_difference::{
+    LatencyDifferences, PercentileDifference, SharedLoad, latency_differences,
+};
 pub use capacity::machines::*;
 pub use capacity::tiers::{Efficiency, TierCount, TierRow, TierScaling, TierUse, scalings, tier_rows};
 pub use findings::*;

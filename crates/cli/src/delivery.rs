@@ -3,6 +3,7 @@
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 use std::time::UNIX_EPOCH;
 
@@ -54,14 +55,23 @@ fn deliver_waiting(folder: &RunFolder, store: &StoreAddress, quiet: bool, interr
 pub(crate) struct NewRuns {
     tags: Tags,
     store: Option<StoreAddress>,
+    files: Mutex<Vec<PathBuf>>,
 }
 
 impl NewRuns {
     pub(crate) fn new(args: &HistoryArgs) -> anyhow::Result<Self> {
-        Ok(Self { store: args.store.address()?, tags: args.tags.tags() })
+        Ok(Self { store: args.store.address()?, tags: args.tags.tags(), files: Mutex::default() })
+    }
+
+    /// The runs so far, in the order in which they were recorded.
+    pub(crate) fn files(&self) -> Vec<PathBuf> {
+        self.files.lock().map(|files| files.clone()).unwrap_or_default()
     }
 
     pub(crate) fn add(&self, file: &Path) {
+        if let Ok(mut files) = self.files.lock() {
+            files.push(file.to_owned());
+        }
         let noted = RunNotes::change(file, |notes| {
             notes.tags = TagChanges { set: self.tags.clone(), ..TagChanges::default() };
             notes.waiting_for.extend(self.store.as_ref().map(|store| store.name().to_owned()));

@@ -8,14 +8,15 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use plimsoll_analyze::{Findings, timeline};
+use plimsoll_analyze::Findings;
 use plimsoll_record::Run;
-use plimsoll_report::json::{PageDocument, PageRunDocument};
+use plimsoll_report::json::PageDocument;
 use plimsoll_report::{Values, html, junit, markdown};
 
 use crate::args::values;
 use crate::exit::UsageError;
 use crate::files::{Output, Written, refuse_existing};
+use crate::pages::{PageArgs, page_run};
 
 /// The file that GitHub Actions shows as the summary of a step.
 const STEP_SUMMARY: &str = "GITHUB_STEP_SUMMARY";
@@ -24,9 +25,8 @@ const STANDARD_OUTPUT: &str = "-";
 
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct DocumentArgs {
-    /// Write a page as well, one file that is read without a network: FILE, or NAME.html next to the run file
-    #[arg(long, value_name = "FILE", num_args = 0..=1, value_parser = values::written_file)]
-    html: Option<Option<PathBuf>>,
+    #[command(flatten)]
+    page: PageArgs,
     #[command(flatten)]
     markdown: MarkdownArgs,
     /// Write each condition as a test in JUnit XML as well: FILE, or - for standard output in place of the text
@@ -44,7 +44,7 @@ pub(crate) struct MarkdownArgs {
 
 /// The kinds of documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+pub(crate) enum Kind {
     Html,
     Markdown,
     Junit,
@@ -89,7 +89,7 @@ impl Place {
     ///
     /// # Errors
     /// When no file is named and there is no usual one, or it cannot get this document.
-    fn new(kind: Kind, file: Option<&Path>, usual: Usual<'_>) -> Result<Self, UsageError> {
+    pub(crate) fn new(kind: Kind, file: Option<&Path>, usual: Usual<'_>) -> Result<Self, UsageError> {
         let Some(file) = file else { return Self::usual(kind, usual) };
         if file == Path::new(STANDARD_OUTPUT) {
             return match kind {
@@ -114,6 +114,14 @@ impl Place {
             UsageError(format!("nothing else is written, so name the file: {flag} FILE"))
         })?;
         Ok(Self::File { folder: folder.to_owned(), name: format!("{stem}.{}", kind.ending()) })
+    }
+
+    /// Fails if a file is there already that this document would replace.
+    pub(crate) fn refuse_existing(&self) -> anyhow::Result<()> {
+        match self {
+            Self::File { folder, name } => refuse_existing(folder, std::slice::from_ref(name)),
+            Self::Summary(_) | Self::StandardOutput => Ok(()),
+        }
     }
 
     /// Writes a document there, once it could be made. Standard output has what was printed.
@@ -153,10 +161,12 @@ impl DocumentArgs {
     /// # Errors
     /// When one of them has no place, or two go to standard output.
     pub(crate) fn documents(&self, usual: Usual<'_>) -> Result<Documents, UsageError> {
-        let page =
-            self.html.as_ref().map(|file| Place::new(Kind::Html, file.as_deref(), usual)).transpose()?;
         let junit = self.junit.as_ref().map(|file| Place::new(Kind::Junit, Some(file), usual)).transpose()?;
-        let all = [(Kind::Html, page), (Kind::Markdown, self.markdown.place(usual)?), (Kind::Junit, junit)];
+        let all = [
+            (Kind::Html, self.page.place(usual)?),
+            (Kind::Markdown, self.markdown.place(usual)?),
+            (Kind::Junit, junit),
+        ];
         let documents = Documents(all.into_iter().filter_map(|(kind, place)| Some((kind, place?))).collect());
         if documents.on_standard_output().count() > 1 {
             let text = "--markdown - and --junit - both write to standard output; give one of them a file";
@@ -180,10 +190,7 @@ impl Source<'_> {
     fn document(self, kind: Kind) -> anyhow::Result<String> {
         let Self { run, findings, values, strict } = self;
         Ok(match kind {
-            Kind::Html => {
-                let run = PageRunDocument::new(run, findings, &timeline(run)?, values);
-                html(&PageDocument::new(vec![run]))?
-            }
+            Kind::Html => html(&PageDocument::new(vec![page_run(run, findings, values)?], None))?,
             Kind::Markdown => markdown(run, findings, values),
             Kind::Junit => junit(run, findings, values, strict)?,
         })
@@ -213,10 +220,7 @@ impl Documents {
 
     /// Fails if a file is there already that one of them would replace.
     pub(crate) fn refuse_existing(&self) -> anyhow::Result<()> {
-        self.0.iter().try_for_each(|(_, place)| match place {
-            Place::File { folder, name } => refuse_existing(folder, std::slice::from_ref(name)),
-            Place::Summary(_) | Place::StandardOutput => Ok(()),
-        })
+        self.0.iter().try_for_each(|(_, place)| place.refuse_existing())
     }
 
     /// The document that is printed in place of the text, if there is one.

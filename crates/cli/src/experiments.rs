@@ -1,9 +1,12 @@
 //! What commands hand to experiments: settings, Ctrl-C, and progress on standard error, a line for each event.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use plimsoll_experiment::{CaseOutcome, LabFile, Observer, Progress, RunContext, RunSettings, TrialDesign};
+use plimsoll_experiment::{
+    CaseOutcome, LabFile, Observer, Progress, RunContext, RunSettings, TrialDesign, file_stem,
+};
 use plimsoll_lab::Privileges;
 use plimsoll_record::Calibration;
 use plimsoll_units::count_text;
@@ -51,6 +54,11 @@ impl ExperimentSetup {
     /// Delivers the runs to the store, if there is one; after everything else, since what was found does not depend on it.
     pub(crate) fn deliver(&self) {
         self.display.runs.deliver(&self.settings.out, self.settings.quiet, &self.interrupted);
+    }
+
+    /// The runs so far by the names of their files.
+    pub(crate) fn recorded(&self) -> Vec<(String, PathBuf)> {
+        self.display.runs.files().into_iter().map(|file| (file_stem(&file), file)).collect()
     }
 
     pub(crate) fn context(&self) -> RunContext<'_> {

@@ -10,20 +10,28 @@ use crate::lab_file::{Case, LabFile};
 use crate::recorded::{file_stem, read_run};
 use crate::runner::PlanRunner;
 
-/// Findings with the name of their run.
-pub type NamedFindings = (String, Findings);
+/// A recorded run under its name in a comparison.
+#[derive(Debug)]
+pub struct NamedRun {
+    pub name: String,
+    pub path: PathBuf,
+    pub findings: Findings,
+}
 
 /// Reads run files; each run has the name of its file.
 ///
 /// # Errors
 /// When one cannot be read.
-pub fn read_named_runs(paths: &[PathBuf]) -> Result<Vec<NamedFindings>, ExperimentError> {
-    paths.iter().map(|path| Ok((file_stem(path), read_run(path)?.findings))).collect()
+pub fn read_named_runs(paths: &[PathBuf]) -> Result<Vec<NamedRun>, ExperimentError> {
+    let named = |path: &PathBuf| {
+        Ok(NamedRun { name: file_stem(path), path: path.clone(), findings: read_run(path)?.findings })
+    };
+    paths.iter().map(named).collect()
 }
 
 /// Runs as the analysis takes them.
-pub fn by_name(runs: &[NamedFindings]) -> Vec<(&str, &Findings)> {
-    runs.iter().map(|(name, findings)| (name.as_str(), findings)).collect()
+pub fn by_name(runs: &[NamedRun]) -> Vec<(&str, &Findings)> {
+    runs.iter().map(|run| (run.name.as_str(), &run.findings)).collect()
 }
 
 /// Runs the file's own plan and its variants. One that fails is reported and does not end the others; the flag is true if any
@@ -35,14 +43,16 @@ pub fn run_tiers(
     file: &LabFile,
     mut runner: PlanRunner<'_>,
     context: RunContext<'_>,
-) -> Result<(Vec<NamedFindings>, bool), ExperimentError> {
+) -> Result<(Vec<NamedRun>, bool), ExperimentError> {
     let (mut runs, mut failed) = (Vec::new(), false);
     let cases = file.cases(context.settings.quick);
     let count = cases.len();
     for (index, case) in cases.iter().enumerate() {
         context.report(&Progress::RunBegins { name: &case.name, number: index + 1, count, same_lab: false });
         match run_case(case, &mut runner, context) {
-            Ok(findings) => runs.push((case.own_name().to_owned(), findings)),
+            Ok((path, findings)) => {
+                runs.push(NamedRun { name: case.own_name().to_owned(), path, findings });
+            }
             Err(error) if !context.is_interrupted() => {
                 failed = true;
                 context.report(&Progress::RunFailed(&error.in_part(&case.name)));
@@ -60,11 +70,14 @@ fn run_case(
     case: &Case<'_>,
     runner: &mut PlanRunner<'_>,
     context: RunContext<'_>,
-) -> Result<Findings, ExperimentError> {
+) -> Result<(PathBuf, Findings), ExperimentError> {
     let (path, ended) = runner.run(case)?;
     context.report(&Progress::RunRecorded(&path));
     match ended {
-        None => Ok(read_run(&path)?.findings),
+        None => {
+            let findings = read_run(&path)?.findings;
+            Ok((path, findings))
+        }
         Some(source) => Err(ExperimentError::ServiceEnded { path, source: source.into() }),
     }
 }

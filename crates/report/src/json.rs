@@ -10,6 +10,7 @@ mod comparison;
 mod cost;
 mod day;
 mod document;
+mod flame;
 mod fleet;
 mod generator;
 mod history;
@@ -23,6 +24,7 @@ mod production;
 mod rows;
 mod search;
 mod step;
+mod together;
 mod verdict;
 
 use crate::privacy::{Values, shown_plan, shown_search, shown_steps};
@@ -38,6 +40,7 @@ pub use cost::*;
 pub use day::*;
 pub use document::{Interval, render, schema_of};
 use document::{document, each};
+pub use flame::FlameDocument;
 pub use fleet::*;
 pub use generator::*;
 pub use history::*;
@@ -51,6 +54,7 @@ pub use production::*;
 pub use rows::*;
 pub use search::*;
 pub use step::*;
+pub use together::*;
 pub use verdict::*;
 
 /// The name of the schema.

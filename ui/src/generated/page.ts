@@ -7,6 +7,34 @@
  * @maxItems 2
  */
 export type Interval = [number, number] | null;
+/**
+ * What a command found of several runs, by the command.
+ */
+export type FoundTogether =
+  | {
+      diff: DiffDocument;
+    }
+  | {
+      runs: ComparisonDocument;
+    }
+  | {
+      ab: AbDocument;
+    }
+  | {
+      lab: LabRunDocument;
+    }
+  | {
+      tiers: TiersDocument;
+    }
+  | {
+      switches: AblationDocument;
+    }
+  | {
+      machines: PlanDocument;
+    }
+  | {
+      fleet: FleetDocument;
+    };
 
 /**
  * What a page shows.
@@ -20,12 +48,20 @@ export interface PageDocument {
    * Always `plimsoll/page/1`.
    */
   schema: string;
+  /**
+   * What several runs, or tables, say together; null for a page of one run.
+   */
+  together: TogetherDocument | null;
 }
 /**
  * One run.
  */
 export interface PageRunDocument {
   document: Document;
+  /**
+   * Where its CPU time went; null without a profile.
+   */
+  flame: FlameDocument | null;
   /**
    * Its name.
    */
@@ -1485,6 +1521,45 @@ export interface ProofDocument {
   unit: string;
 }
 /**
+ * A CPU profile as the boxes of a flame graph: each box is a function called by that of the box around it. The lists `function`,
+ * `depth`, `us` and `us_half` have one entry for each box, a box before those in it.
+ */
+export interface FlameDocument {
+  /**
+   * How many boxes are around each.
+   */
+  depth: number[];
+  /**
+   * The function of each box, as an index of `names`.
+   */
+  function: number[];
+  /**
+   * The names of functions.
+   */
+  names: string[];
+  /**
+   * How long it was taken, in seconds.
+   */
+  seconds: number | null;
+  /**
+   * Where the profile came from.
+   */
+  source: string;
+  /**
+   * CPU time of a request, in µs.
+   */
+  total_us: number | null;
+  total_us_interval: Interval;
+  /**
+   * CPU time of a request in each box and those in it, in µs.
+   */
+  us: number[];
+  /**
+   * Half the width of the 95 % interval of that.
+   */
+  us_half: number[];
+}
+/**
  * A run over time. Times are in seconds since the run began. Lists of one kind are equally long.
  */
 export interface TimelineDocument {
@@ -1627,4 +1702,1786 @@ export interface StepSpanDocument {
    * The offered rate of an open loop, requests per second.
    */
   rate_per_sec: number | null;
+}
+/**
+ * What several runs, or tables, say together.
+ */
+export interface TogetherDocument {
+  found: FoundTogether;
+  /**
+   * The heading.
+   */
+  name: string;
+  /**
+   * Runs that were made and are not on the page, so that it stays small.
+   */
+  runs_left_out: number;
+  /**
+   * The answer as the terminal prints it.
+   */
+  text: string;
+}
+/**
+ * A new run, or table, compared with an old one.
+ */
+export interface DiffDocument {
+  /**
+   * The steps of highest throughput; null if one of the two has none.
+   */
+  best: BestDocument | null;
+  /**
+   * Whether it is: `within`, `beyond` or `not_known`; null without a margin.
+   */
+  gate: string | null;
+  /**
+   * How latency differs at a load that both had; null without one, and for tables.
+   */
+  latency: LatencyDifferencesDocument | null;
+  /**
+   * How much worse the new one may be; null if no margin was given.
+   */
+  margin: number | null;
+  /**
+   * The name of the new one.
+   */
+  new: string;
+  /**
+   * What speaks against comparing the two; empty for tables, of which that is not known.
+   */
+  not_comparable: IncomparableDocument[];
+  /**
+   * The name of the old run, which the other is compared with.
+   */
+  old: string;
+  /**
+   * Every number of connections of either run, with the old one as the other.
+   */
+  rows: ComparisonRowDocument[];
+  /**
+   * Always `plimsoll/diff/1`.
+   */
+  schema: string;
+}
+/**
+ * The best step of each.
+ */
+export interface BestDocument {
+  /**
+   * Connections of that step.
+   */
+  against_connections: number;
+  /**
+   * Requests per second of the other.
+   */
+  against_per_sec: number | null;
+  /**
+   * Connections of that step.
+   */
+  connections: number;
+  /**
+   * Requests per second.
+   */
+  throughput_per_sec: number | null;
+  /**
+   * One over the other.
+   */
+  throughput_ratio: number | null;
+  throughput_ratio_interval: Interval;
+}
+/**
+ * How the latency of two runs differs at one load.
+ */
+export interface LatencyDifferencesDocument {
+  /**
+   * Connections of the load; null of an open loop.
+   */
+  connections: number | null;
+  /**
+   * The percentiles that both runs know.
+   */
+  percentiles: PercentileDifferenceDocument[];
+  /**
+   * The offered rate, requests per second; null of a closed loop.
+   */
+  rate_per_sec: number | null;
+}
+/**
+ * A percentile of latency of two runs.
+ */
+export interface PercentileDifferenceDocument {
+  /**
+   * Of the other.
+   */
+  against_ms: number | null;
+  /**
+   * One minus the other.
+   */
+  difference_ms: number | null;
+  difference_ms_interval: Interval;
+  /**
+   * Of the run.
+   */
+  ms: number | null;
+  /**
+   * In per cent of the requests.
+   */
+  percentile: number | null;
+}
+/**
+ * Something that speaks against a comparison.
+ */
+export interface IncomparableDocument {
+  /**
+   * True if the figures should not be compared; false for `server` and `kernel`, which two runs may well differ in.
+   */
+  grave: boolean;
+  /**
+   * The setting of the new one.
+   */
+  new: string | null;
+  /**
+   * The setting of the old run; null where it concerns one run.
+   */
+  old: string | null;
+  /**
+   * `old` or `new`, where it concerns one of them; else null.
+   */
+  side: string | null;
+  /**
+   * Half of the interval of throughput over its value, or the part of the processors that others used; null where it is no
+   * such thing or not known.
+   */
+  value: number | null;
+  /**
+   * A setting in which they differ: `machine`, `cores`, `kernel`, `tool_version`, `driver`, `protocol`, `tls`, `requests`,
+   * `load`, `keep_alive`, `server`; or of one of them `generator_limited`, `noisy` or `other_processes`.
+   */
+  why: string;
+}
+/**
+ * One number of connections. The figures of a run that did not measure it are null.
+ */
+export interface ComparisonRowDocument {
+  /**
+   * Mean response time of the other.
+   */
+  against_mean_ms: number | null;
+  /**
+   * Requests per second of the other.
+   */
+  against_per_sec: number | null;
+  /**
+   * That of the other.
+   */
+  against_success: number | null;
+  /**
+   * Connections.
+   */
+  connections: number;
+  /**
+   * Mean response time.
+   */
+  mean_ms: number | null;
+  /**
+   * One over the other.
+   */
+  mean_ratio: number | null;
+  /**
+   * Successful responses over all requests that ended.
+   */
+  success: number | null;
+  /**
+   * Requests per second.
+   */
+  throughput_per_sec: number | null;
+  /**
+   * One over the other.
+   */
+  throughput_ratio: number | null;
+  throughput_ratio_interval: Interval;
+}
+/**
+ * Runs compared with one of them.
+ */
+export interface ComparisonDocument {
+  /**
+   * The run that the others are compared with.
+   */
+  against: string;
+  /**
+   * True if its throughputs are lower bounds: the generator was the limit.
+   */
+  lower_bound: boolean;
+  /**
+   * The others. Every ratio is theirs over that of the one.
+   */
+  runs: ComparedDocument[];
+}
+/**
+ * One run against another.
+ */
+export interface ComparedDocument {
+  /**
+   * The steps of highest throughput; null if one of the two has none.
+   */
+  best: BestDocument | null;
+  /**
+   * CPU time of a request, function by function; null unless both have a profile.
+   */
+  cpu: CpuDifferenceDocument | null;
+  /**
+   * How latency differs at a load that both had; null without one.
+   */
+  latency: LatencyDifferencesDocument | null;
+  /**
+   * True if its throughputs are lower bounds: the generator was the limit.
+   */
+  lower_bound: boolean;
+  /**
+   * Its name.
+   */
+  name: string;
+  /**
+   * Every number of connections of either run.
+   */
+  rows: ComparisonRowDocument[];
+}
+/**
+ * The difference in CPU time per request between two runs.
+ */
+export interface CpuDifferenceDocument {
+  /**
+   * That of the other.
+   */
+  against_us: number | null;
+  /**
+   * The functions that differ by more than the error of their samples, the largest difference first.
+   */
+  functions: FunctionDifferenceDocument[];
+  /**
+   * CPU time of a request.
+   */
+  us: number | null;
+}
+/**
+ * One function, per request.
+ */
+export interface FunctionDifferenceDocument {
+  /**
+   * That of the other.
+   */
+  against_us: number | null;
+  /**
+   * One minus the other.
+   */
+  difference_us: number | null;
+  difference_us_interval: Interval;
+  /**
+   * The difference in the function itself.
+   */
+  flat_difference_us: number | null;
+  flat_difference_us_interval: Interval;
+  /**
+   * Its name.
+   */
+  function: string;
+  /**
+   * CPU time in it and in what it called.
+   */
+  us: number | null;
+}
+/**
+ * Two services, A and B, loaded in turn. Every ratio is that of B over A.
+ */
+export interface AbDocument {
+  /**
+   * The longest time of all rounds.
+   */
+  budget_sec: number | null;
+  /**
+   * Connections of every load; null where they differed.
+   */
+  connections: number | null;
+  /**
+   * Whether the order of loads matters, as far as there were rounds enough to test it.
+   */
+  effects: AbEffectDocument[];
+  /**
+   * From the begin of the first round to the end of the last.
+   */
+  elapsed_sec: number | null;
+  /**
+   * True if less of B succeeds than of A, by more than 0.1 % of all requests for sure.
+   */
+  fails_more: boolean;
+  /**
+   * The figures that are known, the main one first. Their intervals hold together in 95 % of comparisons.
+   */
+  figures: AbFigureDocument[];
+  /**
+   * Whether B fails more, or is worse than the margin allows: `within`, `beyond` or `not_known`.
+   */
+  gate: string;
+  /**
+   * `closed` (connections), `open` (a rate) or `search` (for the highest rate).
+   */
+  load: string;
+  /**
+   * How much worse B may be.
+   */
+  margin: number | null;
+  /**
+   * The half width at which the interval of the main ratio is narrow enough.
+   */
+  precision: number | null;
+  /**
+   * How the distributions of latency differ.
+   */
+  quantiles: AbQuantileDocument[];
+  /**
+   * The offered rate of every load, requests per second; null without one.
+   */
+  rate_per_sec: number | null;
+  /**
+   * The main figure of each round.
+   */
+  ratios: AbRoundDocument[];
+  /**
+   * True if the services were started for each load.
+   */
+  restarts: boolean;
+  /**
+   * Rounds in which both sides were measured.
+   */
+  rounds: number;
+  /**
+   * Always `plimsoll/ab/1`.
+   */
+  schema: string;
+  /**
+   * A, then B.
+   */
+  sides: AbSideDocument[];
+}
+/**
+ * Something other than the side that changes what is measured.
+ */
+export interface AbEffectDocument {
+  /**
+   * `order` (first or second of a round) or `carry_over` (which side was loaded before).
+   */
+  effect: string;
+  /**
+   * How much the logarithm of the main ratio differs by it.
+   */
+  size: number | null;
+  size_interval: Interval;
+  /**
+   * True if the interval excludes 0.
+   */
+  sure: boolean;
+}
+/**
+ * One figure of both sides.
+ */
+export interface AbFigureDocument {
+  /**
+   * Its median over the rounds of A.
+   */
+  a: number | null;
+  /**
+   * Its median over the rounds of B.
+   */
+  b: number | null;
+  /**
+   * Rounds, or groups of them, that it was known in.
+   */
+  count: number;
+  /**
+   * `throughput_per_sec`, `max_rate_per_sec`, `cpu_us` (of the service, for a request) or `latency_ms`.
+   */
+  figure: string;
+  /**
+   * True if later rounds exclude what earlier ones showed.
+   */
+  moved: boolean;
+  /**
+   * The percentile of latency; null of any other figure.
+   */
+  percentile: number | null;
+  /**
+   * B over A.
+   */
+  ratio: number | null;
+  ratio_interval: Interval;
+  /**
+   * About how many rounds more would make the interval narrow enough; null where that is not known or not asked.
+   */
+  rounds_more: number | null;
+  /**
+   * How much they differ at most, of figures that are the same.
+   */
+  same_within: number | null;
+  /**
+   * `better`, `worse`, `same` (the interval is narrow and includes 1) or `not_known`.
+   */
+  verdict: string;
+}
+/**
+ * A percentile of latency of both sides.
+ */
+export interface AbQuantileDocument {
+  /**
+   * Its median over the rounds of A.
+   */
+  a_ms: number | null;
+  /**
+   * Its median over the rounds of B.
+   */
+  b_ms: number | null;
+  /**
+   * B minus A.
+   */
+  difference_ms: number | null;
+  difference_ms_interval: Interval;
+  /**
+   * In per cent of the requests.
+   */
+  percentile: number | null;
+}
+/**
+ * One round.
+ */
+export interface AbRoundDocument {
+  /**
+   * The side that was loaded first.
+   */
+  first: string;
+  /**
+   * The main figure of B over that of A.
+   */
+  ratio: number | null;
+  /**
+   * From 1.
+   */
+  round: number;
+}
+/**
+ * One side.
+ */
+export interface AbSideDocument {
+  /**
+   * Its URL, or the command that started it.
+   */
+  label: string;
+  /**
+   * Loads that the generator limited.
+   */
+  limited: number;
+  /**
+   * Loads that were made.
+   */
+  loads: number;
+  /**
+   * `A` or `B`.
+   */
+  side: string;
+  /**
+   * Requests that succeeded over all that ended; null if none ended.
+   */
+  success: number | null;
+  success_interval: Interval;
+  /**
+   * Loads that failed or were cut short.
+   */
+  unusable: number;
+}
+/**
+ * All runs of a plan file.
+ */
+export interface LabRunDocument {
+  /**
+   * The loads at which a tier in front starts to limit those behind it.
+   */
+  break_evens?: BreakEvenDocument[];
+  /**
+   * The runs against one of them, for each that `[compare]` names.
+   */
+  comparisons: ComparisonDocument[];
+  /**
+   * What they say together, in words.
+   */
+  conclusions?: string[];
+  /**
+   * Figures and tables that were written next to the run files.
+   */
+  files: string[];
+  /**
+   * Machines for a rate; null without `[machines]`.
+   */
+  machines: PlanDocument | null;
+  /**
+   * The CPU profiles, of each run that has one.
+   */
+  profiles: ProfileDocument[];
+  /**
+   * The rows.
+   */
+  rows?: RunRowDocument[];
+  /**
+   * The file's own plan, then its variants.
+   */
+  runs: CaseDocument[];
+  /**
+   * Always `plimsoll/lab-run/1`.
+   */
+  schema: string;
+  /**
+   * What switches cost; null without `[[switch]]`.
+   */
+  switches: AblationDocument | null;
+  /**
+   * The tiers side by side; null unless runs differ in the machines of a tier.
+   */
+  tiers: TiersDocument | null;
+}
+/**
+ * The load at which a tier in front starts to limit those behind it.
+ */
+export interface BreakEvenDocument {
+  /**
+   * Those behind it.
+   */
+  behind: PooledTierDocument[];
+  /**
+   * The throughput of each of those behind it there, requests per second.
+   */
+  each_per_sec: number | null;
+  /**
+   * The tier in front.
+   */
+  front: string;
+  front_interval: Interval;
+  /**
+   * Its throughput, requests per second.
+   */
+  front_per_sec: number | null;
+  held_interval_ms: Interval;
+  /**
+   * Requests that are held for less than this are limited by it.
+   */
+  held_ms: number | null;
+  /**
+   * The rows near it, which were not used for the prediction.
+   */
+  trials: TriedRowDocument[];
+}
+/**
+ * A tier that was measured alone at several held times. Its throughput is `at_once` over the time held plus `overhead_ms`.
+ */
+export interface PooledTierDocument {
+  /**
+   * How many requests it serves at once.
+   */
+  at_once: number | null;
+  /**
+   * Its throughput where another limit is nearer; null if that was not measured.
+   */
+  most_per_sec: number | null;
+  /**
+   * Its name.
+   */
+  name: string;
+  /**
+   * The time of each request in addition to the time that it is held.
+   */
+  overhead_ms: number | null;
+}
+/**
+ * A row near a break-even.
+ */
+export interface TriedRowDocument {
+  /**
+   * True if that is within the range.
+   */
+  agrees: boolean;
+  /**
+   * How long its requests are held.
+   */
+  held_ms: number | null;
+  /**
+   * The name of the row.
+   */
+  label: string;
+  predicted_interval: Interval;
+  /**
+   * The prediction, requests per second.
+   */
+  predicted_per_sec: number | null;
+  /**
+   * What was measured.
+   */
+  throughput_per_sec: number | null;
+}
+/**
+ * A plan, and the same with other machines.
+ */
+export interface PlanDocument {
+  /**
+   * What the machines cost; null without prices.
+   */
+  cost: PlanCostDocument | null;
+  /**
+   * The machines of each hour; null unless the target is a curve.
+   */
+  day: DayDocument | null;
+  /**
+   * Where growth stops with the measured machines; null where that is not known.
+   */
+  growth: GrowthDocument | null;
+  /**
+   * What applies to the whole plan, one sentence each.
+   */
+  remarks: string[];
+  /**
+   * Always `plimsoll/plan/1`.
+   */
+  schema: string;
+  /**
+   * The target rate, requests per second; of a curve its highest.
+   */
+  target_per_sec: number | null;
+  /**
+   * The tiers.
+   */
+  tiers: TierPlanDocument[];
+  /**
+   * The share of a machine's capacity that may be used.
+   */
+  utilisation: number | null;
+  /**
+   * The same with other machines; null unless that was requested.
+   */
+  what_if: WhatIfDocument | null;
+}
+/**
+ * What a plan costs.
+ */
+export interface PlanCostDocument {
+  /**
+   * The currency as the user wrote it; empty where none is written.
+   */
+  currency: string;
+  /**
+   * The sum over the tiers, per hour.
+   */
+  per_hour: number | null;
+  /**
+   * What a million requests cost at the target rate.
+   */
+  per_million: number | null;
+  /**
+   * The tiers that have a price.
+   */
+  tiers: TierCostDocument[];
+  /**
+   * The tiers that are left out: without a price, or without a number of machines.
+   */
+  without: string[];
+}
+/**
+ * The cheapest machines of a tier.
+ */
+export interface TierCostDocument {
+  /**
+   * The same with machines of one size alone; empty unless several sizes have a price.
+   */
+  alone: PricedMachinesDocument[];
+  /**
+   * True if more may be needed.
+   */
+  at_least: boolean;
+  /**
+   * False if there were too many combinations to try all of them.
+   */
+  exact: boolean;
+  /**
+   * The machines of each size.
+   */
+  machines: PricedMachinesDocument[];
+  /**
+   * What they cost per hour.
+   */
+  per_hour: number | null;
+  /**
+   * Its name.
+   */
+  tier: string;
+}
+/**
+ * Machines of one size.
+ */
+export interface PricedMachinesDocument {
+  /**
+   * Cores of one; null where that is not known.
+   */
+  cores: number | null;
+  /**
+   * How many.
+   */
+  count: number;
+  /**
+   * What its link carries in; null where no limit is known.
+   */
+  in_bits_per_sec: number | null;
+  /**
+   * What its link carries out.
+   */
+  out_bits_per_sec: number | null;
+  /**
+   * What one costs per hour.
+   */
+  per_hour: number | null;
+}
+/**
+ * A rate that changes, hour by hour.
+ */
+export interface DayDocument {
+  /**
+   * What all hours cost; null without prices.
+   */
+  cost: DayCostDocument | null;
+  /**
+   * The hours of which the curve has a row.
+   */
+  hours: HourDocument[];
+  /**
+   * Hours between the first and the last without a row. They are in no sum.
+   */
+  missing: number;
+  /**
+   * Machine-hours of each tier, in the order of `hours.machines`.
+   */
+  tiers: TierHoursDocument[];
+}
+/**
+ * What all hours cost.
+ */
+export interface DayCostDocument {
+  /**
+   * With the machines of each hour.
+   */
+  by_hour: number | null;
+  /**
+   * With the machines of the peak in all hours.
+   */
+  constant: number | null;
+  /**
+   * The currency as the user wrote it; empty where none is written.
+   */
+  currency: string;
+  /**
+   * The tiers that are left out: without a price, or without a number of machines.
+   */
+  without: string[];
+}
+/**
+ * One hour.
+ */
+export interface HourDocument {
+  /**
+   * What they cost; null without prices.
+   */
+  cost: number | null;
+  /**
+   * Its beginning, as the curve counts time.
+   */
+  hour: string;
+  /**
+   * Machines of each tier; null where it is not known how many.
+   */
+  machines: (number | null)[];
+  /**
+   * The highest rate within it, requests per second.
+   */
+  peak_per_sec: number | null;
+}
+/**
+ * Machine-hours of a tier.
+ */
+export interface TierHoursDocument {
+  /**
+   * With the machines of each hour; null where it is not known how many.
+   */
+  by_hour: number | null;
+  /**
+   * With the machines of the peak in all hours.
+   */
+  constant: number | null;
+  /**
+   * Its name.
+   */
+  tier: string;
+}
+/**
+ * Where growth stops.
+ */
+export interface GrowthDocument {
+  /**
+   * Where that was measured.
+   */
+  at: string;
+  /**
+   * The throughput that it starts from.
+   */
+  from_per_sec: number | null;
+  /**
+   * What stops it, the nearest first.
+   */
+  stops: StopDocument[];
+}
+/**
+ * One thing that stops growth.
+ */
+export interface StopDocument {
+  /**
+   * The throughput at which it is full.
+   */
+  at_per_sec: number | null;
+  at_per_sec_interval: Interval;
+  /**
+   * The part of the machine; empty for the machine itself.
+   */
+  detail: string;
+  /**
+   * The limit that it is when it is full.
+   */
+  limit: string;
+  /**
+   * Machines of the tier.
+   */
+  machines: number | null;
+  /**
+   * The resource.
+   */
+  resource: string;
+  /**
+   * How well the tier scaled when machines were added, 1 for linear; null where that was not measured.
+   */
+  scaled: number | null;
+  /**
+   * False where it was predicted from other rows.
+   */
+  seen: boolean;
+  /**
+   * The tier.
+   */
+  tier: string;
+  /**
+   * Its utilisation.
+   */
+  used: number | null;
+}
+/**
+ * One tier.
+ */
+export interface TierPlanDocument {
+  /**
+   * True if more may be needed.
+   */
+  at_least: boolean;
+  /**
+   * The highest throughput measured through it; null where that is not known.
+   */
+  carried: CarriedDocument | null;
+  /**
+   * What is not known of it, one sentence each.
+   */
+  doubts: string[];
+  /**
+   * How many machines it needs; null where that is not known.
+   */
+  machines: number | null;
+  /**
+   * The number at both ends of the interval of the demand; null where that is not known.
+   *
+   * @minItems 2
+   * @maxItems 2
+   */
+  machines_interval: [number, number] | null;
+  /**
+   * One more than `machines`, so that one may fail.
+   */
+  machines_with_spare: number | null;
+  /**
+   * What its resources need, the decisive one first.
+   */
+  needs: NeedDocument[];
+  /**
+   * How it scaled; null where only one number of machines was measured.
+   */
+  scaling: ScalingDocument | null;
+  /**
+   * What one machine of each observed size carries at that utilisation; empty where sizes are not known.
+   */
+  sizes: SizeDocument[];
+  /**
+   * Its name.
+   */
+  tier: string;
+}
+/**
+ * The highest throughput measured through a tier.
+ */
+export interface CarriedDocument {
+  /**
+   * Where that was measured.
+   */
+  at: string;
+  /**
+   * Its machines then.
+   */
+  machines: number | null;
+  /**
+   * Requests per second.
+   */
+  throughput_per_sec: number | null;
+}
+/**
+ * What one resource needs.
+ */
+export interface NeedDocument {
+  /**
+   * What one machine has.
+   */
+  capacity: number | null;
+  /**
+   * The part of the machine: an interface, a thread; empty for the machine itself.
+   */
+  detail: string;
+  /**
+   * What it was found from.
+   */
+  from: string;
+  /**
+   * What one machine uses without requests.
+   */
+  idle: number | null;
+  /**
+   * The limit that it is when it is full, as in a verdict.
+   */
+  limit: string;
+  /**
+   * Machines by it, not rounded.
+   */
+  machines: number | null;
+  /**
+   * What a request uses in all machines of the tier together.
+   */
+  per_request: number | null;
+  per_request_interval: Interval;
+  /**
+   * `cpu`, `core`, `thread`, `quota`, `bandwidth_in`, `bandwidth_out`, `bandwidth_both`, `packets_in`, `packets_out`,
+   * `pool` or `alone` (the throughput of one machine measured alone).
+   */
+  resource: string;
+  /**
+   * The unit of `idle` and `capacity`; that of `per_request` is this times seconds.
+   */
+  unit: string;
+  /**
+   * The highest utilisation measured.
+   */
+  used_most: number | null;
+}
+/**
+ * Throughput over the number of machines.
+ */
+export interface ScalingDocument {
+  /**
+   * The contention α between machines, 0 to 1, from fewer numbers than the law takes; null where there is none.
+   */
+  contention: number | null;
+  /**
+   * Throughput per machine with the most of them over that with the fewest.
+   */
+  efficiency: number | null;
+  /**
+   * Machines and requests per second.
+   */
+  points: [number, number][];
+  /**
+   * The row of the most machines as the others predict it; null for fewer than three numbers.
+   */
+  trial: TrialDocument | null;
+  /**
+   * The scalability law over machines; null where it was not fitted.
+   */
+  usl: LawDocument | null;
+}
+/**
+ * A row that was left out, and predicted by the others.
+ */
+export interface TrialDocument {
+  /**
+   * Its machines.
+   */
+  machines: number | null;
+  /**
+   * Requests per second that were measured.
+   */
+  measured_per_sec: number | null;
+  /**
+   * Requests per second by the others.
+   */
+  predicted_per_sec: number | null;
+}
+/**
+ * X(N) = γN / (1 + α(N − 1) + βN(N − 1)), with 95 % intervals.
+ */
+export interface LawDocument {
+  /**
+   * Contention.
+   */
+  alpha: number | null;
+  alpha_interval: Interval;
+  /**
+   * Coherence.
+   */
+  beta: number | null;
+  beta_interval: Interval;
+  /**
+   * Requests per second of one machine.
+   */
+  gamma: number | null;
+  gamma_interval: Interval;
+  /**
+   * How much of the scatter of throughput it explains, 1 being all.
+   */
+  r_squared: number | null;
+}
+/**
+ * A size of machine that was observed.
+ */
+export interface SizeDocument {
+  /**
+   * Cores; null where that is not known.
+   */
+  cores: number | null;
+  /**
+   * What its link carries in; null where no limit is known.
+   */
+  in_bits_per_sec: number | null;
+  /**
+   * What its link carries out.
+   */
+  out_bits_per_sec: number | null;
+  /**
+   * Requests per second of one machine; null where that is not known.
+   */
+  per_sec: number | null;
+}
+/**
+ * The plan with other machines.
+ */
+export interface WhatIfDocument {
+  /**
+   * The change, as typed.
+   */
+  change: string;
+  /**
+   * Where growth stops then.
+   */
+  growth: GrowthDocument | null;
+  /**
+   * What applies then, one sentence each.
+   */
+  remarks: string[];
+  /**
+   * The tiers then.
+   */
+  tiers: TierPlanDocument[];
+}
+/**
+ * The CPU profile of a run.
+ */
+export interface ProfileDocument {
+  /**
+   * The functions with the most CPU time, including what they called.
+   */
+  functions: FunctionDocument[];
+  /**
+   * The name of the run.
+   */
+  name: string;
+  /**
+   * How long the profile was taken.
+   */
+  seconds: number | null;
+  /**
+   * Where the profile came from.
+   */
+  source: string;
+  /**
+   * Requests per second during that time.
+   */
+  throughput_per_sec: number | null;
+  /**
+   * CPU time of a request.
+   */
+  us: number | null;
+  us_interval: Interval;
+}
+/**
+ * One function.
+ */
+export interface FunctionDocument {
+  /**
+   * The share of the CPU time in which it, or what it called, ran.
+   */
+  cumulative: number | null;
+  /**
+   * CPU time of a request in it and in what it called.
+   */
+  cumulative_us: number | null;
+  cumulative_us_interval: Interval;
+  /**
+   * The share in which it ran itself.
+   */
+  flat: number | null;
+  /**
+   * CPU time of a request in the function itself.
+   */
+  flat_us: number | null;
+  /**
+   * Its name.
+   */
+  function: string;
+}
+/**
+ * A row of a run.
+ */
+export interface RunRowDocument {
+  /**
+   * Requests per second of those that were measured alone.
+   */
+  alone: AloneDocument[];
+  /**
+   * Bytes received per second.
+   */
+  bytes_per_sec: number | null;
+  /**
+   * The confidence of that.
+   */
+  confidence: string;
+  /**
+   * Connections of that step.
+   */
+  connections: number;
+  /**
+   * Processors of the machines under test.
+   */
+  cores: number | null;
+  /**
+   * The tier that forwards requests.
+   */
+  front: string | null;
+  /**
+   * Rows of the same requests share a group.
+   */
+  group: string | null;
+  /**
+   * How long the test held each request.
+   */
+  held_ms: number | null;
+  /**
+   * The name of the row.
+   */
+  label: string;
+  /**
+   * What limits.
+   */
+  limit: string;
+  /**
+   * True if the generator was the limit.
+   */
+  lower_bound: boolean;
+  /**
+   * Mean response time of that step.
+   */
+  mean_ms: number | null;
+  /**
+   * The run.
+   */
+  name: string;
+  /**
+   * Bytes received for each response.
+   */
+  response_bytes: number | null;
+  throughput_interval: Interval;
+  /**
+   * The highest throughput, requests per second.
+   */
+  throughput_per_sec: number | null;
+  /**
+   * The tiers.
+   */
+  tiers: TierUseDocument[];
+  /**
+   * Where.
+   */
+  where: string;
+}
+/**
+ * A host or tier that was measured alone.
+ */
+export interface AloneDocument {
+  /**
+   * Its name.
+   */
+  name: string;
+  /**
+   * Requests per second.
+   */
+  throughput_per_sec: number | null;
+}
+/**
+ * What a tier used.
+ */
+export interface TierUseDocument {
+  /**
+   * The utilisation of their CPU, 0 to 1.
+   */
+  cpu: number | null;
+  /**
+   * Bits per second into each machine.
+   */
+  in_bits_per_sec: number | null;
+  /**
+   * The utilisation of its link in the busier direction, 0 to 1.
+   */
+  link: number | null;
+  /**
+   * Its machines.
+   */
+  machines: number;
+  /**
+   * Bits per second out of each machine.
+   */
+  out_bits_per_sec: number | null;
+  /**
+   * Its name.
+   */
+  tier: string;
+}
+/**
+ * What came of one plan.
+ */
+export interface CaseDocument {
+  /**
+   * Limits that the evidence does not exclude.
+   */
+  also: NamedLimitDocument[];
+  /**
+   * How well it is founded; null for one that could not be run.
+   */
+  confidence: string | null;
+  /**
+   * Connections of that step.
+   */
+  connections: number | null;
+  /**
+   * What the file expects; null if it expects nothing.
+   */
+  expected: ExpectedDocument | null;
+  /**
+   * The run file; null for one that could not be run.
+   */
+  file: string | null;
+  /**
+   * What was found; null for one that could not be run.
+   */
+  found: FoundDocument | null;
+  /**
+   * The file's name, and behind a slash that of the variant.
+   */
+  name: string;
+  /**
+   * What became of the target under overload, by the words of an overload's class; null if it was not overloaded.
+   */
+  overload: string | null;
+  /**
+   * 99th percentile of latency of that step.
+   */
+  p99_ms: number | null;
+  /**
+   * Whether it is what was expected; null if nothing was.
+   */
+  right: boolean | null;
+  /**
+   * The verdict in words, or why it could not be run.
+   */
+  text: string;
+  /**
+   * The highest throughput, requests per second.
+   */
+  throughput_per_sec: number | null;
+}
+/**
+ * A limit and where it is.
+ */
+export interface NamedLimitDocument {
+  /**
+   * What limits, by the words of a verdict.
+   */
+  limit: string;
+  /**
+   * The host; null where an expectation leaves it open.
+   */
+  where: string | null;
+}
+/**
+ * What is expected.
+ */
+export interface ExpectedDocument {
+  /**
+   * All limits, where several are too close to be distinguished.
+   */
+  either?: NamedLimitDocument[];
+  /**
+   * What limits, by the words of a verdict.
+   */
+  limit: string;
+  /**
+   * What should become of it under overload: one of these.
+   */
+  overload?: string[];
+  /**
+   * How large a pool is.
+   */
+  size: number | null;
+  /**
+   * The host; null where an expectation leaves it open.
+   */
+  where: string | null;
+}
+/**
+ * What was found.
+ */
+export interface FoundDocument {
+  /**
+   * What limits, by the words of a verdict.
+   */
+  limit: string;
+  /**
+   * How large a pool is.
+   */
+  size: number | null;
+  /**
+   * The host; null where an expectation leaves it open.
+   */
+  where: string | null;
+}
+/**
+ * Ledgers, and what the steps between them changed. `switches` are in the order of the settings.
+ */
+export interface AblationDocument {
+  /**
+   * Connections of all runs; null where that is not known.
+   */
+  connections: number | null;
+  /**
+   * A ledger for each state of the service.
+   */
+  ledgers: LedgerDocument[];
+  /**
+   * Always `plimsoll/ablation/1`.
+   */
+  schema: string;
+  /**
+   * Combinations that were measured in two consecutive states.
+   */
+  steps: ReplayDocument[];
+}
+/**
+ * The ledger of one state.
+ */
+export interface LedgerDocument {
+  /**
+   * The combinations.
+   */
+  cells: CellDocument[];
+  /**
+   * The switches, the most expensive first.
+   */
+  costs: CostDocument[];
+  /**
+   * `full`, `one_at_a_time` or `given`.
+   */
+  design: string;
+  /**
+   * Interactions whose interval excludes zero.
+   */
+  interactions: InteractionDocument[];
+  /**
+   * The variation from one run to the next: one standard deviation as a ratio of the time. Null without repeats.
+   */
+  noise: number | null;
+  /**
+   * The order in which to fix them, with the result of each step.
+   */
+  order: FixDocument[];
+  /**
+   * Runs in which the load generator was the limit: their combinations take less time than stated.
+   */
+  runs_at_most: number;
+  /**
+   * The name of the state; null where there is only one.
+   */
+  state: string | null;
+  /**
+   * Switches whose cost cannot be found: no two combinations differ in one of them alone.
+   */
+  unknown: string[];
+}
+/**
+ * One combination.
+ */
+export interface CellDocument {
+  /**
+   * Other figures of a request.
+   */
+  figures: SwitchFigureDocument[];
+  /**
+   * The switches that are on.
+   */
+  on: string[];
+  /**
+   * How many runs.
+   */
+  runs: number;
+  /**
+   * Requests per second.
+   */
+  throughput_per_sec: number | null;
+  /**
+   * The time of a request.
+   */
+  time_us: number | null;
+  time_us_interval: Interval;
+}
+/**
+ * Another figure of a request, such as its CPU time on one host.
+ */
+export interface SwitchFigureDocument {
+  /**
+   * Its name.
+   */
+  name: string;
+  /**
+   * Its value, or what the switch adds to it; null where it was not measured.
+   */
+  value: number | null;
+}
+/**
+ * What a switch costs.
+ */
+export interface CostDocument {
+  /**
+   * The time it adds in each setting of the others.
+   */
+  contexts: ContextDocument[];
+  /**
+   * The time it adds to a request: the mean over all measured settings of the others.
+   */
+  cost_us: number | null;
+  cost_us_interval: Interval;
+  /**
+   * What it adds to other figures of a request.
+   */
+  figures: SwitchFigureDocument[];
+  /**
+   * The switch.
+   */
+  switch: string;
+}
+/**
+ * What a switch costs in one setting of the others.
+ */
+export interface ContextDocument {
+  /**
+   * The time it adds there.
+   */
+  cost_us: number | null;
+  cost_us_interval: Interval;
+  /**
+   * The others that are on.
+   */
+  others_on: string[];
+}
+/**
+ * Two switches whose cost together differs from the sum of their costs.
+ */
+export interface InteractionDocument {
+  /**
+   * The difference from the sum.
+   */
+  extra_us: number | null;
+  extra_us_interval: Interval;
+  /**
+   * One.
+   */
+  switch: string;
+  /**
+   * The other; null for all others together.
+   */
+  with: string | null;
+}
+/**
+ * One switch off.
+ */
+export interface FixDocument {
+  /**
+   * False where that combination was predicted, not measured.
+   */
+  measured: boolean;
+  /**
+   * The switch.
+   */
+  switch: string;
+  /**
+   * Requests per second then.
+   */
+  throughput_per_sec: number | null;
+  /**
+   * The switches that could be fixed in its place: these runs do not distinguish them.
+   */
+  ties: string[];
+  /**
+   * The time of a request then.
+   */
+  time_us: number | null;
+}
+/**
+ * A combination in two states.
+ */
+export interface ReplayDocument {
+  /**
+   * The time of a request after.
+   */
+  after_us: number | null;
+  /**
+   * The time of a request before.
+   */
+  before_us: number | null;
+  /**
+   * The earlier state.
+   */
+  from: string | null;
+  /**
+   * The switches that are on.
+   */
+  on: string[];
+  /**
+   * The later state.
+   */
+  to: string | null;
+}
+/**
+ * All runs as one document.
+ */
+export interface TiersDocument {
+  /**
+   * One row for each run.
+   */
+  rows: TierRowDocument[];
+  /**
+   * Runs that differ only in the machines of one tier.
+   */
+  scalings: TierScalingDocument[];
+  /**
+   * Always `plimsoll/tiers/1`.
+   */
+  schema: string;
+}
+/**
+ * One run.
+ */
+export interface TierRowDocument {
+  /**
+   * The confidence of that.
+   */
+  confidence: string;
+  /**
+   * Connections of that step.
+   */
+  connections: number;
+  /**
+   * Throughput per machine compared with the fewest machines of the tier that differs; null where none differs.
+   */
+  efficiency: number | null;
+  efficiency_interval: Interval;
+  /**
+   * Rows of one number are of the same requests; only those are compared.
+   */
+  kind: number;
+  /**
+   * What limits.
+   */
+  limit: string;
+  /**
+   * The tier that limits.
+   */
+  limiting_tier: string;
+  /**
+   * True if the generator was the limit.
+   */
+  lower_bound: boolean;
+  /**
+   * Mean response time of that step.
+   */
+  mean_ms: number | null;
+  /**
+   * Its name.
+   */
+  name: string;
+  throughput_interval: Interval;
+  /**
+   * The highest throughput, requests per second.
+   */
+  throughput_per_sec: number | null;
+  /**
+   * The tiers.
+   */
+  tiers: TierUseDocument[];
+}
+/**
+ * Throughput over the machines of one tier.
+ */
+export interface TierScalingDocument {
+  /**
+   * The others with their machines.
+   */
+  others: string;
+  /**
+   * Machines, requests per second, and requests per second if throughput were linear from the fewest machines.
+   */
+  points: [number, number, number][];
+  /**
+   * The tier.
+   */
+  tier: string;
+}
+/**
+ * The rate that machines carry, and the same with other machines.
+ */
+export interface FleetDocument {
+  capacity: FleetCapacityDocument;
+  /**
+   * Always `plimsoll/fleet/1`.
+   */
+  schema: string;
+  /**
+   * What they carry after a change; null unless that was requested.
+   */
+  what_if: FleetWhatIfDocument | null;
+}
+/**
+ * What machines carry.
+ */
+export interface FleetCapacityDocument {
+  /**
+   * Where that was measured.
+   */
+  at: string;
+  /**
+   * True if something that was not met may stop it earlier.
+   */
+  at_most: boolean;
+  /**
+   * What is not known, one sentence each.
+   */
+  doubts: string[];
+  /**
+   * The throughput that growth is followed from, requests per second.
+   */
+  from_per_sec: number | null;
+  /**
+   * The tier that decides `held_per_sec`.
+   */
+  held_by: string | null;
+  /**
+   * The rate for which a plan asks for no more machines than these; null where that is not known.
+   */
+  held_per_sec: number | null;
+  /**
+   * What stops it, the first limit first.
+   */
+  limits: FleetLimitDocument[];
+  /**
+   * All tiers with their machines.
+   */
+  machines: TierMachinesDocument[];
+  /**
+   * The throughput at which growth stops, requests per second; null where that is not known.
+   */
+  per_sec: number | null;
+  per_sec_interval: Interval;
+  /**
+   * The share of a machine that may be used for `held_per_sec`.
+   */
+  utilisation: number | null;
+}
+/**
+ * The highest throughput that one tier allows.
+ */
+export interface FleetLimitDocument {
+  /**
+   * `resource`, `contention` of the machines, or `halt`: what stopped a run.
+   */
+  cause: string;
+  /**
+   * Its machines.
+   */
+  machines: number | null;
+  /**
+   * The share of the resource that was used where the cost of a request was found; null for what is no resource.
+   */
+  observed_share: number | null;
+  /**
+   * Requests per second.
+   */
+  per_sec: number | null;
+  per_sec_interval: Interval;
+  /**
+   * The resource, as in a plan, or the limit of the run that was stopped; null for contention.
+   */
+  resource: string | null;
+  /**
+   * The tier.
+   */
+  tier: string;
+}
+/**
+ * A tier and its machines.
+ */
+export interface TierMachinesDocument {
+  /**
+   * How many.
+   */
+  machines: number | null;
+  /**
+   * Its name.
+   */
+  tier: string;
+}
+/**
+ * The same after a change.
+ */
+export interface FleetWhatIfDocument {
+  capacity: FleetCapacityDocument;
+  /**
+   * The change, as typed.
+   */
+  change: string;
 }

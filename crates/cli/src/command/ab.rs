@@ -16,6 +16,8 @@ use plimsoll_experiment::{
 use plimsoll_plan::{LoadSpec, PlanSpec, RateProfile, RateSearchOrder};
 use plimsoll_record::EventKind;
 use plimsoll_report::figure::{self, Caption};
+use plimsoll_report::json::FoundTogether;
+use plimsoll_report::text::Page;
 use plimsoll_report::{AbReport, json, text, words};
 use plimsoll_units::{escape_control, parse_count, parse_duration, parse_rate, parse_ratio};
 
@@ -24,6 +26,7 @@ use crate::args::{RequestArgs, SloArgs, Spread, WatchArgs, fresh_seed};
 use crate::calibrations;
 use crate::exit::{Exit, UsageError};
 use crate::files::{Output, Written};
+use crate::pages::{Together, TogetherPageArgs};
 use crate::signals;
 use crate::terminal::{page, print, remark, report_error};
 
@@ -76,6 +79,8 @@ pub(crate) struct AbArgs {
     /// No progress on standard error
     #[arg(short, long, help_heading = "Output")]
     quiet: bool,
+    #[command(flatten, next_help_heading = "Output")]
+    page: TogetherPageArgs,
 }
 
 #[derive(Debug, clap::Args)]
@@ -144,11 +149,12 @@ impl AbLoadArgs {
 
 /// Compares two services, or reports a comparison again.
 pub(crate) fn ab(args: &AbArgs) -> anyhow::Result<Exit> {
+    args.page.check(Some((&args.out, "")))?;
     if let Some(folder) = &args.report {
         let (record, loads) = read_ab(folder)?;
         let findings = compare_sides(&loads, record.rule)?;
-        show(args, folder, &record, &loads, &findings)?;
-        return Ok(exit(&findings));
+        let is_written = show(args, folder, &record, &loads, &findings)?;
+        return Ok(if is_written { exit(&findings) } else { Exit::CouldNotRun });
     }
     let (sides, csv) = sides(args)?;
     let spec = AbSpec {
@@ -174,8 +180,9 @@ pub(crate) fn ab(args: &AbArgs) -> anyhow::Result<Exit> {
     let runs = run_ab(spec, context);
     drop(display);
     let runs = runs?;
-    show(args, &runs.folder, &runs.record, &runs.loads, &runs.findings)?;
+    let is_written = show(args, &runs.folder, &runs.record, &runs.loads, &runs.findings)?;
     Ok(match &runs.end {
+        _ if !is_written => Exit::CouldNotRun,
         AbEnd::Enough | AbEnd::Budget => exit(&runs.findings),
         AbEnd::Interrupted => Exit::Interrupted,
         AbEnd::Failed(error) => {
@@ -262,19 +269,28 @@ fn show(
     record: &AbRecord,
     loads: &[AbLoad],
     findings: &AbFindings,
-) -> anyhow::Result<()> {
+) -> anyhow::Result<bool> {
     let quantiles = quantile_differences(loads)?;
     let report =
         AbReport { labels: &record.labels, restarts: record.restarts, findings, quantiles: &quantiles };
-    print(args.json, || json::render(&json::AbDocument::new(&report)), || text::ab(&report, &page(None)))?;
-    Written::to(folder, figures(&report), true).report(args.quiet);
+    let document = json::AbDocument::new(&report);
+    print(args.json, || json::render(&document), || text::ab(&report, &page(None)))?;
+    let mut written = Written::to(folder, figures(&report), true);
+    let html = || {
+        let [a, b] = &record.labels;
+        let text = text::ab(&report, &Page::plain());
+        let found = FoundTogether::Ab(document.into());
+        Together { name: &format!("{b} compared with {a}"), text, found, runs: Vec::new() }.page()
+    };
+    written.extend(args.page.write(Some((folder, "ab")), html)?);
+    let is_written = written.report(args.quiet);
     if !args.quiet {
         remark(&format!(
             "the runs are in {0}; plimsoll ab --report {0} reports them again",
             folder.display()
         ));
     }
-    Ok(())
+    Ok(is_written)
 }
 
 /// The difference of each percentile, and the main figure of each round, as far as they are known.

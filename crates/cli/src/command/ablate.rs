@@ -4,9 +4,11 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use plimsoll_analyze::{Ledger, Replay, SwitchCost, ledger, replays};
-use plimsoll_experiment::{MeasuredStates, PlanRunner, RunSettings, ablate as run_ablation, read_trials};
+use plimsoll_experiment::{
+    MeasuredStates, PlanRunner, RunSettings, ablate as run_ablation, file_stem, read_trials,
+};
 use plimsoll_report::figure::{self, Bar, Caption};
-use plimsoll_report::json::{self, AblationDocument};
+use plimsoll_report::json::{self, AblationDocument, FoundTogether};
 use plimsoll_report::text;
 use plimsoll_units::{count_text, parse_count};
 
@@ -14,7 +16,8 @@ use crate::args::HistoryArgs;
 use crate::args::values::{self, RUNS_FOLDER};
 use crate::exit::Exit;
 use crate::experiments::ExperimentSetup;
-use crate::files::{Output, Written};
+use crate::files::{Output, Written, stamp};
+use crate::pages::{Together, TogetherPageArgs};
 use crate::terminal::print;
 
 #[derive(Debug, clap::Args)]
@@ -64,13 +67,18 @@ pub(crate) struct AblateArgs {
     #[arg(short, long)]
     quiet: bool,
     #[command(flatten)]
+    page: TogetherPageArgs,
+    #[command(flatten)]
     history: HistoryArgs,
 }
 
 pub(crate) fn ablate(args: &AblateArgs) -> anyhow::Result<Exit> {
+    args.page.check(Some((&args.out, args.name.as_deref().unwrap_or_default())))?;
     if let Some(csv) = &args.csv {
         args.history.of_no_run()?;
-        let drawn = print_costs(&read_trials(csv, &args.map)?, args.name.as_deref(), args)?;
+        let stem = args.name.clone().unwrap_or_else(|| format!("{}-{}", file_stem(csv), stamp()));
+        let measured = read_trials(csv, &args.map)?;
+        let drawn = show(&Ledgers::new(&measured), (&stem, args.name.is_some()), Vec::new(), args)?;
         return Ok(Exit::of_all(drawn, false));
     }
     let settings = RunSettings { quick: args.quick, prove: false, out: args.out.clone(), quiet: args.quiet };
@@ -80,7 +88,7 @@ pub(crate) fn ablate(args: &AblateArgs) -> anyhow::Result<Exit> {
     let context = setup.context();
     let runner = PlanRunner::new(privileges, context);
     let runs = run_ablation(&file, &runner, args.rounds, args.seed, context)?;
-    let drawn = print_costs(&runs.measured, Some(&runs.stem), args)?;
+    let drawn = show(&Ledgers::new(&runs.measured), (&runs.stem, true), setup.recorded(), args)?;
     setup.deliver();
     Ok(Exit::of_all(drawn && !runs.failed, context.is_interrupted()))
 }
@@ -117,11 +125,24 @@ impl Ledgers {
     }
 }
 
-/// Prints the ledgers and draws them; true if the figure was written, or none was asked for.
-fn print_costs(measured: &MeasuredStates, stem: Option<&str>, args: &AblateArgs) -> anyhow::Result<bool> {
-    let ledgers = Ledgers::new(measured);
+/// Prints the ledgers, draws them if the files of this name have figures, and writes the page; true if nothing is missing.
+fn show(
+    ledgers: &Ledgers,
+    (stem, has_figures): (&str, bool),
+    runs: Vec<(String, PathBuf)>,
+    args: &AblateArgs,
+) -> anyhow::Result<bool> {
     print(args.json, || json::render(&ledgers.document()), || ledgers.text())?;
-    Ok(stem.is_none_or(|stem| Written::to(&args.out, ledgers.figures(stem), false).report(args.quiet)))
+    let mut written = match has_figures {
+        true => Written::to(&args.out, ledgers.figures(stem), false),
+        false => Written::default(),
+    };
+    let page = || {
+        let found = FoundTogether::Switches(ledgers.document().into());
+        Together { name: stem, text: ledgers.text(), found, runs }.page()
+    };
+    written.extend(args.page.write(Some((&args.out, stem)), page)?);
+    Ok(written.report(args.quiet))
 }
 
 fn figure(stem: &str, ledger: &Ledger, connections: Option<f64>) -> anyhow::Result<Vec<Output>> {

@@ -5,17 +5,20 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use plimsoll_analyze::{
-    Comparison, Findings, Incomparable, Margin, StepOutcome, compare, incomparable, step_outcomes,
+    Comparison, Findings, Incomparable, LatencyDifferences, Margin, StepOutcome, compare, incomparable,
+    latency_differences, step_outcomes,
 };
 use plimsoll_experiment::{RecordedRun, file_stem, read_run};
 use plimsoll_report::figure::{self, Caption, Series};
+use plimsoll_report::json::{DiffDocument, FoundTogether};
 use plimsoll_report::{dat, json, markdown_of_comparison, text};
 use plimsoll_units::{parse_ratio, percent_text, share_text};
 
 use crate::args::values::{self, RUNS_FOLDER};
-use crate::documents::{MarkdownArgs, Place};
+use crate::documents::{MarkdownArgs, Place, Usual};
 use crate::exit::{Exit, UsageError};
 use crate::files::{Output, Written};
+use crate::pages::{PageArgs, Together};
 use crate::terminal::{print, result};
 
 #[derive(Debug, clap::Args)]
@@ -42,6 +45,8 @@ pub(crate) struct DiffArgs {
     /// One JSON document on standard output instead of text
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    page: PageArgs,
     #[command(flatten)]
     markdown: MarkdownArgs,
     /// Name of the figures' files; by default the names of both
@@ -91,22 +96,30 @@ pub(crate) fn diff(args: &DiffArgs) -> anyhow::Result<Exit> {
     let against = runs.map_or_else(Vec::new, |(old, new)| {
         incomparable((&old.run, &old.findings), (&new.run, &new.findings))
     });
+    let latency = runs.and_then(|(old, new)| latency_differences(&new.findings, &old.findings));
     let judged = args.margin.map(|margin| (comparison.judge(margin), margin));
     let stem = stem(args, &old, &new);
-    let place = args.markdown.place((!args.no_files).then_some((&*args.out, &format!("{stem}.diff"))))?;
+    let file_name = format!("{stem}.diff");
+    let usual: Usual<'_> = (!args.no_files).then_some((&*args.out, &file_name));
+    let (place, page) = (args.markdown.place(usual)?, args.page.place(usual)?);
     let is_printed = place == Some(Place::StandardOutput);
     if is_printed && args.json {
         let text = "--markdown - and --json both write to standard output; write --markdown FILE";
         return Err(UsageError(text.to_owned()).into());
     }
-    let compared = Compared { old: &old, new: &new, comparison: &comparison, against: &against, judged };
+    let (old, new, latency) = (&old, &new, latency.as_ref());
+    let compared = Compared { old, new, comparison: &comparison, against: &against, latency, judged };
     match is_printed {
         true => result(&compared.markdown())?,
-        false => print(args.json, || compared.document(), || compared.text())?,
+        false => print(args.json, || json::render(&compared.document()), || compared.text())?,
     }
     let mut written =
         place.map(|place| place.write(Ok(compared.markdown()), overwrites(args))).unwrap_or_default();
-    written.extend(draw(args, &stem, &old, &new));
+    let recorded = [(old, &run_old), (new, &run_new)];
+    if let Some(page) = page {
+        written.extend(page.write(compared.page(&recorded), overwrites(args)));
+    }
+    written.extend(draw(args, &stem, old, new));
     let drawn = written.report(false);
     let is_refused = args.strict && against.iter().any(Incomparable::is_grave);
     Ok(match judged {
@@ -123,6 +136,7 @@ struct Compared<'a> {
     new: &'a Side,
     comparison: &'a Comparison,
     against: &'a [Incomparable],
+    latency: Option<&'a LatencyDifferences>,
     judged: Option<(Margin, f64)>,
 }
 
@@ -136,9 +150,23 @@ impl Compared<'_> {
         self.judged.as_ref().map(margin_line).unwrap_or_default()
     }
 
-    fn document(&self) -> serde_json::Result<String> {
+    fn document(&self) -> DiffDocument {
         let names = [self.old.name.as_str(), self.new.name.as_str()];
-        json::render(&json::DiffDocument::new(names, self.comparison, self.against, self.judged))
+        DiffDocument::new(names, self.comparison, self.against, self.judged, self.latency)
+    }
+
+    fn page(&self, recorded: &[(&Side, &Option<RecordedRun>)]) -> anyhow::Result<String> {
+        let file = |(side, run): &(&Side, &Option<RecordedRun>)| {
+            Some((side.name.clone(), run.as_ref()?.path.clone()))
+        };
+        let (old, new) = (&self.old.name, &self.new.name);
+        let together = Together {
+            name: &format!("{new} compared with {old}"),
+            text: self.text(),
+            found: FoundTogether::Diff(self.document().into()),
+            runs: recorded.iter().filter_map(file).collect(),
+        };
+        together.page()
     }
 
     fn text(&self) -> String {

@@ -7,12 +7,14 @@ use plimsoll_analyze::{
     Fleet, Goal, Observed, Price, PriceList, WhatIf, fleet_capacity, plan_day, plan_machines, price_plan,
 };
 use plimsoll_experiment::{Mapping, TableRows, file_stem, observe_run_files, observe_table_file, read_curve};
+use plimsoll_report::json::FoundTogether;
 use plimsoll_report::{PlanView, figure, json, text};
-use plimsoll_units::{parse_rate, parse_ratio};
+use plimsoll_units::{count_text, parse_rate, parse_ratio};
 
 use crate::args::values;
 use crate::exit::{Exit, UsageError};
 use crate::files::{Output, Written, stamp};
+use crate::pages::{Together, TogetherPageArgs};
 use crate::terminal::{print, remark};
 
 #[derive(Debug, clap::Args)]
@@ -71,6 +73,8 @@ pub(crate) struct PlanArgs {
     /// One JSON document instead of text
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    page: TogetherPageArgs,
 }
 
 /// What is to be planned for.
@@ -102,6 +106,7 @@ fn positive_rate(text: &str) -> Result<f64, String> {
 }
 
 pub(crate) fn plan(args: &PlanArgs) -> anyhow::Result<Exit> {
+    args.page.check(None)?;
     let utilisation = args.utilisation()?;
     let prices = PriceList::new(args.price.clone())?;
     let observed = args.observed()?;
@@ -154,9 +159,10 @@ impl PlanArgs {
             Some((changes, changed)) => Some((changes, fleet_capacity(&changed, fleet, utilisation)?)),
         };
         let what_if = changed.as_ref().map(|(changes, changed)| (changes.as_str(), changed));
-        let document = || json::render(&json::FleetDocument::new(&capacity, what_if));
-        print(self.json, document, || text::fleet(&capacity, what_if))?;
-        Ok(Exit::Success)
+        let document = json::FleetDocument::new(&capacity, what_if);
+        let text = text::fleet(&capacity, what_if);
+        print(self.json, || json::render(&document), || text.clone())?;
+        self.write_page("Rate of given machines", text, FoundTogether::Fleet(document.into()))
     }
 
     fn for_rate(
@@ -173,8 +179,7 @@ impl PlanArgs {
         let changed =
             self.changed(observed)?.map(|(changes, changed)| (changes, plan_machines(&changed, goal)));
         let what_if = changed.as_ref().map(|(changes, changed)| (changes.as_str(), changed));
-        self.print(&PlanView { what_if, cost: cost.as_ref(), ..PlanView::new(&plan) })?;
-        Ok(Exit::Success)
+        self.show(&PlanView { what_if, cost: cost.as_ref(), ..PlanView::new(&plan) })
     }
 
     fn for_day(
@@ -194,17 +199,29 @@ impl PlanArgs {
         let plan = plan_machines(observed, goal);
         let cost = prices.map(|prices| price_plan(&plan, prices));
         let day = plan_day(observed, &curve, utilisation, prices);
-        self.print(&PlanView { cost: cost.as_ref(), day: Some(&day), ..PlanView::new(&plan) })?;
-        let Some(out) = &self.out else { return Ok(Exit::Success) };
+        let shown = self.show(&PlanView { cost: cost.as_ref(), day: Some(&day), ..PlanView::new(&plan) })?;
+        let Some(out) = &self.out else { return Ok(shown) };
         let name = file_stem(file);
         let drawn = figure::day(&name, &day).map_err(anyhow::Error::from);
         let stem = format!("{name}-{}_machines", stamp());
         let outputs = drawn.map(|figure| Output::figure(&stem, figure).into());
-        Ok(Exit::of_all(Written::to(out, outputs, false).report(false), false))
+        let is_drawn = Written::to(out, outputs, false).report(false);
+        Ok(Exit::of_all(is_drawn && shown == Exit::Success, false))
     }
 
-    fn print(&self, view: &PlanView<'_>) -> anyhow::Result<()> {
-        print(self.json, || json::render(&json::PlanDocument::new(view)), || text::machines(view))
+    /// Prints a plan and writes its page.
+    fn show(&self, view: &PlanView<'_>) -> anyhow::Result<Exit> {
+        let (document, text) = (json::PlanDocument::new(view), text::machines(view));
+        print(self.json, || json::render(&document), || text.clone())?;
+        let target = count_text(view.plan.goal.target_per_sec);
+        let name = format!("Machines for {target} requests/s");
+        self.write_page(&name, text, FoundTogether::Machines(document.into()))
+    }
+
+    fn write_page(&self, name: &str, text: String, found: FoundTogether) -> anyhow::Result<Exit> {
+        let runs = self.files.iter().map(|file| (file_stem(file), file.clone())).collect();
+        let written = self.page.write(None, || Together { name, text, found, runs }.page())?;
+        Ok(Exit::of_all(written.report(false), false))
     }
 
     fn refuse_out(&self) -> anyhow::Result<()> {

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use plimsoll_analyze::TierScaling;
 use plimsoll_experiment::{
-    NamedFindings, PlanRunner, RunSettings, TierScalings, by_name, read_named_runs, run_tiers,
+    NamedRun, PlanRunner, RunSettings, TierScalings, by_name, read_named_runs, run_tiers,
 };
+use plimsoll_report::json::FoundTogether;
 use plimsoll_report::{figure, json, text};
 
 use crate::args::HistoryArgs;
@@ -13,6 +14,7 @@ use crate::args::values::{self, RUNS_FOLDER};
 use crate::exit::Exit;
 use crate::experiments::ExperimentSetup;
 use crate::files::{Output, Written, stamp};
+use crate::pages::{Together, TogetherPageArgs};
 use crate::terminal::print;
 
 #[derive(Debug, clap::Args)]
@@ -46,14 +48,17 @@ pub(crate) struct TiersArgs {
     #[arg(short, long)]
     quiet: bool,
     #[command(flatten)]
+    page: TogetherPageArgs,
+    #[command(flatten)]
     history: HistoryArgs,
 }
 
 pub(crate) fn tiers(args: &TiersArgs) -> anyhow::Result<Exit> {
+    args.page.check(Some((&args.out, args.name.as_deref().unwrap_or_default())))?;
     let Some(file) = &args.file else {
         args.history.of_no_run()?;
         let runs = read_named_runs(&args.runs)?;
-        let first = runs.first().map_or("tiers", |(name, _)| name);
+        let first = runs.first().map_or("tiers", |run| &run.name);
         return Ok(Exit::of_all(print_tiers(&runs, first, args)?, false));
     };
     let settings = RunSettings { quick: args.quick, prove: false, out: args.out.clone(), quiet: args.quiet };
@@ -66,16 +71,22 @@ pub(crate) fn tiers(args: &TiersArgs) -> anyhow::Result<Exit> {
     Ok(Exit::of_all(drawn && !failed, context.is_interrupted()))
 }
 
-/// Prints the table and draws the figures; true if these are there.
-fn print_tiers(runs: &[NamedFindings], name: &str, args: &TiersArgs) -> anyhow::Result<bool> {
+/// Prints the table, draws the figures and writes the page; true if all of them are there.
+fn print_tiers(runs: &[NamedRun], name: &str, args: &TiersArgs) -> anyhow::Result<bool> {
     let TierScalings { rows, scalings, kinds } = TierScalings::of_runs(&by_name(runs));
-    let document = || json::render(&json::TiersDocument::new(&rows, &scalings));
-    print(args.json, document, || text::tier_rows(&rows, &kinds))?;
-    if args.no_figures || scalings.is_empty() {
-        return Ok(true);
-    }
+    let (document, text) = (json::TiersDocument::new(&rows, &scalings), text::tier_rows(&rows, &kinds));
+    print(args.json, || json::render(&document), || text.clone())?;
     let stem = args.name.clone().unwrap_or_else(|| format!("{name}-{}", stamp()));
-    Ok(Written::to(&args.out, figures(&stem, name, &scalings), false).report(args.quiet))
+    let mut written = match args.no_figures || scalings.is_empty() {
+        true => Written::default(),
+        false => Written::to(&args.out, figures(&stem, name, &scalings), false),
+    };
+    let page = || {
+        let runs = runs.iter().map(|run| (run.name.clone(), run.path.clone())).collect();
+        Together { name, text, found: FoundTogether::Tiers(document.into()), runs }.page()
+    };
+    written.extend(args.page.write(Some((&args.out, &stem)), page)?);
+    Ok(written.report(args.quiet))
 }
 
 pub(super) fn figures(stem: &str, name: &str, scalings: &[TierScaling]) -> anyhow::Result<Vec<Output>> {

@@ -1,6 +1,9 @@
 //! Runs compared with one of them, as by `plimsoll diff`; CPU time per request, of one run and of one run against another.
 
-use plimsoll_analyze::{BestComparison, Comparison, ComparisonRow, Incomparable, Margin};
+use plimsoll_analyze::{
+    BestComparison, Comparison, ComparisonRow, Incomparable, LatencyDifferences, Margin,
+    PercentileDifference, SharedLoad,
+};
 use plimsoll_profile::{Change, Cost, FunctionCost, Micros, difference};
 
 use super::document::{Interval, document, each, ms, value};
@@ -14,6 +17,7 @@ document! {
         comparison: &Comparison,
         against: &[Incomparable],
         judged: Option<(Margin, f64)>,
+        latency: Option<&LatencyDifferences>,
     ) {
         /// Always `plimsoll/diff/1`.
         schema: &'static str = "plimsoll/diff/1",
@@ -35,6 +39,8 @@ document! {
         best: Option<BestDocument> = comparison.best.as_ref().map(BestDocument::new),
         /// Every number of connections of either run, with the old one as the other.
         rows: Vec<ComparisonRowDocument> = each(&comparison.rows, ComparisonRowDocument::new),
+        /// How latency differs at a load that both had; null without one, and for tables.
+        latency: Option<LatencyDifferencesDocument> = latency.map(LatencyDifferencesDocument::new),
     }
 
     /// Something that speaks against a comparison.
@@ -90,6 +96,7 @@ document! {
         name: &str,
         lower_bound: bool,
         comparison: &Comparison,
+        latency: Option<&LatencyDifferences>,
         profiles: Option<(&ProfiledRun, &ProfiledRun)>,
     ) {
         /// Its name.
@@ -100,6 +107,8 @@ document! {
         best: Option<BestDocument> = comparison.best.as_ref().map(BestDocument::new),
         /// Every number of connections of either run.
         rows: Vec<ComparisonRowDocument> = each(&comparison.rows, ComparisonRowDocument::new),
+        /// How latency differs at a load that both had; null without one.
+        latency: Option<LatencyDifferencesDocument> = latency.map(LatencyDifferencesDocument::new),
         /// CPU time of a request, function by function; null unless both have a profile.
         cpu: Option<CpuDifferenceDocument> = profiles.map(|(a, b)| CpuDifferenceDocument::new(a, b)),
     }
@@ -142,6 +151,36 @@ document! {
         success: Option<f64> = row.candidate.map(|a| a.success_ratio),
         /// That of the other.
         against_success: Option<f64> = row.reference.map(|b| b.success_ratio),
+    }
+
+    /// How the latency of two runs differs at one load.
+    pub struct LatencyDifferencesDocument(found: &LatencyDifferences) {
+        /// Connections of the load; null of an open loop.
+        connections: Option<u32> = match found.load {
+            SharedLoad::Connections(connections) => Some(connections),
+            SharedLoad::Rate(_) => None,
+        },
+        /// The offered rate, requests per second; null of a closed loop.
+        rate_per_sec: Option<f64> = match found.load {
+            SharedLoad::Connections(_) => None,
+            SharedLoad::Rate(rate) => Some(rate),
+        },
+        /// The percentiles that both runs know.
+        percentiles: Vec<PercentileDifferenceDocument> = each(&found.percentiles, PercentileDifferenceDocument::new),
+    }
+
+    /// A percentile of latency of two runs.
+    pub struct PercentileDifferenceDocument(one: &PercentileDifference) {
+        /// In per cent of the requests.
+        percentile: f64 = one.percentile,
+        /// Of the run.
+        ms: f64 = ms(one.candidate_ns),
+        /// Of the other.
+        against_ms: f64 = ms(one.reference_ns),
+        /// One minus the other.
+        difference_ms: f64 = ms(one.difference_ns.value),
+        /// The 95 % interval of that.
+        difference_ms_interval: Interval = Interval::from(one.difference_ns).map(ms),
     }
 
     /// The CPU profile of a run.

@@ -6,8 +6,9 @@ use plimsoll_analyze::{Findings, Moment, Part, Percentile, Resource, StepKind, T
 use plimsoll_plan::Plan;
 use plimsoll_record::{Run, Step};
 
-use super::Document;
 use super::document::{document, each, ms};
+use super::{Document, FlameDocument, TogetherDocument};
+use crate::ProfiledRun;
 use crate::privacy::{Values, for_figures, shown_url};
 use crate::text;
 
@@ -17,9 +18,11 @@ const PARTS_MAX: usize = 8;
 document! {
     /// What a page shows.
     #[schemars(title = "A page of Plimsoll")]
-    pub struct PageDocument(runs: Vec<PageRunDocument>) {
+    pub struct PageDocument(runs: Vec<PageRunDocument>, together: Option<TogetherDocument>) {
         /// Always `plimsoll/page/1`.
         schema: &'static str = "plimsoll/page/1",
+        /// What several runs, or tables, say together; null for a page of one run.
+        together: Option<TogetherDocument> = together,
         /// The runs.
         runs: Vec<PageRunDocument> = runs,
     }
@@ -34,6 +37,9 @@ document! {
         text: String = text::short(run, &for_figures(findings, values), &text::Page::plain()),
         /// Everything recorded and found, as `--json` prints it.
         document: Document = Document::new(run, findings, values),
+        /// Where its CPU time went; null without a profile.
+        flame: Option<FlameDocument> =
+            ProfiledRun::from_run(run, findings).ok().map(|profiled| FlameDocument::of(&profiled)),
         /// The run over time.
         timeline: TimelineDocument = TimelineDocument::new(run, findings, timeline),
     }

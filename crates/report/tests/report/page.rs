@@ -11,7 +11,7 @@ fn page(samples: &[Sample]) -> (serde_json::Value, String) {
         let timeline = timeline(&sample.run).unwrap();
         PageRunDocument::new(&sample.run, &sample.findings, &timeline, Values::Hidden)
     };
-    let document = PageDocument::new(samples.iter().map(of).collect::<Vec<_>>());
+    let document = PageDocument::new(samples.iter().map(of).collect::<Vec<_>>(), None);
     (serde_json::to_value(&document).unwrap(), html(&document).unwrap())
 }
 

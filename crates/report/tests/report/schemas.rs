@@ -159,7 +159,7 @@ fn a_comparison_of_two_runs_satisfies_its_schema() {
     ];
     let comparison = plimsoll_analyze::compare(&steps, &steps);
     let judged = Some((Margin::Within, 0.05));
-    satisfies(&json::DiffDocument::new(["old", "new"], &comparison, &against, judged));
+    satisfies(&json::DiffDocument::new(["old", "new"], &comparison, &against, judged, None));
 }
 
 #[test]

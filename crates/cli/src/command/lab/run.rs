@@ -7,6 +7,7 @@ use plimsoll_experiment::{
     read_run, run_lab_file,
 };
 use plimsoll_lab::Privileges;
+use plimsoll_report::json::FoundTogether;
 use plimsoll_report::{json, text};
 
 use super::sections::Sections;
@@ -16,6 +17,7 @@ use crate::args::values::RUNS_FOLDER;
 use crate::exit::Exit;
 use crate::experiments::ExperimentSetup;
 use crate::files::{Written, stamp};
+use crate::pages::{Together, TogetherPageArgs};
 use crate::terminal::{page, report_error, result};
 
 /// How labs are run.
@@ -48,6 +50,8 @@ pub(crate) struct LabRunArgs {
     #[arg(long)]
     full: bool,
     #[command(flatten)]
+    page: TogetherPageArgs,
+    #[command(flatten)]
     history: HistoryArgs,
 }
 
@@ -64,6 +68,7 @@ const QUICK_ROUNDS: u64 = 1;
 pub(super) fn run(args: &LabRunArgs, privileges: Privileges) -> anyhow::Result<Exit> {
     let (file, how) = (LabFile::named(&args.file)?, &args.how);
     let has_switches = !file.content.switches.is_empty();
+    args.page.check(Some((&how.out, "")))?;
     if has_switches {
         // Before the runs, which take long.
         check_ablation(&file, how.quick)?;
@@ -73,17 +78,20 @@ pub(super) fn run(args: &LabRunArgs, privileges: Privileges) -> anyhow::Result<E
     let runs = run_lab_file(&file, privileges, context)?;
     let conclusions = conclude(&file.content, file.name(), &runs);
     let stem = format!("{}-{}", file.name(), stamp());
-    let mut sections = Sections::new(file.name(), stem, &runs, &conclusions);
+    let mut sections = Sections::new(file.name(), stem.clone(), &runs, &conclusions);
+    let mut shown = 0;
     if !how.json {
         result(&(report(&runs, args.full)? + &sections.texts.concat()))?;
-        sections.texts.clear();
+        shown = sections.texts.len();
     }
     let ablated = if has_switches && !context.is_interrupted() {
         switches(&mut sections, &file, privileges, context)
     } else {
         Ok(true)
     };
-    let all_there = written(&mut sections, how, ablated)?;
+    let all_there = written(&mut sections, shown, how, ablated)?;
+    let page = args.page.write(Some((&how.out, &stem)), || page_of(&file, sections, &runs))?;
+    let all_there = page.report(how.quiet) && all_there;
     setup.deliver();
     Ok(exit(&runs.outcomes, all_there, context.is_interrupted()))
 }
@@ -110,20 +118,38 @@ fn switches(
     }
 }
 
-/// Prints what is left to be printed, and writes the figures; true if nothing failed.
-fn written(sections: &mut Sections, how: &CaseArgs, ablated: anyhow::Result<bool>) -> anyhow::Result<bool> {
+/// Prints what was not `shown` yet, and writes the figures; true if nothing failed.
+fn written(
+    sections: &mut Sections,
+    shown: usize,
+    how: &CaseArgs,
+    ablated: anyhow::Result<bool>,
+) -> anyhow::Result<bool> {
     let figures = std::mem::take(&mut sections.figures);
     let written: Vec<Written> =
         figures.into_iter().map(|figures| Written::to(&how.out, figures, false)).collect();
     let paths = written.iter().flat_map(|written| &written.paths);
     sections.document.files.extend(paths.map(|path| path.to_string_lossy().into_owned()));
-    result(&if how.json { json::render(&sections.document)? } else { sections.texts.concat() })?;
+    result(&if how.json { json::render(&sections.document)? } else { sections.texts[shown..].concat() })?;
     let ablated = ablated.unwrap_or_else(|error| {
         report_error(error.as_ref());
         false
     });
     let drawn = written.iter().filter(|written| !written.report(how.quiet)).count() == 0;
     Ok(ablated && drawn)
+}
+
+/// The page of all runs.
+fn page_of(file: &LabFile, sections: Sections, runs: &LabRuns<'_>) -> anyhow::Result<String> {
+    let table = if runs.outcomes.len() > 1 { render(&runs.outcomes) } else { String::new() };
+    let completed = runs.completed.iter().map(|run| (run.name.to_owned(), run.recorded.path.clone()));
+    let together = Together {
+        name: file.name(),
+        text: table + &sections.texts.concat(),
+        found: FoundTogether::Lab(sections.document.into()),
+        runs: completed.collect(),
+    };
+    together.page()
 }
 
 /// The whole report of one run, or the table of several.

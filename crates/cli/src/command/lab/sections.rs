@@ -1,5 +1,6 @@
 //! What the runs of a lab file say together: the sections after the table, their JSON and their figures.
 
+use plimsoll_analyze::latency_differences;
 use plimsoll_experiment::{
     AblationRuns, Comparisons, CompletedRun, Conclusions, LabRuns, MachineNeed, Side, TierScalings,
 };
@@ -110,7 +111,9 @@ impl Sections {
             };
             let profiles = profile_of(a).zip(profile_of(b));
             texts.push(comparison_text(comparison, a, b, profiles));
-            compared.push(ComparedDocument::new(a.name, a.findings().lower_bound, comparison, profiles));
+            let latency = latency_differences(a.findings(), b.findings());
+            let (bound, latency) = (a.findings().lower_bound, latency.as_ref());
+            compared.push(ComparedDocument::new(a.name, bound, comparison, latency, profiles));
             let stem = format!("{}_{}_{name}", self.stem, a.name);
             self.figures.push(diff::figures(&stem, &diff_side(reference), &diff_side(side)));
         }

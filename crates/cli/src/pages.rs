@@ -1,0 +1,107 @@
+//! Pages of several runs, and the flags that ask for them.
+
+use std::path::{Path, PathBuf};
+
+use plimsoll_analyze::{Findings, timeline};
+use plimsoll_experiment::read_run;
+use plimsoll_record::Run;
+use plimsoll_report::json::{FoundTogether, PageDocument, PageRunDocument, TogetherDocument};
+use plimsoll_report::{Values, html};
+
+use crate::args::values;
+use crate::documents::{Kind, Place, Usual};
+use crate::exit::UsageError;
+use crate::files::Written;
+
+/// Runs that a page has at most: each adds about as much as the page itself.
+const RUNS_MAX: usize = 24;
+
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct PageArgs {
+    /// Write a page as well, one file that is read without a network: FILE, or NAME.html next to the other files
+    #[arg(long, value_name = "FILE", num_args = 0..=1, value_parser = values::written_file)]
+    html: Option<Option<PathBuf>>,
+}
+
+impl PageArgs {
+    /// Where the page goes, if one is asked for.
+    ///
+    /// # Errors
+    /// When it needs a file and has none.
+    pub(crate) fn place(&self, usual: Usual<'_>) -> Result<Option<Place>, UsageError> {
+        self.html.as_ref().map(|file| Place::new(Kind::Html, file.as_deref(), usual)).transpose()
+    }
+}
+
+/// The page of a command that has no other file of the user's naming.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct TogetherPageArgs {
+    #[command(flatten)]
+    page: PageArgs,
+    /// Overwrite the page if it is there
+    #[arg(long, requires = "html")]
+    force: bool,
+}
+
+impl TogetherPageArgs {
+    /// Fails, before anything is measured, if the page has no place or would replace a file.
+    pub(crate) fn check(&self, usual: Usual<'_>) -> anyhow::Result<()> {
+        match self.page.place(usual)? {
+            Some(place) if !self.force => place.refuse_existing(),
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes the page, if one is asked for.
+    ///
+    /// # Errors
+    /// When it needs a file and has none.
+    pub(crate) fn write(
+        &self,
+        usual: Usual<'_>,
+        page: impl FnOnce() -> anyhow::Result<String>,
+    ) -> Result<Written, UsageError> {
+        let place = self.page.place(usual)?;
+        Ok(place.map(|place| place.write(page(), self.force)).unwrap_or_default())
+    }
+}
+
+/// What several runs say together, and where they are recorded.
+pub(crate) struct Together<'a> {
+    /// The heading of the page.
+    pub(crate) name: &'a str,
+    /// The answer as the terminal prints it.
+    pub(crate) text: String,
+    pub(crate) found: FoundTogether,
+    /// The runs with their names on the page.
+    pub(crate) runs: Vec<(String, PathBuf)>,
+}
+
+impl Together<'_> {
+    /// The page.
+    ///
+    /// # Errors
+    /// When a run cannot be read.
+    pub(crate) fn page(self) -> anyhow::Result<String> {
+        let left_out = self.runs.len().saturating_sub(RUNS_MAX);
+        let shown = self.runs.iter().take(RUNS_MAX);
+        let runs: anyhow::Result<Vec<_>> = shown.map(|(name, file)| run_of_file(name, file)).collect();
+        let (name, text, found) = (self.name.to_owned(), self.text, self.found);
+        let together = TogetherDocument { name, text, runs_left_out: left_out, found };
+        Ok(html(&PageDocument::new(runs?, Some(together)))?)
+    }
+}
+
+fn run_of_file(name: &str, file: &Path) -> anyhow::Result<PageRunDocument> {
+    let recorded = read_run(file)?;
+    let run = page_run(&recorded.run, &recorded.findings, Values::Hidden)?;
+    Ok(PageRunDocument { name: name.to_owned(), ..run })
+}
+
+/// A run as a page shows it.
+///
+/// # Errors
+/// When a recorded histogram cannot be read.
+pub(crate) fn page_run(run: &Run, findings: &Findings, values: Values) -> anyhow::Result<PageRunDocument> {
+    Ok(PageRunDocument::new(run, findings, &timeline(run)?, values))
+}
