@@ -6,6 +6,7 @@ import { TimeLink } from "./link";
 import { answer } from "./sections/answer";
 import { evidence } from "./sections/evidence";
 import { failures } from "./sections/failures";
+import { flame } from "./sections/flame";
 import { generator } from "./sections/generator";
 import { ladder } from "./sections/ladder";
 import { limit } from "./sections/limit";
@@ -28,7 +29,7 @@ export function runView(first: Run, index: number): RunView {
   const before = (run: Run): (HTMLElement | null)[] =>
     [answer(run), limit(run), ladder(run), search(run), overload(run, link)];
   const after = (run: Run): (HTMLElement | null)[] =>
-    [steps(run), failures(run), evidence(run), generator(run), method(run)];
+    [steps(run), failures(run), evidence(run), flame(run), generator(run), method(run)];
   const element = h("div", { class: "run" });
   const fill = (run: Run): void => {
     const sections = [...before(run), over.element, ...after(run)].filter((one): one is HTMLElement => one !== null);

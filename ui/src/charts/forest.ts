@@ -1,0 +1,63 @@
+// Estimates with their intervals, one under another, around a value that means "no difference".
+
+import { foreign, h } from "../dom";
+import { type FigureModel, remade } from "./figure";
+
+export interface ForestRow {
+  label: string;
+  /** Null where it is not known. */
+  value: number | null;
+  interval: readonly [number, number] | null;
+  /** The value and interval as text. */
+  text: string;
+  /** Whether the interval says that it is better or worse; null where that is open, or neither is better. */
+  good: boolean | null;
+}
+
+export interface ForestModel extends FigureModel {
+  rows: readonly ForestRow[];
+  /** The value without a difference: 1 of ratios, 0 of differences. */
+  none: number;
+  /** What stands at the left and at the right of it. */
+  sides: readonly [string, string];
+}
+
+/** The range that shows all rows, with the value without a difference in it and some room at both ends. */
+function range(model: ForestModel): [number, number] {
+  const values = model.rows.flatMap((row) => (row.value === null ? [] : [row.value, ...(row.interval ?? [])]));
+  const low = Math.min(model.none, ...values);
+  const high = Math.max(model.none, ...values);
+  const room = (high - low || Math.abs(model.none) || 1) * 0.06;
+  return [low - room, high + room];
+}
+
+function drawn(row: ForestRow, at: (value: number) => string, none: number): HTMLElement {
+  const track = h("span", { class: "track" }, h("span", { class: "none", style: `left:${at(none)}` }));
+  if (row.value !== null) {
+    if (row.interval !== null) {
+      const [low, high] = row.interval;
+      track.append(h("span", { class: "span", style: `left:${at(low)};right:calc(100% - ${at(high)})` }));
+    }
+    track.append(h("span", { class: "dot", style: `left:${at(row.value)}` }));
+  }
+  const kind = row.good === null ? "open" : row.good ? "better" : "worse";
+  return h("div", { class: `estimate ${kind}` }, h("span", { class: "label" }, foreign(row.label)), track,
+    h("span", { class: "value" }, row.text));
+}
+
+/** Whether an interval lies on one side of `none`; where it does not, nothing is said. */
+export function verdictOf(interval: readonly [number, number] | null, none: number, more: "better" | "worse"): boolean | null {
+  if (interval === null || (interval[0] <= none && interval[1] >= none)) return null;
+  return (interval[0] > none) === (more === "better");
+}
+
+export const forestChart = remade<ForestModel>((model) => {
+  const [low, high] = range(model);
+  const at = (value: number): string => `${((100 * (value - low)) / (high - low)).toFixed(2)}%`;
+  const [left, right] = model.sides;
+  return h("div", { class: "forest" },
+    ...model.rows.map((row) => drawn(row, at, model.none)),
+    h("div", { class: "estimate axis", "aria-hidden": "true" }, h("span"), h("span", { class: "sides" },
+      h("span", { class: "side", style: `right:calc(100% - ${at(model.none)})` }, `${left} ◂`),
+      h("span", { class: "side", style: `left:${at(model.none)}` }, `▸ ${right}`)), h("span")));
+});

@@ -1,0 +1,67 @@
+// Two services, loaded in turn.
+
+import { figure } from "../charts/figure";
+import { forestChart, verdictOf } from "../charts/forest";
+import { facts, foreign, h, section } from "../dom";
+import { count, counted, milliseconds, NOT_KNOWN, percentile, rate, ratio, seconds, share } from "../format";
+import type { AbDocument, AbFigureDocument } from "../generated/page";
+import { number, text } from "../table";
+import { spaced } from "../words";
+import { differences } from "./latency";
+import { change } from "./ratios";
+
+const less = (one: AbFigureDocument): boolean => one.figure === "cpu_us" || one.figure === "latency_ms";
+
+function named(one: AbFigureDocument): string {
+  const names: Record<string, string> = { throughput_per_sec: "throughput", max_rate_per_sec: "highest rate", cpu_us: "CPU time of a request" };
+  return names[one.figure] ?? percentile(one.percentile);
+}
+
+function amount(one: AbFigureDocument, value: number | null): string {
+  if (one.figure === "latency_ms") return milliseconds(value);
+  return one.figure === "cpu_us" ? milliseconds(value === null ? null : value / 1e3) : rate(value);
+}
+
+function gate(found: AbDocument): string {
+  const margin = share(found.margin);
+  if (found.fails_more) return "More requests of B fail than of A.";
+  if (found.gate === "within") return `B is not worse than A by more than the margin of ${margin}.`;
+  return found.gate === "beyond" ? `B is worse than A by more than the margin of ${margin}.` : `Whether B is worse than A by more than ${margin} is not known.`;
+}
+
+export function ab(found: AbDocument): HTMLElement[] {
+  const [main] = found.figures;
+  const all = figure(forestChart, {
+    name: "ab-figures", title: "B against A", none: 1, sides: ["less", "more"] as const,
+    caption: main === undefined ? "No figure is known yet." : `The ${named(main)} of B is ${change(main.ratio)} against that of A. The intervals hold together in 95 % of comparisons.`,
+    rows: found.figures.map((one) => ({
+      label: named(one), value: one.ratio, interval: one.ratio_interval, good: verdictOf(one.ratio_interval, 1, less(one) ? "worse" : "better"), text: change(one.ratio),
+    })),
+    table: {
+      columns: [text("figure"), number("A"), number("B"), number("ratio"), number("interval"), text("verdict")], count: found.figures.length,
+      row: (index: number) => {
+        const one = found.figures[index];
+        const within = one?.ratio_interval ?? null;
+        return one === undefined ? [] : [named(one), amount(one, one.a), amount(one, one.b), change(one.ratio),
+          within === null ? NOT_KNOWN : `${change(within[0])} to ${change(within[1])}`, spaced(one.verdict)];
+      },
+    },
+  }).element;
+  const rounds = figure(forestChart, {
+    name: "ab-rounds", title: "Round by round", none: 1, sides: ["less", "more"] as const,
+    caption: `Each round loads both sides: ${counted(found.rounds, "round")} in ${seconds(found.elapsed_sec)}.`,
+    rows: found.ratios.map((one) => ({ label: `round ${one.round}, ${one.first} first`, value: one.ratio, interval: null, good: null, text: change(one.ratio) })),
+    table: {
+      columns: [number("round"), text("first"), number("ratio")], count: found.ratios.length,
+      row: (index: number) => { const one = found.ratios[index]; return one === undefined ? [] : [String(one.round), one.first, change(one.ratio)]; },
+    },
+  }).element;
+  const latency = differences("ab-latency", "Medians over the rounds", ["B", "A"], found.quantiles.map((one) => ({
+    percentile: one.percentile, one: one.b_ms, other: one.a_ms, by: one.difference_ms, within: one.difference_ms_interval,
+  })));
+  return [section("compared", "The comparison", h("p", { class: "lead" }, gate(found)),
+    facts(found.sides.map((side) => [side.side, foreign(`${side.label}: ${counted(side.loads, "load")}, success ${ratio(side.success)}`
+      + `${side.unusable > 0 ? `, ${count(side.unusable)} not usable` : ""}${side.limited > 0 ? `, ${count(side.limited)} limited by the generator` : ""}`)] as const)),
+    found.figures.length === 0 ? null : all, latency, found.ratios.length === 0 ? null : rounds,
+    ...found.effects.filter((one) => one.sure).map((one) => h("p", {}, `The ${spaced(one.effect)} of the loads matters: ${share(one.size)}.`)))];
+}

@@ -1,0 +1,49 @@
+// Runs against one of them.
+
+import type { Run } from "../document";
+import { type Child, foreign, h, section } from "../dom";
+import { share } from "../format";
+import type { ComparisonDocument, DiffDocument, IncomparableDocument } from "../generated/page";
+import { spaced } from "../words";
+import { flames } from "./flames";
+import { latencyOfTwo } from "./latency";
+import { bestInWords, ratios } from "./ratios";
+
+function gate(found: DiffDocument): Child {
+  if (found.gate === null) return null;
+  const margin = share(found.margin);
+  const words: Record<string, string> = {
+    within: `The new run is within the margin of ${margin}.`,
+    beyond: `The new run is worse by more than the margin of ${margin}.`,
+  };
+  return h("p", { class: "lead" }, words[found.gate] ?? `Whether the new run is within the margin of ${margin} is not known.`);
+}
+
+function against(one: IncomparableDocument): string {
+  const side = one.side === null ? "" : ` of the ${one.side} run`;
+  if (one.old !== null || one.new !== null) return `${spaced(one.why)}: ${one.old ?? ""} before, ${one.new ?? ""} now`;
+  return `${spaced(one.why)}${side}${one.value === null ? "" : ` (${share(one.value)})`}`;
+}
+
+export function diff(found: DiffDocument, runs: readonly Run[]): HTMLElement[] {
+  const names = [found.new, found.old] as const;
+  const of = (name: string): Run | undefined => runs.find((run) => run.name === name);
+  const grave = found.not_comparable.some((one) => one.grave);
+  return [section("compared", "The comparison",
+    gate(found), h("p", { class: found.gate === null ? "lead" : "" }, foreign(bestInWords(names, found.best))),
+    found.not_comparable.length === 0 ? null : h("p", {}, grave ? "The two runs are hardly comparable:" : "The two runs differ in:"),
+    found.not_comparable.length === 0 ? null : h("ul", { class: "notices" }, ...found.not_comparable.map((one) => h("li", {}, foreign(against(one))))),
+    ratios("diff-throughput", names, found.best, found.rows), latencyOfTwo("diff-latency", names, found.latency),
+    ...flames("diff-cpu", of(found.new), of(found.old)))];
+}
+
+export function comparison(found: ComparisonDocument, runs: readonly Run[], id: string): HTMLElement {
+  const of = (name: string): Run | undefined => runs.find((run) => run.name === name);
+  return section(id, `Compared with ${found.against}`, ...found.runs.flatMap((one, index) => {
+    const names = [one.name, found.against] as const;
+    return [h("h3", { class: "part" }, foreign(one.name)),
+      one.lower_bound ? h("p", { class: "note" }, "The load generator was the limit of this run: its throughput is a lower bound.") : null,
+      ratios(`${id}-${index}-throughput`, names, one.best, one.rows), latencyOfTwo(`${id}-${index}-latency`, names, one.latency),
+      ...flames(`${id}-${index}-cpu`, of(one.name), of(found.against))];
+  }));
+}
