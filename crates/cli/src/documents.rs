@@ -8,10 +8,10 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use plimsoll_analyze::{Findings, timeline};
+use plimsoll_analyze::Findings;
 use plimsoll_record::Run;
-use plimsoll_report::json::{PageDocument, PageRunDocument};
-use plimsoll_report::{Values, html, junit, markdown};
+use plimsoll_report::json::PageDocument;
+use plimsoll_report::{Values, html, junit, markdown, page_run};
 
 use crate::args::values;
 use crate::exit::UsageError;
@@ -180,10 +180,7 @@ impl Source<'_> {
     fn document(self, kind: Kind) -> anyhow::Result<String> {
         let Self { run, findings, values, strict } = self;
         Ok(match kind {
-            Kind::Html => {
-                let run = PageRunDocument::new(run, findings, &timeline(run)?, values);
-                html(&PageDocument::new(vec![run]))?
-            }
+            Kind::Html => html(&PageDocument::new(vec![page_run(run, findings, values)?]))?,
             Kind::Markdown => markdown(run, findings, values),
             Kind::Junit => junit(run, findings, values, strict)?,
         })

@@ -230,7 +230,11 @@ impl Observer for Display {
             }
             Progress::Moment(moment) => self.moment(moment),
             // A line has no room for more than a moment.
-            Progress::Framed(_) | Progress::Sampled(_) => {}
+            Progress::Framed(_)
+            | Progress::Sampled(_)
+            | Progress::StepRecorded(_)
+            | Progress::ProfileRecorded(_)
+            | Progress::EventRecorded(_) => {}
             Progress::Draining => {
                 self.move_line(|| format!("{} · waiting for the last answers", self.step.level));
             }
