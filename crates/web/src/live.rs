@@ -86,8 +86,8 @@ impl LivePage {
         LiveFeed(self.facts.clone())
     }
 
-    /// Shows the whole run as the last document. Viewers have two seconds to receive it.
-    pub fn end(self, document: &PageDocument) {
+    /// Shows the whole run as the last document. Viewers have until two seconds after this is dropped to receive it.
+    pub fn end(&self, document: &PageDocument) {
         self.events.end(serde_json::to_string(document).ok());
     }
 }
