@@ -5,13 +5,18 @@ import "./style.css";
 import { drawAll } from "./charts/figure";
 import { embedded, type PageDocument } from "./document";
 import { h, foreign, visible } from "./dom";
+import { liveLine } from "./live";
 import { runView, type RunView } from "./run";
+import { runsPage } from "./runs";
 import { compare } from "./sections/compare";
+import { served } from "./served";
 import { theme, toggleTheme, watchTheme } from "./theme";
 
 const root = document.getElementById("page") ?? document.body.appendChild(h("div"));
 let shown = 0;
 let view: RunView | null = null;
+/** What stands above the run on a page that a server serves. */
+let above: HTMLElement | null = null;
 
 function header(): HTMLElement {
   const label = (): string => (theme() === "dark" ? "Light" : "Dark");
@@ -27,9 +32,9 @@ function render(page: PageDocument): void {
   const tabs = !several ? null : h("nav", { class: "runs", "aria-label": "Runs" }, ...page.runs.map((one, index) =>
     h("button", { type: "button", "aria-current": index === shown ? "true" : null, click: () => show(index) }, foreign(one.name))));
   document.title = run === undefined ? "Plimsoll" : `${visible(run.name)} – Plimsoll`;
-  root.replaceChildren(header(), h("main", {},
+  root.replaceChildren(header(), h("main", {}, above,
     several ? compare(page, show) : null, tabs,
-    view?.element ?? h("section", {}, h("h1", {}, "No run"), h("p", {}, "This page has no run to show."))));
+    view?.element ?? (above !== null ? null : h("section", {}, h("h1", {}, "No run"), h("p", {}, "This page has no run to show.")))));
   document.documentElement.dataset["ready"] = "true";
 }
 
@@ -40,11 +45,25 @@ function update(page: PageDocument): void {
   else view.update(run);
 }
 
-watchTheme();
-const page = embedded();
-render(page ?? { schema: "plimsoll/page/1", runs: [] });
+/** A list of runs, and the runs that are chosen from it. */
+function browse(): void {
+  runsPage({
+    show: (title, ...children) => {
+      document.title = title;
+      root.replaceChildren(header(), h("main", {}, ...children));
+      document.documentElement.dataset["ready"] = "true";
+    },
+    render: (page, before) => { shown = 0; above = before; render(page); },
+  });
+}
 
-// A server that has later figures dispatches them here.
+watchTheme();
+const kind = served();
+if (kind === "live") above = liveLine();
+if (kind === "runs") browse();
+else render(embedded() ?? { schema: "plimsoll/page/1", runs: [] });
+
+// The events of a server that has later figures are dispatched here.
 document.addEventListener("plimsoll:document", (event) => update((event as CustomEvent<PageDocument>).detail));
 window.addEventListener("beforeprint", drawAll);
 window.matchMedia("print").addEventListener("change", (print) => { if (print.matches) drawAll(); });
