@@ -1,9 +1,8 @@
-// Writes src/generated/page.ts from ../docs/page.schema.json.
+// Writes src/generated/page.ts and runs.ts from the schemas of the documents that pages read.
 import { readFile, mkdir, writeFile } from "node:fs/promises";
 import { compile } from "json-schema-to-typescript";
 
-const SCHEMA = new URL("../../docs/page.schema.json", import.meta.url);
-const TYPES = new URL("../src/generated/page.ts", import.meta.url);
+const SCHEMAS = [["page", "PageDocument"], ["runs", "RunsDocument"]];
 
 /** The schema in the form that gives one type for each definition: a `$ref` with a description next to it would give a copy of the type. */
 function plain(node) {
@@ -14,13 +13,15 @@ function plain(node) {
   return Object.fromEntries(entries);
 }
 
-const schema = plain(JSON.parse(await readFile(SCHEMA, "utf8")));
-schema.title = "PageDocument";
-for (const [name, definition] of Object.entries(schema.$defs)) definition.title = name;
-
-const types = await compile(schema, "PageDocument", {
-  additionalProperties: false,
-  bannerComment: "// Generated from docs/page.schema.json by `npm run types`. Do not edit.",
-});
-await mkdir(new URL(".", TYPES), { recursive: true });
-await writeFile(TYPES, types);
+for (const [name, title] of SCHEMAS) {
+  const schema = plain(JSON.parse(await readFile(new URL(`../../docs/${name}.schema.json`, import.meta.url), "utf8")));
+  schema.title = title;
+  for (const [definition, content] of Object.entries(schema.$defs)) content.title = definition;
+  const types = await compile(schema, title, {
+    additionalProperties: false,
+    bannerComment: `// Generated from docs/${name}.schema.json by \`npm run types\`. Do not edit.`,
+  });
+  const file = new URL(`../src/generated/${name}.ts`, import.meta.url);
+  await mkdir(new URL(".", file), { recursive: true });
+  await writeFile(file, types);
+}

@@ -11,6 +11,18 @@ export function embedded(): PageDocument | null {
   return text ? (JSON.parse(text) as PageDocument) : null;
 }
 
+let goesOn = false;
+
+/** Says whether the run that is shown goes on. */
+export function setUnderWay(on: boolean): void {
+  goesOn = on;
+}
+
+/** True for a run that goes on; one that was killed is not sealed either. */
+export function underWay(run: Run): boolean {
+  return goesOn && !run.document.run.sealed;
+}
+
 /** Every step that was measured, those of a search too, each once and in the order of the run. */
 export function allSteps(run: Run): StepDocument[] {
   const byIndex = new Map<number, StepDocument>();

@@ -5,13 +5,19 @@ import "./style.css";
 import { drawAll } from "./charts/figure";
 import { embedded, type PageDocument } from "./document";
 import { h, foreign, visible } from "./dom";
+import { liveLine } from "./live";
 import { runView, type RunView } from "./run";
+import { runsPage } from "./runs";
 import { compare } from "./sections/compare";
+import { served } from "./served";
+import { together } from "./together/together";
 import { theme, toggleTheme, watchTheme } from "./theme";
 
 const root = document.getElementById("page") ?? document.body.appendChild(h("div"));
 let shown = 0;
 let view: RunView | null = null;
+/** What stands above the run on a page that a server serves. */
+let above: HTMLElement | null = null;
 
 function header(): HTMLElement {
   const label = (): string => (theme() === "dark" ? "Light" : "Dark");
@@ -23,14 +29,24 @@ function render(page: PageDocument): void {
   const run = page.runs[shown];
   const several = page.runs.length > 1;
   const show = (index: number): void => { shown = index; render(page); };
+  const open = (index: number): void => { show(index); document.getElementById("runs")?.scrollIntoView(); };
+  const said = together(page, open);
   view = run === undefined ? null : runView(run, shown);
-  const tabs = !several ? null : h("nav", { class: "runs", "aria-label": "Runs" }, ...page.runs.map((one, index) =>
+  const tabs = !several && said === null ? null : h("nav", { class: "runs", id: "runs", "aria-label": "Runs" }, ...page.runs.map((one, index) =>
     h("button", { type: "button", "aria-current": index === shown ? "true" : null, click: () => show(index) }, foreign(one.name))));
-  document.title = run === undefined ? "Plimsoll" : `${visible(run.name)} – Plimsoll`;
-  root.replaceChildren(header(), h("main", {},
-    several ? compare(page, show) : null, tabs,
-    view?.element ?? h("section", {}, h("h1", {}, "No run"), h("p", {}, "This page has no run to show."))));
+  const title = page.together?.name ?? run?.name;
+  document.title = title === undefined ? "Plimsoll" : `${visible(title)} – Plimsoll`;
+  const nothing = said === null && above === null && view === null;
+  root.replaceChildren(header(), h("main", {}, above, said,
+    several ? compare(page, open) : null, page.runs.length === 0 ? null : tabs, view?.element,
+    nothing ? h("section", {}, h("h1", {}, "No run"), h("p", {}, "This page has no run to show.")) : null));
   document.documentElement.dataset["ready"] = "true";
+}
+
+/** The page begins with its only run; where several are compared, a run is shown once it is chosen. */
+function begin(page: PageDocument): void {
+  shown = page.together === null ? 0 : -1;
+  render(page);
 }
 
 /** Shows a later state of the document: the same run stays on the page, with the same zoom. */
@@ -40,11 +56,25 @@ function update(page: PageDocument): void {
   else view.update(run);
 }
 
-watchTheme();
-const page = embedded();
-render(page ?? { schema: "plimsoll/page/1", runs: [] });
+/** A list of runs, and the runs that are chosen from it. */
+function browse(): void {
+  runsPage({
+    show: (title, ...children) => {
+      document.title = title;
+      root.replaceChildren(header(), h("main", {}, ...children));
+      document.documentElement.dataset["ready"] = "true";
+    },
+    render: (page, before) => { above = before; begin(page); },
+  });
+}
 
-// A server that has later figures dispatches them here.
+watchTheme();
+const kind = served();
+if (kind === "live") above = liveLine();
+if (kind === "runs") browse();
+else begin(embedded() ?? { schema: "plimsoll/page/1", together: null, runs: [] });
+
+// The events of a server that has later figures are dispatched here.
 document.addEventListener("plimsoll:document", (event) => update((event as CustomEvent<PageDocument>).detail));
 window.addEventListener("beforeprint", drawAll);
 window.matchMedia("print").addEventListener("change", (print) => { if (print.matches) drawAll(); });

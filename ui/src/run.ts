@@ -39,10 +39,52 @@ export function runView(first: Run, index: number): RunView {
   return {
     element,
     update(next) {
+      const state = stateOf(element);
       if (!over.update(next)) over = time(next, link);
       fill(next);
+      restore(element, state);
     },
   };
+}
+
+/** What the reader did to the page: folds that are open, where tables are scrolled to, and what has the focus. */
+interface ReaderState {
+  open: Set<string>;
+  scrolled: Map<string, [number, number]>;
+  focus: string | null;
+}
+
+/** A name that an element keeps when its section is made anew: its section or chart, its kind, and its number there. */
+function nameOf(root: HTMLElement, one: Element): string {
+  const place = one.closest("figure[id], section[id]") ?? root;
+  const alike = [...place.querySelectorAll(one.tagName)];
+  return `${place.id} ${one.tagName} ${alike.indexOf(one)}`;
+}
+
+function stateOf(root: HTMLElement): ReaderState {
+  const focused = document.activeElement;
+  return {
+    open: new Set([...root.querySelectorAll("details[open]")].map((one) => nameOf(root, one))),
+    scrolled: new Map([...root.querySelectorAll(".scroll")].filter((one) => one.scrollTop > 0 || one.scrollLeft > 0)
+      .map((one) => [nameOf(root, one), [one.scrollLeft, one.scrollTop]])),
+    focus: focused !== null && root.contains(focused) ? nameOf(root, focused) : null,
+  };
+}
+
+function restore(root: HTMLElement, state: ReaderState): void {
+  for (const one of root.querySelectorAll("details")) if (state.open.has(nameOf(root, one))) one.open = true;
+  if (state.focus !== null && document.activeElement === document.body) {
+    const tag = state.focus.split(" ").at(-2) ?? "*";
+    const focused = [...root.querySelectorAll<HTMLElement>(tag)].find((one) => nameOf(root, one) === state.focus);
+    focused?.focus({ preventScroll: true });
+  }
+  // The rows of a table that was opened are made after this.
+  requestAnimationFrame(() => requestAnimationFrame(() => {
+    for (const one of root.querySelectorAll(".scroll")) {
+      const [left, top] = state.scrolled.get(nameOf(root, one)) ?? [0, 0];
+      if (left > 0 || top > 0) one.scrollTo(left, top);
+    }
+  }));
 }
 
 function contents(sections: readonly HTMLElement[]): HTMLElement {

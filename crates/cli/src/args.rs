@@ -32,6 +32,7 @@ use crate::command::runs::RunsArgs;
 use crate::command::target::TargetArgs;
 use crate::command::tiers::TiersArgs;
 use crate::command::trend::TrendArgs;
+use crate::command::view::ViewArgs;
 use crate::exit::UsageError;
 use foreign::Translated;
 pub(crate) use history::{HistoryArgs, StoreArgs};
@@ -55,6 +56,7 @@ Examples:
   plimsoll ab http://127.0.0.1:8001/ http://127.0.0.1:8002/     two services in turn: which is faster, how surely
   plimsoll report last --full
   plimsoll trend --metric p99                        the run at which a metric changed
+  plimsoll view                                      the recorded runs in a browser
   plimsoll explain last                              what limits, and why
   plimsoll plan last --target 100k                   machines per tier
   plimsoll tiers -f shop.toml                        the variants of a plan file: what limits each, how tiers scale
@@ -100,6 +102,8 @@ pub(crate) enum Command {
     Runs(RunsArgs),
     /// Where a metric changed over many runs
     Trend(TrendArgs),
+    /// The recorded runs of a folder as pages in a browser: a list, one run, several side by side
+    View(ViewArgs),
     /// The report of a recorded run again
     Report(ReportArgs),
     /// Whether a run file is intact: each part by its digests

@@ -22,6 +22,7 @@ pub(crate) mod runs;
 pub(crate) mod target;
 pub(crate) mod tiers;
 pub(crate) mod trend;
+pub(crate) mod view;
 pub(crate) mod wrk;
 
 pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
@@ -40,6 +41,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
         Some(Command::Ab(args)) => ab::ab(&args),
         Some(Command::Runs(args)) => runs::runs(&args),
         Some(Command::Trend(args)) => trend::trend(&args),
+        Some(Command::View(args)) => view::view(&args),
         Some(Command::Report(report)) => recorded::report(&report),
         Some(Command::Check(check)) => recorded::check(&check),
         Some(Command::Export(export)) => recorded::export(&export),

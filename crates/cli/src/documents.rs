@@ -11,12 +11,12 @@ use anyhow::Context;
 use plimsoll_analyze::Findings;
 use plimsoll_record::Run;
 use plimsoll_report::json::PageDocument;
-use plimsoll_report::{Values, html, junit, markdown};
+use plimsoll_report::{Values, html, junit, markdown, page_run};
 
 use crate::args::values;
 use crate::exit::UsageError;
 use crate::files::{Output, Written, refuse_existing};
-use crate::pages::{PageArgs, page_run};
+use crate::pages::PageArgs;
 
 /// The file that GitHub Actions shows as the summary of a step.
 const STEP_SUMMARY: &str = "GITHUB_STEP_SUMMARY";

@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use plimsoll_analyze::{Findings, timeline};
-use plimsoll_experiment::read_run;
-use plimsoll_record::Run;
-use plimsoll_report::json::{FoundTogether, PageDocument, PageRunDocument, TogetherDocument};
-use plimsoll_report::{Values, html};
+use plimsoll_analyze::{compare, latency_differences, step_outcomes};
+use plimsoll_experiment::{RecordedRun, file_stem, read_run};
+use plimsoll_report::json::{
+    ComparedDocument, ComparisonDocument, FoundTogether, PageDocument, PageRunDocument, TogetherDocument,
+};
+use plimsoll_report::{ProfiledRun, Values, html, page_run, text};
 
 use crate::args::values;
 use crate::documents::{Kind, Place, Usual};
@@ -98,10 +99,48 @@ fn run_of_file(name: &str, file: &Path) -> anyhow::Result<PageRunDocument> {
     Ok(PageRunDocument { name: name.to_owned(), ..run })
 }
 
-/// A run as a page shows it.
+/// The page of one run, or of several compared with the first. Each has the name of its file.
 ///
 /// # Errors
 /// When a recorded histogram cannot be read.
-pub(crate) fn page_run(run: &Run, findings: &Findings, values: Values) -> anyhow::Result<PageRunDocument> {
-    Ok(PageRunDocument::new(run, findings, &timeline(run)?, values))
+pub(crate) fn page_of_runs(runs: &[RecordedRun]) -> anyhow::Result<PageDocument> {
+    let shown = runs.iter().map(|recorded| {
+        let run = page_run(&recorded.run, &recorded.findings, Values::Hidden)?;
+        Ok(PageRunDocument { name: file_stem(&recorded.path), ..run })
+    });
+    let shown = shown.collect::<anyhow::Result<Vec<_>>>()?;
+    let together = match runs {
+        [reference, others @ ..] if !others.is_empty() => Some(compared(reference, others)),
+        _ => None,
+    };
+    Ok(PageDocument::new(shown, together))
+}
+
+fn compared(reference: &RecordedRun, others: &[RecordedRun]) -> TogetherDocument {
+    let against = file_stem(&reference.path);
+    let (steps, profile) = (step_outcomes(&reference.findings), profile_of(reference));
+    let (mut documents, mut texts) = (Vec::new(), Vec::new());
+    for other in others {
+        let name = file_stem(&other.path);
+        let comparison = compare(&step_outcomes(&other.findings), &steps);
+        let sides = [(&name, "B"), (&against, "A")].map(|(name, label)| text::Side { name, label });
+        let [candidate, side] = sides;
+        texts.push(text::comparison(&comparison, candidate, side));
+        let latency = latency_differences(&other.findings, &reference.findings);
+        let own = profile_of(other);
+        let profiles = own.as_ref().zip(profile.as_ref());
+        let bound = other.findings.lower_bound;
+        documents.push(ComparedDocument::new(&name, bound, &comparison, latency.as_ref(), profiles));
+    }
+    let document = ComparisonDocument::new(&against, reference.findings.lower_bound, documents);
+    TogetherDocument {
+        name: format!("{} runs compared", others.len() + 1),
+        text: texts.join("\n"),
+        runs_left_out: 0,
+        found: FoundTogether::Runs(document.into()),
+    }
+}
+
+fn profile_of(recorded: &RecordedRun) -> Option<ProfiledRun> {
+    ProfiledRun::from_run(&recorded.run, &recorded.findings).ok()
 }

@@ -11,7 +11,7 @@ use plimsoll_conductor::{Moment, NotTried, Observer, Progress, StepPlan};
 use plimsoll_record::{Address, EventKind, Manifest};
 use plimsoll_report::words;
 use plimsoll_units::{bytes_text, count_text, duration_text, escape_control, grouped, printable};
-use plimsoll_web::LiveMetrics;
+use plimsoll_web::{LiveFeed, LiveMetrics, LivePage};
 
 use crate::screen::{Screen, level_text};
 use crate::terminal::remark;
@@ -26,6 +26,8 @@ pub(crate) struct Display {
     screen: Option<Screen>,
     /// What scrapers of metrics get.
     metrics: Option<LiveMetrics>,
+    /// What hands the run to its live page.
+    live: Option<LiveFeed>,
     step: Shown,
     /// The highest throughput of the steps so far, requests per second, and its level.
     best: Option<(f64, String)>,
@@ -36,7 +38,7 @@ impl Display {
     pub(crate) fn new(quiet: bool) -> Self {
         let on_terminal = std::io::stderr().is_terminal();
         let line = (on_terminal && !quiet).then(ProgressBar::new_spinner);
-        Self { quiet, line, screen: None, metrics: None, step: Shown::default(), best: None }
+        Self { quiet, line, screen: None, metrics: None, live: None, step: Shown::default(), best: None }
     }
 
     /// A display on the whole terminal; as any other where there is none.
@@ -54,6 +56,15 @@ impl Display {
             self.inform(&format!("metrics at http://{}/metrics", metrics.address()));
         }
         Ok(self)
+    }
+
+    /// The same, and the live page of the run, whose URL is shown even if the display is quiet: there is no other way to it.
+    pub(crate) fn with_live(mut self, page: Option<&LivePage>) -> Self {
+        if let Some(page) = page {
+            self.say(&format!("live: {}", page.url()));
+            self.live = Some(page.feed());
+        }
+        self
     }
 
     /// A line that stays.
@@ -219,6 +230,9 @@ impl Observer for Display {
         if let Some(metrics) = &self.metrics {
             metrics.observe(progress);
         }
+        if let Some(live) = &self.live {
+            live.observe(progress);
+        }
         match progress {
             Progress::Prepared(manifest) => self.inform(&target_text(manifest)),
             Progress::NotKept(error) => self.say(&format!("plimsoll: the run is not kept: {error}")),
@@ -230,7 +244,11 @@ impl Observer for Display {
             }
             Progress::Moment(moment) => self.moment(moment),
             // A line has no room for more than a moment.
-            Progress::Framed(_) | Progress::Sampled(_) => {}
+            Progress::Framed(_)
+            | Progress::Sampled(_)
+            | Progress::StepRecorded(_)
+            | Progress::ProfileRecorded(_)
+            | Progress::EventRecorded(_) => {}
             Progress::Draining => {
                 self.move_line(|| format!("{} · waiting for the last answers", self.step.level));
             }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use plimsoll_analyze::{Raise, UntriedVerdict};
-use plimsoll_record::{Event, FailureKind, Frame, HostSample, Manifest};
+use plimsoll_record::{CpuProfile, Event, FailureKind, Frame, HostSample, Manifest, Step};
 use plimsoll_store::StoreError;
 
 use crate::context::StepPlan;
@@ -76,6 +76,12 @@ pub enum Progress<'a> {
     Sampled(&'a HostSample),
     /// Any other event.
     Happened(&'a Event),
+    /// A step was recorded: first when it begins, with an end that is only expected, and again when it has ended.
+    StepRecorded(&'a Step),
+    /// A CPU profile was recorded: first when it begins, and again when it is there.
+    ProfileRecorded(&'a CpuProfile),
+    /// An event was recorded. Those worth a line were shown before, as [`Progress::Happened`] or [`Progress::FailureSeen`].
+    EventRecorded(&'a Event),
 }
 
 /// Watches a run. It must not block: the run waits for it.

@@ -76,10 +76,8 @@ impl<'a> RunRecorder<'a> {
     /// Records a step, in place of what was recorded under its index before.
     pub(crate) fn step(&mut self, step: Step) {
         self.write(|writer| writer.step(&step));
-        match self.run.steps.iter_mut().find(|known| known.index == step.index) {
-            Some(known) => *known = step,
-            None => self.run.steps.push(step),
-        }
+        self.observer.observe(&Progress::StepRecorded(&step));
+        self.run.record_step(step);
     }
 
     pub(crate) fn frame(&mut self, frame: Frame) {
@@ -102,10 +100,8 @@ impl<'a> RunRecorder<'a> {
     /// Records a profile, in place of what was recorded for its step before.
     pub(crate) fn profile(&mut self, profile: CpuProfile) {
         self.write(|writer| writer.profile(&profile));
-        match self.run.profiles.iter_mut().find(|known| known.step == profile.step) {
-            Some(known) => *known = profile,
-            None => self.run.profiles.push(profile),
-        }
+        self.observer.observe(&Progress::ProfileRecorded(&profile));
+        self.run.record_profile(profile);
     }
 
     /// Records an event and shows it.
@@ -131,6 +127,7 @@ impl<'a> RunRecorder<'a> {
 
     fn keep(&mut self, event: Event) {
         self.write(|writer| writer.event(&event));
+        self.observer.observe(&Progress::EventRecorded(&event));
         self.run.events.push(event);
     }
 

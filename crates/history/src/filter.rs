@@ -13,6 +13,8 @@ use plimsoll_record::Tag;
 pub struct RunFilter {
     /// Part of the name or of the target's URL.
     pub text: Option<String>,
+    /// Part of the target's URL.
+    pub target: Option<String>,
     pub tags: Vec<Tag>,
     /// Milliseconds since 1970-01-01 UTC.
     pub since_unix_ms: Option<u64>,
@@ -29,6 +31,7 @@ impl RunFilter {
         let is = |asked: &Option<String>, own: &str| asked.as_ref().is_none_or(|asked| asked == own);
         let contains = |text: &String| run.name.contains(text) || run.target.contains(text);
         self.text.as_ref().is_none_or(contains)
+            && self.target.as_ref().is_none_or(|part| run.target.contains(part))
             && self.tags.iter().all(|tag| run.tags.has(tag))
             && self.since_unix_ms.is_none_or(|since| run.started_unix_ms >= since)
             && self.until_unix_ms.is_none_or(|until| run.started_unix_ms <= until)

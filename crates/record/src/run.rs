@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{FailureKind, Frame, HostSample, Manifest};
+use crate::{FailureKind, Frame, HostSample, Manifest, Phase};
 
 /// Why a step's load ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -167,6 +167,36 @@ impl Run {
             events: Vec::new(),
             profiles: Vec::new(),
             damage: Vec::new(),
+        }
+    }
+
+    /// Takes in a step, in place of what was recorded under its index before.
+    pub fn record_step(&mut self, step: Step) {
+        match self.steps.iter_mut().find(|known| known.index == step.index) {
+            Some(known) => *known = step,
+            None => self.steps.push(step),
+        }
+    }
+
+    /// Takes in a profile, in place of what was recorded for its step before.
+    pub fn record_profile(&mut self, profile: CpuProfile) {
+        match self.profiles.iter_mut().find(|known| known.step == profile.step) {
+            Some(known) => *known = profile,
+            None => self.profiles.push(profile),
+        }
+    }
+
+    /// Gives these steps, which are under way or were when the process died, the end that their frames show.
+    pub fn end_open_steps(&mut self, open: &[u32]) {
+        for step in self.steps.iter_mut().filter(|step| open.contains(&step.index)) {
+            let frames =
+                || self.frames.iter().map(|frame| &frame.head).filter(|head| head.step == step.index);
+            let measured =
+                frames().filter(|head| head.phase == Phase::Measure).map(|head| head.ended_ns).max();
+            let ended_ns = measured.unwrap_or(step.began_ns);
+            step.drained_ns = frames().map(|head| head.ended_ns).max().unwrap_or(ended_ns);
+            step.ended_ns = ended_ns;
+            step.end = StepEnd::Cut;
         }
     }
 

@@ -1,11 +1,23 @@
 //! A page as one file: the built page of `ui/`, with the document it shows.
 
-use crate::json::PageDocument;
+use plimsoll_analyze::{AnalyzeError, Findings, timeline};
+use plimsoll_record::Run;
+
+use crate::json::{PageDocument, PageRunDocument};
+use crate::privacy::Values;
 
 /// The built page; `make ui` makes it from `ui/`.
 const PAGE: &str = include_str!("../page/index.html");
 /// Where the document stands in it.
 const PLACE: &str = "<!--plimsoll:document-->";
+
+/// A run as a page shows it, whether it is recorded or goes on.
+///
+/// # Errors
+/// When a histogram of the run cannot be read.
+pub fn page_run(run: &Run, findings: &Findings, values: Values) -> Result<PageRunDocument, AnalyzeError> {
+    Ok(PageRunDocument::new(run, findings, &timeline(run)?, values))
+}
 
 /// The page of a document, which needs nothing else: no network and no other file.
 ///
@@ -20,6 +32,39 @@ pub fn html(document: &PageDocument) -> Result<String, serde_json::Error> {
         texts.join("\n\n")
     );
     Ok(PAGE.replacen(PLACE, &element, 1))
+}
+
+/// What a page shows that a server serves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ServedPage {
+    /// A run while it goes on.
+    Live,
+    /// A list of recorded runs, and each of them.
+    Runs,
+}
+
+/// What begins the page's own policy.
+const POLICY: &str = "http-equiv=\"Content-Security-Policy\" content=\"";
+
+/// A page without a document: it asks the server that it came from. The second text is its content security policy, which differs from
+/// that of a page on disk by `connect-src 'self'` alone.
+pub fn served_page(kind: ServedPage) -> (String, String) {
+    let name = match kind {
+        ServedPage::Live => "live",
+        ServedPage::Runs => "runs",
+    };
+    let element = format!("<script type=\"application/json\" id=\"plimsoll-served\">\"{name}\"</script>");
+    let page = PAGE.replacen(PLACE, &element, 1);
+    let (before, own, after) = parts_around_policy(&page);
+    let policy = format!("{own}; connect-src 'self'");
+    (format!("{before}{policy}{after}"), policy)
+}
+
+/// The page up to its policy, the policy, and the rest.
+fn parts_around_policy(page: &str) -> (&str, &str, &str) {
+    let begin = page.find(POLICY).map_or(0, |at| at + POLICY.len());
+    let end = page[begin..].find('"').map_or(begin, |length| begin + length);
+    (&page[..begin], &page[begin..end], &page[end..])
 }
 
 fn escaped(text: &str) -> String {

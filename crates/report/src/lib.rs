@@ -23,7 +23,7 @@ pub mod text;
 pub mod words;
 
 pub use ab::AbReport;
-pub use html::html;
+pub use html::{ServedPage, html, page_run, served_page};
 pub use junit::junit;
 pub use markdown::{markdown, markdown_of_comparison};
 pub use plan_view::PlanView;

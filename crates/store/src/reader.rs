@@ -5,8 +5,7 @@ use std::path::Path;
 
 use plimsoll_record::{
     Counts, CpuProfile, Damage, EncodedHistogram, Event, EventKind, FailureKind, FormatVersion, Frame,
-    FrameHead, HostSample, Manifest, Phase, ProfileOutcome, Reading, Run, Sharing, Step, StepEnd, Tags,
-    TlsUsed, WorkerTime,
+    FrameHead, HostSample, Manifest, ProfileOutcome, Reading, Run, Sharing, Step, Tags, TlsUsed, WorkerTime,
 };
 use rusqlite::types::{FromSql, Type};
 use rusqlite::{Connection, Result, Row};
@@ -20,7 +19,7 @@ use crate::verify;
 
 /// Reads a run, also one that was killed or is being written by another process: then to its last commit.
 ///
-/// In a run that did not end in order, a step that was under way ends with its last frame, by [`StepEnd::Cut`]. Rows that do
+/// In a run that did not end in order, a step that was under way ends with its last frame, by [`StepEnd::Cut`](plimsoll_record::StepEnd::Cut). Rows that do
 /// not match their digest are left out, with the steps that they may belong to, and named in [`Run::damage`]. Everything else
 /// is given back as it was written, in the same order.
 ///
@@ -62,7 +61,7 @@ fn read_tables(connection: &mut Connection) -> Result<Run> {
     };
     if !run.manifest.sealed {
         let open = rows(&snapshot, "SELECT step FROM step WHERE under_way = 1", |row| row.get(0))?;
-        end_open_steps(&mut run, &open);
+        run.end_open_steps(&open);
     }
     leave_out(&mut run);
     Ok(run)
@@ -277,18 +276,6 @@ fn json<T: serde::de::DeserializeOwned>(row: &Row<'_>, column: &str) -> Result<T
 
 fn word<T: serde::de::DeserializeOwned>(row: &Row<'_>, column: &str) -> Result<T> {
     row.get(column).map(|Word(value)| value)
-}
-
-/// Gives the steps that were under way when the process died the end that their frames show.
-fn end_open_steps(run: &mut Run, open: &[u32]) {
-    for step in run.steps.iter_mut().filter(|step| open.contains(&step.index)) {
-        let frames = || run.frames.iter().map(|frame| &frame.head).filter(|head| head.step == step.index);
-        let measured = frames().filter(|head| head.phase == Phase::Measure).map(|head| head.ended_ns).max();
-        let ended_ns = measured.unwrap_or(step.began_ns);
-        step.drained_ns = frames().map(|head| head.ended_ns).max().unwrap_or(ended_ns);
-        step.ended_ns = ended_ns;
-        step.end = StepEnd::Cut;
-    }
 }
 
 #[cfg(test)]

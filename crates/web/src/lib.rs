@@ -1,10 +1,19 @@
-//! A running load over HTTP: its metrics for Prometheus.
+//! Plimsoll over HTTP: the metrics of a running load for Prometheus, its page while it goes on, and the pages of recorded runs.
 //!
-//! A [`LiveMetrics`] watches a run as the display does. It counts, in memory, and a thread of its own answers scrapes: a scraper that
-//! is slow, or that stays away, changes nothing in the load.
+//! [`LiveMetrics`] and [`LivePage`] watch a run as the display does. Threads of their own answer scrapers and viewers: one that is
+//! slow, or that stays away, changes nothing in the load. [`RunViewer`] serves the runs of a [`RunLibrary`].
 
+mod events;
+mod facts;
+mod guard;
+mod live;
 mod metrics;
+mod pace;
 mod server;
+mod service;
 mod totals;
+mod viewer;
 
+pub use live::{LiveFeed, LivePage};
 pub use server::LiveMetrics;
+pub use viewer::{LibraryError, RunLibrary, RunQuery, RunViewer};

@@ -2,7 +2,7 @@
 
 import { figure } from "../charts/figure";
 import { intervalChart, type IntervalModel } from "../charts/interval";
-import { headline, lead, type Run } from "../document";
+import { headline, lead, underWay, type Run } from "../document";
 import { type Child, foreign, h } from "../dom";
 import { count, date, grouped, joined, rate, sentence } from "../format";
 import { copy, markdown } from "../markdown";
@@ -35,7 +35,7 @@ export function answer(run: Run): HTMLElement {
 /** Why there is no figure, where that is plain. */
 function nothingHeld(run: Run): string {
   const { steps } = run.document;
-  if (steps.length === 0) return "Nothing was measured";
+  if (steps.length === 0) return underWay(run) ? "Nothing is measured yet" : "Nothing was measured";
   return steps.some((step) => step.ok > 0) ? "No throughput within the conditions is known" : "No request succeeded";
 }
 
@@ -106,9 +106,10 @@ function verdictLine(run: Run): HTMLElement {
 function notices(run: Run): Child {
   const { damage, generator, run: recorded, steps, steps_not_run: notRun } = run.document;
   const list: string[] = [];
-  if (!recorded.sealed) list.push("The run was interrupted. The page shows what was recorded until then.");
+  if (underWay(run)) list.push("The run goes on: the answer may change.");
+  else if (!recorded.sealed) list.push("The run was interrupted. The page shows what was recorded until then.");
   for (const one of damage) list.push(`The run file is damaged: ${one}`);
-  if (steps.length === 0) list.push("No step was measured.");
+  if (steps.length === 0 && !underWay(run)) list.push("No step was measured.");
   if (notRun.length > 0) list.push(`These steps were not run: ${notRun.map(grouped).join(", ")} connections.`);
   const ended = steps.reduce((sum, step) => sum + step.completed + total(step.failed), 0);
   const bad = ended - steps.reduce((sum, step) => sum + step.ok, 0);

@@ -2,7 +2,7 @@
 
 import { barsChart } from "../charts/bars";
 import { figure } from "../charts/figure";
-import { bestStep, type Run, type StepDocument } from "../document";
+import { bestStep, underWay, type Run, type StepDocument } from "../document";
 import { h, section } from "../dom";
 import { count, counted, grouped, interval, milliseconds, rate, ratio, seconds, whole } from "../format";
 import { number, table, text } from "../table";
@@ -24,7 +24,8 @@ export function steps(run: Run): HTMLElement | null {
         if (step === undefined) return [];
         const { mean, p50, p90, p99, max } = step.latency_ms;
         return [load(step), rate(step.throughput_per_sec), ratio(step.success_ratio), ...[mean, p50, p90, p99, max].map((one) => milliseconds(one)),
-          whole(step.completed), seconds(step.duration_sec), spaced(step.steadiness), spaced(step.end)];
+          whole(step.completed), seconds(step.duration_sec), spaced(step.steadiness),
+          step.end === "cut" && underWay(run) ? "under way" : spaced(step.end)];
       },
       marked: (index) => list.length > 1 && list[index] === best,
     }),

@@ -172,4 +172,9 @@ pub(crate) struct KeepArgs {
     /// Serve the metrics of the run while it goes on, for Prometheus: http://ADDRESS/metrics
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub(crate) metrics: Option<SocketAddr>,
+    /// Serve the run's page while it goes on, at a URL that is printed; without an address at a free port of 127.0.0.1
+    ///
+    /// The URL has a token that changes with each run: only who has it sees the page. At the end the page shows the same as --html.
+    #[arg(long, value_name = "ADDRESS:PORT", num_args = 0..=1, default_missing_value = values::LOCAL, value_parser = values::listen_address)]
+    pub(crate) live: Option<SocketAddr>,
 }

@@ -1,5 +1,6 @@
 //! Values as they are typed.
 
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -103,6 +104,17 @@ pub(crate) fn written_file(text: &str) -> Result<PathBuf, String> {
         return Err("that is a URL, not a file; write the URL before this flag".to_owned());
     }
     Ok(PathBuf::from(text))
+}
+
+/// The address of a page that is served where none is named: this machine alone, at a free port.
+pub(crate) const LOCAL: &str = "127.0.0.1:0";
+
+/// An address to listen on. After a flag whose address may be left out, a URL would be taken for one.
+pub(crate) fn listen_address(text: &str) -> Result<SocketAddr, String> {
+    if text.contains("://") {
+        return Err("that is a URL, not an address to listen on; write the URL before this flag".to_owned());
+    }
+    text.parse().map_err(|_| format!("`{text}` is no ADDRESS:PORT; write it like 127.0.0.1:8090"))
 }
 
 /// A program that protects a service, as it is typed.

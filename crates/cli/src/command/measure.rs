@@ -21,7 +21,9 @@ use crate::files::{self, Output, Written, run_file_is_whole};
 use crate::progress::Display;
 use crate::signals;
 use crate::terminal::{remark, result};
-use plimsoll_report::{Values, for_figures};
+use plimsoll_report::json::PageDocument;
+use plimsoll_report::{Values, for_figures, page_run};
+use plimsoll_web::LivePage;
 
 pub(crate) fn answer(args: &AnswerArgs) -> anyhow::Result<Exit> {
     measure(args.plan()?, RunCommand::Answer, &args.keep, args.slo.strict)
@@ -94,8 +96,13 @@ fn measure_and(
         tags: keep.tags.tags(),
         ..RunOptions::new(command, env!("CARGO_PKG_VERSION"), &interrupted)
     };
-    let outcome = conduct(asked.plan, options, &mut display(keep, &interrupted)?)?;
+    let live = live_page(keep)?;
+    let outcome = conduct(asked.plan, options, &mut display(keep, &interrupted, live.as_ref())?)?;
     let findings = analyze(&outcome.run)?;
+    if let Some(live) = &live {
+        let run = page_run(&outcome.run, &findings, Values::Hidden)?;
+        live.end(&PageDocument::new(vec![run], None));
+    }
     let printed = print(&outcome, &findings)?;
     let stem = stem(&outcome, keep);
     let documents = keep.documents.documents(usual(keep, &stem))?;
@@ -114,17 +121,31 @@ fn measure_and(
     })
 }
 
-fn display(keep: &KeepArgs, interrupted: &Arc<AtomicBool>) -> anyhow::Result<Display> {
+fn live_page(keep: &KeepArgs) -> anyhow::Result<Option<LivePage>> {
+    let page = keep.live.map(|address| {
+        LivePage::serve(address).with_context(|| {
+            format!("could not serve the live page at {address}; name a free port of this machine with --live 127.0.0.1:PORT, or none")
+        })
+    });
+    page.transpose()
+}
+
+fn display(
+    keep: &KeepArgs,
+    interrupted: &Arc<AtomicBool>,
+    live: Option<&LivePage>,
+) -> anyhow::Result<Display> {
     let display = match keep.tui {
         true => Display::on_screen(keep.quiet, interrupted)
             .context("could not draw to the terminal; leave out --tui"),
         false => Ok(Display::new(keep.quiet)),
     };
     let address = keep.metrics;
-    display?.with_metrics(address).with_context(|| {
+    let display = display?.with_metrics(address).with_context(|| {
         let address = address.map_or_else(String::new, |address| address.to_string());
         format!("could not serve metrics at {address}; name a free port of this machine with --metrics 127.0.0.1:PORT")
-    })
+    })?;
+    Ok(display.with_live(live))
 }
 
 /// The store that gets the run. One that is named for a run without a file would get nothing, which is said before the load.

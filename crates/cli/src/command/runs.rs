@@ -136,6 +136,7 @@ impl FilterArgs {
         };
         Ok(RunFilter {
             text: self.text.clone(),
+            target: None,
             tags: self.tags.clone(),
             since_unix_ms: instant(&self.since, false)?,
             until_unix_ms: instant(&self.until, true)?,
@@ -170,13 +171,12 @@ pub(crate) fn runs(args: &RunsArgs) -> anyhow::Result<Exit> {
 fn list(args: &RunsArgs) -> anyhow::Result<Exit> {
     let filter = args.filter.filter(args.limit.as_ref())?;
     let is_usual = args.folder == Path::new(RUNS_FOLDER);
-    let mut rows = rows_of_folder(&args.folder, is_usual)?;
+    let mut rows = rows_of_folder(folder_runs(&args.folder)?, is_usual);
     if let Some(store) = args.store.address()? {
         rows.extend(rows_of_store(&store, &rows));
     }
     let all = rows.len();
-    let is_filtered = filter != RunFilter::default();
-    rows.retain(|row| row.entry.as_ref().map_or(!is_filtered, |run| filter.holds(run)));
+    keep_matching(&mut rows, &filter);
     args.sort.sort(&mut rows, |row| row.entry.as_ref().ok());
     rows.truncate(args.filter.number().unwrap_or(usize::MAX));
     if rows.is_empty() {
@@ -185,8 +185,21 @@ fn list(args: &RunsArgs) -> anyhow::Result<Exit> {
             return Ok(Exit::Success);
         }
     }
-    print(args.json, || document(&rows), || table(&rows, is_usual))?;
+    print(args.json, || json::render(&document(&rows)), || table(&rows, is_usual))?;
     Ok(Exit::Success)
+}
+
+/// A file that cannot be read matches no filter.
+fn keep_matching(rows: &mut Vec<Row>, filter: &RunFilter) {
+    let is_filtered = *filter != RunFilter::default();
+    rows.retain(|row| row.entry.as_ref().map_or(!is_filtered, |run| filter.holds(run)));
+}
+
+/// The runs that match, newest first, as `plimsoll runs --json` lists them.
+pub(super) fn matching(runs: FolderRuns, filter: &RunFilter) -> json::RunsDocument {
+    let mut rows = rows_of_folder(runs, false);
+    keep_matching(&mut rows, filter);
+    document(&rows)
 }
 
 /// Why a list is empty, of so many runs.
@@ -198,11 +211,11 @@ fn nothing_listed(all: usize, folder: &Path) -> String {
     }
 }
 
-fn document(rows: &[Row]) -> serde_json::Result<String> {
+fn document(rows: &[Row]) -> json::RunsDocument {
     let readable: Vec<RunEntry> = rows.iter().filter_map(|row| row.entry.as_ref().ok().cloned()).collect();
     let unreadable: Vec<(String, String)> =
         rows.iter().filter_map(|row| Some((row.file.clone(), row.entry.as_ref().err()?.clone()))).collect();
-    json::render(&json::RunsDocument::new(&readable, &unreadable))
+    json::RunsDocument::new(&readable, &unreadable)
 }
 
 fn table(rows: &[Row], has_names: bool) -> String {
@@ -220,15 +233,20 @@ fn table(rows: &[Row], has_names: bool) -> String {
 
 /// The runs of a folder; none where the first run has not made it yet.
 pub(super) fn folder_runs(folder: &Path) -> anyhow::Result<FolderRuns> {
-    let listed = match RunFolder::new(folder, &build()).runs() {
-        Err(StoreError::Missing { .. }) => FolderRuns::default(),
-        listed => listed?,
-    };
+    let listed = read_folder(folder)?;
     listed.trouble.iter().for_each(|trouble| report_error(trouble));
     Ok(listed)
 }
 
-fn rows_of_folder(folder: &Path, has_names: bool) -> anyhow::Result<Vec<Row>> {
+/// The same, and its trouble is left to the caller.
+pub(super) fn read_folder(folder: &Path) -> Result<FolderRuns, StoreError> {
+    match RunFolder::new(folder, &build()).runs() {
+        Err(StoreError::Missing { .. }) => Ok(FolderRuns::default()),
+        listed => listed,
+    }
+}
+
+fn rows_of_folder(listed: FolderRuns, has_names: bool) -> Vec<Row> {
     let row = |(before, run): (usize, plimsoll_history::FolderRun)| {
         let name = match (run.started_unix_ms.filter(|_| has_names), before) {
             (None, _) => String::new(),
@@ -239,7 +257,7 @@ fn rows_of_folder(folder: &Path, has_names: bool) -> anyhow::Result<Vec<Row>> {
         Row { name, file, entry: run.entry.map_err(|error| with_causes(&error)) }
     };
     // Runs without a start come last, so that a run's place is its name.
-    Ok(folder_runs(folder)?.runs.into_iter().enumerate().map(row).collect())
+    listed.runs.into_iter().enumerate().map(row).collect()
 }
 
 /// The runs of a store that are not in the folder. A store that is away is worth a line, and the list is that of the folder.

@@ -61,7 +61,10 @@ impl Feed {
             | Progress::Raised(_)
             | Progress::NotTried(_)
             | Progress::FailureSeen { .. }
-            | Progress::Happened(_) => {}
+            | Progress::Happened(_)
+            | Progress::StepRecorded(_)
+            | Progress::ProfileRecorded(_)
+            | Progress::EventRecorded(_) => {}
         }
     }
 

@@ -43,6 +43,7 @@ mod same_request;
 mod scenario;
 mod screen;
 mod search;
+mod served;
 mod sweep;
 mod tiers;
 mod usage;

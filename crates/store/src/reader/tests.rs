@@ -3,7 +3,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
-use plimsoll_record::{EventKind, Manifest};
+use plimsoll_record::{EventKind, Manifest, Phase, StepEnd};
 use tempfile::TempDir;
 
 use super::*;

@@ -1,0 +1,151 @@
+//! The page of a run while it goes on.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::thread;
+use std::time::Duration;
+
+use axum::Router;
+use axum::response::Html;
+use axum::routing::get;
+use plimsoll_analyze::analyze;
+use plimsoll_conductor::Progress;
+use plimsoll_record::Run;
+use plimsoll_report::json::PageDocument;
+use plimsoll_report::{ServedPage, Values, page_run, served_page};
+use plimsoll_units::best_effort;
+
+use crate::events::Events;
+use crate::facts::{Fact, GrowingRun};
+use crate::guard::Guard;
+use crate::pace::Pace;
+use crate::service::{Bound, Service};
+
+/// How long viewers may take to receive the last document.
+const GRACE: Duration = Duration::from_secs(2);
+/// How soon a new viewer is noticed.
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
+/// The lowest priority: whoever else has work on this machine comes first.
+const NICEST: i32 = 19;
+
+/// The page of a run, served until this is dropped.
+#[derive(Debug)]
+pub struct LivePage {
+    url: String,
+    events: Events,
+    facts: Sender<Fact>,
+    _service: Service,
+}
+
+/// What hands the facts of a run over. It never waits.
+#[derive(Debug)]
+pub struct LiveFeed(Sender<Fact>);
+
+impl LiveFeed {
+    /// Takes in what happened in the run.
+    pub fn observe(&self, progress: &Progress<'_>) {
+        if let Some(fact) = Fact::new(progress) {
+            best_effort(
+                self.0.send(fact),
+                "without the thread that makes documents, pages show the last one",
+            );
+        }
+    }
+}
+
+impl LivePage {
+    /// Serves the page at this address; port 0 takes a free one.
+    ///
+    /// # Errors
+    /// When the address cannot be listened on, or a thread cannot be started.
+    pub fn serve(address: SocketAddr) -> io::Result<Self> {
+        let bound = Bound::new(address)?;
+        let (html, policy) = served_page(ServedPage::Live);
+        let guard = Guard::new(bound.address, &policy)?;
+        let url = guard.url();
+        let events = Events::new("document");
+        let viewed = events.clone();
+        let router = Router::new()
+            .route("/", get(move || async move { Html(html) }))
+            .route("/events", get(move || async move { viewed.stream() }));
+        let service = bound.serve("live", guard.protect(router), GRACE)?;
+        let (facts, received) = mpsc::channel();
+        let maker = DocumentMaker { facts: received, events: events.clone(), pace: Pace::default() };
+        thread::Builder::new().name("live document".to_owned()).spawn(move || maker.run())?;
+        Ok(Self { url, events, facts, _service: service })
+    }
+
+    /// Where the page is, with its token.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// What an observer of the run hands its facts to.
+    pub fn feed(&self) -> LiveFeed {
+        LiveFeed(self.facts.clone())
+    }
+
+    /// Shows the whole run as the last document. Viewers have until two seconds after this is dropped to receive it.
+    pub fn end(&self, document: &PageDocument) {
+        self.events.end(serde_json::to_string(document).ok());
+    }
+}
+
+impl Drop for LivePage {
+    /// A run that failed ends without another document.
+    fn drop(&mut self) {
+        self.events.end(None);
+    }
+}
+
+/// Makes documents of the run so far, one for all viewers, in a thread of its own.
+struct DocumentMaker {
+    facts: Receiver<Fact>,
+    events: Events,
+    pace: Pace,
+}
+
+impl DocumentMaker {
+    /// Until the run is over. With no viewer it only keeps the facts.
+    fn run(mut self) {
+        let lowered = rustix::process::setpriority_process(None, NICEST);
+        best_effort(lowered, "documents cost a hundredth of the time at any priority");
+        let mut run: Option<GrowingRun> = None;
+        let mut is_new = false;
+        loop {
+            match self.facts.recv_timeout(POLL_INTERVAL) {
+                Ok(fact) => {
+                    take(&mut run, fact);
+                    self.facts.try_iter().for_each(|fact| take(&mut run, fact));
+                    is_new = true;
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+            if let Some(run) =
+                run.as_mut().filter(|_| is_new && self.events.are_viewed() && self.pace.is_due())
+            {
+                is_new = false;
+                let made = self.pace.spend(|| run.with_run(document));
+                made.into_iter().for_each(|document| self.events.publish(document));
+            }
+        }
+    }
+}
+
+/// Facts before the manifest are of no run.
+fn take(run: &mut Option<GrowingRun>, fact: Fact) {
+    match (run.as_mut(), fact) {
+        (Some(run), fact) => run.add(fact),
+        (None, Fact::Begun(manifest)) => *run = Some(GrowingRun::new(*manifest)),
+        (None, _) => {}
+    }
+}
+
+/// The document that a page written now would have. What cannot be analysed is reported when the run has ended.
+fn document(run: &Run) -> Option<String> {
+    let findings = analyze(run).ok()?;
+    let run = page_run(run, &findings, Values::Hidden).ok()?;
+    serde_json::to_string(&PageDocument::new(vec![run], None)).ok()
+}

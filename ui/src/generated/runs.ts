@@ -1,0 +1,124 @@
+// Generated from docs/runs.schema.json by `npm run types`. Do not edit.
+
+/**
+ * A 95 % interval; null where too little is known for one, or where a bound is not finite.
+ *
+ * @minItems 2
+ * @maxItems 2
+ */
+export type Interval = [number, number] | null;
+
+/**
+ * Recorded runs with their key figures.
+ */
+export interface RunsDocument {
+  /**
+   * The runs, in the order asked for.
+   */
+  runs: RunEntryDocument[];
+  /**
+   * Always `plimsoll/runs/1`.
+   */
+  schema: string;
+  /**
+   * Run files that cannot be read.
+   */
+  unreadable: UnreadableRunDocument[];
+}
+/**
+ * One recorded run.
+ */
+export interface RunEntryDocument {
+  /**
+   * The command that made it.
+   */
+  command: string;
+  /**
+   * CPU time of the target a request, in microseconds; null where its host was not sampled.
+   */
+  cpu_us_per_request: number | null;
+  /**
+   * The name of its file.
+   */
+  file: string;
+  /**
+   * False if the load generator was not healthy.
+   */
+  generator_healthy: boolean;
+  /**
+   * The highest rate of a search that held the conditions; null without a search.
+   */
+  held_per_sec: number | null;
+  /**
+   * The host that made the load.
+   */
+  hostname: string;
+  /**
+   * What identifies a run that ended in order, wherever it is kept; null for one that did not.
+   */
+  id: string | null;
+  /**
+   * What limits the target, as in the verdict of the run.
+   */
+  limit: string;
+  /**
+   * True if the target may serve more than that.
+   */
+  lower_bound: boolean;
+  /**
+   * The run's name.
+   */
+  name: string;
+  /**
+   * Median of latency.
+   */
+  p50_ms: number | null;
+  /**
+   * 99th percentile of latency; null if too few requests ended.
+   */
+  p99_ms: number | null;
+  /**
+   * SHA-256 of the plan, in hex: equal hashes mean the same load.
+   */
+  plan_hash: string;
+  /**
+   * When it began, in milliseconds since 1970-01-01 UTC.
+   */
+  started_unix_ms: number;
+  /**
+   * Successful responses over all requests.
+   */
+  success_ratio: number | null;
+  /**
+   * Tags, values by key; empty for words.
+   */
+  tags: {
+    [k: string]: string;
+  };
+  /**
+   * The URL that got the load, without the values of its query.
+   */
+  target: string;
+  throughput_interval: Interval;
+  /**
+   * Requests served a second.
+   */
+  throughput_per_sec: number | null;
+  /**
+   * The version of Plimsoll that made it.
+   */
+  tool_version: string;
+}
+/**
+ * A run file that cannot be read.
+ */
+export interface UnreadableRunDocument {
+  /**
+   * The name of the file.
+   */
+  file: string;
+  /**
+   * Why, and what to do.
+   */
+  reason: string;
+}

@@ -1,0 +1,146 @@
+// The recorded runs of a server: a list with filters, one run, several side by side. Each has an address, so that Back works.
+
+import type { PageDocument } from "./document";
+import { foreign, h } from "./dom";
+import { count, counted, date, milliseconds } from "./format";
+import type { RunEntryDocument, RunsDocument } from "./generated/runs";
+import { address, fetched, follow } from "./served";
+import { limitName } from "./words";
+
+/** Where an element and its title are shown, and where the page of runs is. */
+export interface Place {
+  show: (title: string, ...children: HTMLElement[]) => void;
+  render: (page: PageDocument, before: HTMLElement) => void;
+}
+
+type Parameters = [string, string][];
+
+const FILTERS = [
+  ["match", "Name or URL", "checkout"], ["target", "URL", "/api"], ["tag", "Tag", "key or key=value"],
+] as const;
+
+/** The parameters of the address, without the token. */
+const current = (): Parameters => [...new URLSearchParams(location.search)].filter(([name]) => name !== "token");
+const only = (name: string): Parameters => current().filter(([known]) => known === name);
+
+export function runsPage(place: Place): void {
+  let shown = "";
+  const go = (parameters: Parameters): void => {
+    history.pushState(null, "", address("/", parameters));
+    route();
+  };
+  const list = listView(go);
+  const open = async (chosen: Parameters): Promise<void> => {
+    const back = h("p", {}, h("a", { href: address("/"), click: (event) => { event.preventDefault(); go([]); } }, "All runs"));
+    const asked = JSON.stringify(chosen);
+    place.show("Plimsoll", back, h("p", { role: "status" }, "Reading the run…"));
+    try {
+      const page = await fetched<PageDocument>("/page", chosen);
+      if (shown === asked) place.render(page, back);
+    } catch (error) {
+      if (shown === asked) place.show("Plimsoll", back, h("p", { class: "bad", role: "alert" }, foreign((error as Error).message)));
+    }
+    window.scrollTo(0, 0);
+  };
+  const route = (): void => {
+    const chosen = only("run");
+    const asked = JSON.stringify(chosen);
+    // A jump within a run changes only the part after `#`.
+    if (chosen.length > 0 && asked === shown) return;
+    shown = asked;
+    if (chosen.length > 0) { void open(chosen); return; }
+    list.filtersFromAddress();
+    place.show("Runs – Plimsoll", list.element);
+    void list.load();
+  };
+  window.addEventListener("popstate", route);
+  follow("changed", {
+    open: () => list.say(""),
+    lost: () => list.say("The server does not answer; the list is as it was. This page tries again."),
+    event: () => { if (only("run").length === 0) void list.load(); },
+    end: () => list.say("The server has ended."),
+  });
+  route();
+}
+
+function listView(go: (parameters: Parameters) => void) {
+  const ticked = new Set<string>();
+  const state = h("p", { class: "note", role: "status" });
+  const server = h("p", { class: "note", role: "status" });
+  const rows = h("tbody");
+  const damaged = h("div");
+  const compare = h("button", { type: "button", click: () => go([...ticked].map((file) => ["run", file])) }, "Compare");
+  const inputs = FILTERS.map(([name, label, example]) => {
+    const input = h("input", { type: "search", name, placeholder: example, autocomplete: "off", spellcheck: "false" });
+    return [name, input, h("label", {}, label, input)] as const;
+  });
+  const filters = (): Parameters =>
+    inputs.flatMap(([name, input]) => (input.value.trim() === "" ? [] : [[name, input.value.trim()] as [string, string]]));
+  const tick = (file: string, on: boolean): void => {
+    if (on) ticked.add(file); else ticked.delete(file);
+    compare.disabled = ticked.size < 2;
+    compare.textContent = ticked.size < 2 ? "Compare" : `Compare ${ticked.size} runs`;
+  };
+  const row = (run: RunEntryDocument): HTMLElement => h("tr", { "data-file": run.file },
+    h("td", {}, h("input", {
+      type: "checkbox", "aria-label": `Compare ${run.name}, ${run.file}`, checked: ticked.has(run.file),
+      change: (event) => tick(run.file, (event.target as HTMLInputElement).checked),
+    })),
+    h("th", { scope: "row", class: "text" }, h("a", {
+      href: address("/", [["run", run.file]]), title: run.file,
+      click: (event) => { event.preventDefault(); go([["run", run.file]]); },
+    }, foreign(run.name)), run.id === null ? h("span", { class: "note" }, " did not end in order") : null),
+    h("td", { class: "text" }, foreign(run.target)),
+    h("td", { class: "text" }, h("span", { class: "nowrap" }, date(run.started_unix_ms))),
+    h("td", { class: "text" }, foreign(Object.entries(run.tags).map(([key, value]) => (value === "" ? key : `${key}=${value}`)).join(" "))),
+    h("td", {}, `${run.lower_bound && run.throughput_per_sec !== null ? "≥ " : ""}${count(run.held_per_sec ?? run.throughput_per_sec)}`),
+    h("td", {}, milliseconds(run.p99_ms)),
+    h("td", { class: "text" }, limitName(run.limit)));
+  let newest = 0;
+  const load = async (): Promise<void> => {
+    const own = (newest += 1);
+    try {
+      const found = await fetched<RunsDocument>("/runs", filters());
+      // An answer to an earlier filter may come later.
+      if (own !== newest) return;
+      const focused = document.activeElement?.closest("tr[data-file]")?.getAttribute("data-file");
+      const at = document.activeElement?.matches("input") ? "input" : "a";
+      rows.replaceChildren(...found.runs.map(row));
+      if (focused) rows.querySelector<HTMLElement>(`tr[data-file="${CSS.escape(focused)}"] ${at}`)?.focus();
+      damaged.replaceChildren(...unreadable(found));
+      const files = new Set(found.runs.map((run) => run.file));
+      for (const file of [...ticked]) if (!files.has(file)) tick(file, false);
+      state.textContent = found.runs.length === 0
+        ? (filters().length === 0 ? "There are no runs here yet; `plimsoll run URL` makes one." : "No run matches.")
+        : counted(found.runs.length, "run");
+    } catch (error) {
+      if (own === newest) state.textContent = (error as Error).message;
+    }
+  };
+  const typed = (event: Event): void => {
+    event.preventDefault();
+    history.replaceState(null, "", address("/", filters()));
+    void load();
+  };
+  tick("", false);
+  const form = h("form", { class: "filters", role: "search", input: typed, submit: typed }, ...inputs.map(([, , label]) => label));
+  const heads = ["", "run", "target", "started", "tags", "requests/s", "p99", "limit"].map((name) =>
+    name === "" ? h("td") : h("th", { scope: "col", class: /\/s|p99/.test(name) ? null : "text" }, name));
+  const element = h("section", { id: "runs", "aria-labelledby": "runs-title" }, h("h1", { id: "runs-title" }, "Runs"), form, state, server,
+    h("p", {}, compare),
+    h("div", { class: "list", tabindex: 0, role: "region", "aria-label": "Runs" },
+      h("table", {}, h("thead", {}, h("tr", {}, ...heads)), rows)), damaged);
+  return {
+    element, load,
+    say: (text: string): void => { server.textContent = text; },
+    filtersFromAddress: (): void => {
+      for (const [name, input] of inputs) input.value = only(name)[0]?.[1] ?? "";
+    },
+  };
+}
+
+function unreadable(found: RunsDocument): HTMLElement[] {
+  if (found.unreadable.length === 0) return [];
+  return [h("h2", {}, "Files that cannot be read"), h("ul", { class: "notices" },
+    ...found.unreadable.map((one) => h("li", {}, foreign(one.file), ": ", foreign(one.reason))))];
+}
