@@ -38,10 +38,14 @@ function render(page: PageDocument): void {
   document.title = title === undefined ? "Plimsoll" : `${visible(title)} – Plimsoll`;
   const nothing = said === null && above === null && view === null;
   root.replaceChildren(header(), h("main", {}, above, said,
-    several ? compare(page, open) : null, page.runs.length === 0 ? null : tabs, view?.element,
+    several && !hasRows(page) ? compare(page, open) : null, page.runs.length === 0 ? null : tabs, view?.element,
     nothing ? h("section", {}, h("h1", {}, "No run"), h("p", {}, "This page has no run to show.")) : null));
   document.documentElement.dataset["ready"] = "true";
 }
+
+/** Whether what the runs say together is a table with a row for each. */
+const hasRows = (page: PageDocument): boolean =>
+  page.together !== null && ("lab" in page.together.found || "tiers" in page.together.found);
 
 /** The page begins with its only run; where several are compared, a run is shown once it is chosen. */
 function begin(page: PageDocument): void {

@@ -44,12 +44,12 @@ function paint(element: HTMLElement, box: Placed, total: number): void {
   if (box.more === undefined) {
     let hash = 0;
     for (const letter of box.name) hash = (hash * 31 + (letter.codePointAt(0) ?? 0)) % 997;
-    element.style.setProperty("--tint", `${20 + (hash % 40)}%`);
+    element.style.setProperty("--tint", `${18 + (hash % 24)}%`);
     element.classList.add("plain");
     return;
   }
   const part = box.more === null ? 0 : Math.min(1, Math.abs(box.more) / (FULL * total));
-  element.style.setProperty("--tint", `${(part * 75).toFixed(0)}%`);
+  element.style.setProperty("--tint", `${(part * 45).toFixed(0)}%`);
   element.classList.add(box.more === null || box.more === 0 ? "same" : box.more > 0 ? "more" : "less");
 }
 

@@ -7,7 +7,7 @@ import type { ComparisonDocument, DiffDocument, IncomparableDocument } from "../
 import { spaced } from "../words";
 import { flames } from "./flames";
 import { latencyOfTwo } from "./latency";
-import { bestInWords, ratios } from "./ratios";
+import { ratios } from "./ratios";
 
 function gate(found: DiffDocument): Child {
   if (found.gate === null) return null;
@@ -30,7 +30,7 @@ export function diff(found: DiffDocument, runs: readonly Run[]): HTMLElement[] {
   const of = (name: string): Run | undefined => runs.find((run) => run.name === name);
   const grave = found.not_comparable.some((one) => one.grave);
   return [section("compared", "The comparison",
-    gate(found), h("p", { class: found.gate === null ? "lead" : "" }, foreign(bestInWords(names, found.best))),
+    gate(found),
     found.not_comparable.length === 0 ? null : h("p", {}, grave ? "The two runs are hardly comparable:" : "The two runs differ in:"),
     found.not_comparable.length === 0 ? null : h("ul", { class: "notices" }, ...found.not_comparable.map((one) => h("li", {}, foreign(against(one))))),
     ratios("diff-throughput", names, found.best, found.rows), latencyOfTwo("diff-latency", names, found.latency),

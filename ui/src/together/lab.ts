@@ -2,7 +2,7 @@
 
 import type { Run } from "../document";
 import { foreign, h, section } from "../dom";
-import { count, milliseconds } from "../format";
+import { count, milliseconds, whole } from "../format";
 import type { LabRunDocument } from "../generated/page";
 import { number, table, text } from "../table";
 import { confidence, limitAt } from "../words";
@@ -21,7 +21,7 @@ export function lab(found: LabRunDocument, runs: readonly Run[], link: Link): HT
       const run = found.runs[index];
       if (run === undefined) return [];
       const limit = run.found === null ? run.text : limitAt(run.found.limit, run.found.where ?? "");
-      return [link(own(run.name)), count(run.throughput_per_sec), count(run.connections), milliseconds(run.p99_ms), limit,
+      return [link(own(run.name)), count(run.throughput_per_sec), whole(run.connections), milliseconds(run.p99_ms), limit,
         run.confidence === null ? "" : confidence(run.confidence).split(":")[0] ?? "", ...(expects ? [run.right === null ? "" : run.right ? "yes" : "no"] : [])];
     },
   }), ...(found.conclusions ?? []).map((one) => h("p", {}, foreign(one))));

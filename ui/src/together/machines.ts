@@ -3,7 +3,7 @@
 import { figure } from "../charts/figure";
 import { lineChart } from "../charts/line";
 import { foreign, h, section } from "../dom";
-import { count, counted, interval, list, NOT_KNOWN, rate, share, whole } from "../format";
+import { count, counted, interval, list, NOT_KNOWN, rate, sentence, share, whole } from "../format";
 import type { DayDocument, FleetDocument, GrowthDocument, PlanDocument, TierPlanDocument } from "../generated/page";
 import { number, table, text } from "../table";
 import { limitName } from "../words";
@@ -27,7 +27,7 @@ function stops(growth: GrowthDocument): HTMLElement {
     columns: [text("tier"), text("resource"), number("machines"), number("used"), number("full at"), number("95 % interval")], count: growth.stops.length,
     row: (index) => {
       const stop = growth.stops[index];
-      return stop === undefined ? [] : [stop.tier, `${limitName(stop.limit)}${stop.detail === "" ? "" : ` ${stop.detail}`}`, count(stop.machines), share(stop.used),
+      return stop === undefined ? [] : [stop.tier, `${limitName(stop.limit)}${stop.detail === "" ? "" : ` ${stop.detail}`}`, whole(stop.machines), share(stop.used),
         rate(stop.at_per_sec), interval(stop.at_per_sec_interval, count)];
     },
   });
@@ -62,7 +62,7 @@ export function machines(found: PlanDocument): HTMLElement {
     found.day === null ? null : day(found.day),
     growth === null || growth.stops.length === 0 ? null : h("h3", { class: "part" }, "Where growth stops with the measured machines"),
     growth === null || growth.stops.length === 0 ? null : stops(growth),
-    ...[...found.remarks, ...found.tiers.flatMap((tier) => tier.doubts)].map((one) => h("p", { class: "note" }, foreign(one))));
+    ...[...found.remarks, ...found.tiers.flatMap((tier) => tier.doubts)].map((one) => h("p", { class: "note" }, foreign(sentence(`${one.charAt(0).toUpperCase()}${one.slice(1)}`)))));
 }
 
 export function fleet(found: FleetDocument): HTMLElement {

@@ -62,7 +62,10 @@ impl<'a> Boxes<'a> {
         let mut boxes: Vec<(&str, FlameBox)> = Vec::new();
         // The boxes around the innermost one of the stack before.
         let mut open: Vec<usize> = Vec::new();
-        for (stack, cost) in profiled.stacks.iter() {
+        // By name, so that the graphs of two runs have the same order.
+        let mut stacks: Vec<(Vec<&str>, Cost)> = profiled.stacks.iter().collect();
+        stacks.sort_by(|(a, _), (b, _)| a.cmp(b));
+        for (stack, cost) in stacks {
             let shared = stack.iter().zip(&open).take_while(|(name, at)| **name == boxes[**at].0).count();
             open.truncate(shared);
             for (depth, name) in stack.iter().enumerate().skip(shared) {
