@@ -5,7 +5,7 @@ CARGO ?= cargo
 export RUST_TEST_THREADS ?= $(shell expr 2 \* `nproc`)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-lab setup-bench services diagnose demo test test-services lint fmt clippy tidy deny advisories fuzz-targets bench fuzz soak sanitize conformance
+.PHONY: ui test-ui help setup setup-lab setup-bench services diagnose demo test test-services lint fmt clippy tidy deny advisories fuzz-targets bench fuzz soak sanitize conformance
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -54,13 +54,19 @@ tidy:
 fuzz-targets:
 	$(CARGO) check --locked --manifest-path fuzz/Cargo.toml --target-dir target
 
-test: setup lint test-services ## lint, then every test
+test: setup lint test-services test-ui ## lint, then every test
 	$(CARGO) test --locked --workspace --doc
 	$(CARGO) test --locked --workspace --lib --bins --tests --no-fail-fast
 
 test-services: setup ## test each service of the lab on its own, with the servers it needs (needs Go, a JDK and Maven)
 	@cd lab/services/go && go test ./...
 	@cd lab/services/java && mvn --quiet verify
+
+ui: ## build the page from ui/ into crates/report/page (needs Node)
+	@cd ui && npm ci --no-audit --no-fund && npm run build
+
+test-ui: setup ## that the committed page is what ui/ gives, and pages of all kinds in Chromium (needs Node)
+	@scripts/test-ui.sh
 
 bench: setup-bench ## compare with other tools, run all of the lab (about two hours, resumable); DATE=YYYY-MM-DD records it
 	@bench/run.sh $(if $(DATE),--date $(DATE))

@@ -79,6 +79,7 @@ missing_packages() {
         have prometheus-node-exporter || printf 'prometheus-node-exporter\n'
         have prometheus || printf 'prometheus\n'
         have caddy || printf 'caddy\n'
+        have chromium || printf 'chromium\n'
         have sshd || printf 'openssh-server\n'
         have ssh || printf 'openssh-client\n'
         have javac || printf 'default-jdk-headless\n'

@@ -58,6 +58,5 @@ export const forestChart = remade<ForestModel>((model) => {
   return h("div", { class: "forest" },
     ...model.rows.map((row) => drawn(row, at, model.none)),
     h("div", { class: "estimate axis", "aria-hidden": "true" }, h("span"), h("span", { class: "sides" },
-      h("span", { class: "side", style: `right:calc(100% - ${at(model.none)})` }, `${left} ◂`),
-      h("span", { class: "side", style: `left:${at(model.none)}` }, `▸ ${right}`)), h("span")));
+      h("span", {}, `◂ ${left}`), h("span", {}, `${right} ▸`)), h("span")));
 });
