@@ -16,7 +16,6 @@ use plimsoll_report::{Values, html, junit, markdown, page_run};
 use crate::args::values;
 use crate::exit::UsageError;
 use crate::files::{Output, Written, refuse_existing};
-use crate::pages::PageArgs;
 
 /// The file that GitHub Actions shows as the summary of a step.
 const STEP_SUMMARY: &str = "GITHUB_STEP_SUMMARY";
@@ -35,6 +34,23 @@ pub(crate) struct DocumentArgs {
 }
 
 #[derive(Debug, Clone, clap::Args)]
+pub(crate) struct PageArgs {
+    /// Write a page as well, one file that is read without a network: FILE, or NAME.html next to the other files
+    #[arg(long, value_name = "FILE", num_args = 0..=1, value_parser = values::written_file)]
+    html: Option<Option<PathBuf>>,
+}
+
+impl PageArgs {
+    /// Where the page goes, if one is asked for.
+    ///
+    /// # Errors
+    /// When it needs a file and has none.
+    pub(crate) fn place(&self, usual: Usual<'_>) -> Result<Option<Place>, UsageError> {
+        self.html.as_ref().map(|file| Place::new(Kind::Html, file.as_deref(), usual)).transpose()
+    }
+}
+
+#[derive(Debug, Clone, clap::Args)]
 pub(crate) struct MarkdownArgs {
     /// Write a summary in Markdown as well: FILE, - for standard output in place of the text, or without FILE the summary of
     /// the step in GitHub Actions, and elsewhere NAME.md next to the run file
@@ -44,7 +60,7 @@ pub(crate) struct MarkdownArgs {
 
 /// The kinds of documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+enum Kind {
     Html,
     Markdown,
     Junit,
@@ -89,7 +105,7 @@ impl Place {
     ///
     /// # Errors
     /// When no file is named and there is no usual one, or it cannot get this document.
-    pub(crate) fn new(kind: Kind, file: Option<&Path>, usual: Usual<'_>) -> Result<Self, UsageError> {
+    fn new(kind: Kind, file: Option<&Path>, usual: Usual<'_>) -> Result<Self, UsageError> {
         let Some(file) = file else { return Self::usual(kind, usual) };
         if file == Path::new(STANDARD_OUTPUT) {
             return match kind {

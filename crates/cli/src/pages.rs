@@ -9,30 +9,12 @@ use plimsoll_report::json::{
 };
 use plimsoll_report::{ProfiledRun, Values, html, page_run, text};
 
-use crate::args::values;
-use crate::documents::{Kind, Place, Usual};
+use crate::documents::{PageArgs, Usual};
 use crate::exit::UsageError;
 use crate::files::Written;
 
 /// Runs that a page has at most: each adds about as much as the page itself.
 const RUNS_MAX: usize = 24;
-
-#[derive(Debug, Clone, clap::Args)]
-pub(crate) struct PageArgs {
-    /// Write a page as well, one file that is read without a network: FILE, or NAME.html next to the other files
-    #[arg(long, value_name = "FILE", num_args = 0..=1, value_parser = values::written_file)]
-    html: Option<Option<PathBuf>>,
-}
-
-impl PageArgs {
-    /// Where the page goes, if one is asked for.
-    ///
-    /// # Errors
-    /// When it needs a file and has none.
-    pub(crate) fn place(&self, usual: Usual<'_>) -> Result<Option<Place>, UsageError> {
-        self.html.as_ref().map(|file| Place::new(Kind::Html, file.as_deref(), usual)).transpose()
-    }
-}
 
 /// The page of a command that has no other file of the user's naming.
 #[derive(Debug, Clone, clap::Args)]
@@ -99,17 +81,18 @@ fn run_of_file(name: &str, file: &Path) -> anyhow::Result<PageRunDocument> {
     Ok(PageRunDocument { name: name.to_owned(), ..run })
 }
 
-/// The page of one run, or of several compared with the first. Each has the name of its file.
+/// The page of one run, or of several compared with the earliest. Each has the name of its file.
 ///
 /// # Errors
 /// When a recorded histogram cannot be read.
-pub(crate) fn page_of_runs(runs: &[RecordedRun]) -> anyhow::Result<PageDocument> {
+pub(crate) fn page_of_runs(mut runs: Vec<RecordedRun>) -> anyhow::Result<PageDocument> {
+    runs.sort_by_key(|recorded| recorded.run.manifest.started_unix_ms);
     let shown = runs.iter().map(|recorded| {
         let run = page_run(&recorded.run, &recorded.findings, Values::Hidden)?;
         Ok(PageRunDocument { name: file_stem(&recorded.path), ..run })
     });
     let shown = shown.collect::<anyhow::Result<Vec<_>>>()?;
-    let together = match runs {
+    let together = match runs.as_slice() {
         [reference, others @ ..] if !others.is_empty() => Some(compared(reference, others)),
         _ => None,
     };

@@ -115,7 +115,7 @@ impl Viewer {
             }
             if newest.ended {
                 self.over = true;
-                return Some((Ok(Event::default().event("end").data("")), self));
+                return Some((Ok(Event::default().event("end").data("over")), self));
             }
             if self.shown.changed().await.is_err() {
                 return None;

@@ -26,7 +26,7 @@ use crate::service::{Bound, Service};
 const GRACE: Duration = Duration::from_secs(2);
 /// How soon a new viewer is noticed.
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
-/// The lowest priority: whoever else has work on this machine comes first.
+/// The lowest priority: all other work on this machine comes first.
 const NICEST: i32 = 19;
 
 /// The page of a run, served until this is dropped.
@@ -71,8 +71,8 @@ impl LivePage {
             .route("/events", get(move || async move { viewed.stream() }));
         let service = bound.serve("live", guard.protect(router), GRACE)?;
         let (facts, received) = mpsc::channel();
-        let maker = DocumentMaker { facts: received, events: events.clone(), pace: Pace::default() };
-        thread::Builder::new().name("live document".to_owned()).spawn(move || maker.run())?;
+        let writer = DocumentWriter { facts: received, events: events.clone(), pace: Pace::default() };
+        thread::Builder::new().name("live document".to_owned()).spawn(move || writer.run())?;
         Ok(Self { url, events, facts, _service: service })
     }
 
@@ -100,13 +100,13 @@ impl Drop for LivePage {
 }
 
 /// Makes documents of the run so far, one for all viewers, in a thread of its own.
-struct DocumentMaker {
+struct DocumentWriter {
     facts: Receiver<Fact>,
     events: Events,
     pace: Pace,
 }
 
-impl DocumentMaker {
+impl DocumentWriter {
     /// Until the run is over. With no viewer it only keeps the facts.
     fn run(mut self) {
         let lowered = rustix::process::setpriority_process(None, NICEST);

@@ -15,10 +15,10 @@ use plimsoll_report::{dat, json, markdown_of_comparison, text};
 use plimsoll_units::{parse_ratio, percent_text, share_text};
 
 use crate::args::values::{self, RUNS_FOLDER};
-use crate::documents::{MarkdownArgs, Place, Usual};
+use crate::documents::{MarkdownArgs, PageArgs, Place, Usual};
 use crate::exit::{Exit, UsageError};
 use crate::files::{Output, Written};
-use crate::pages::{PageArgs, Together};
+use crate::pages::Together;
 use crate::terminal::{print, result};
 
 #[derive(Debug, clap::Args)]

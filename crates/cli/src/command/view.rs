@@ -90,7 +90,7 @@ impl RunLibrary for Folder {
         let known = run_files(&self.0).map_err(|error| LibraryError::Failed(with_causes(&error)))?;
         let paths = files.iter().map(|file| path_of(&known, file)).collect::<Result<Vec<_>, _>>()?;
         let runs = paths.into_iter().map(read_what_is_intact).collect::<Result<Vec<_>, _>>();
-        let page = runs.map_err(anyhow::Error::from).and_then(|runs| page_of_runs(&runs));
+        let page = runs.map_err(anyhow::Error::from).and_then(page_of_runs);
         let document = page.map_err(|error| LibraryError::Failed(format!("{error:#}")))?;
         serde_json::to_string(&document).map_err(|error| LibraryError::Failed(error.to_string()))
     }
