@@ -60,4 +60,4 @@ cargo build --quiet --locked --workspace --bin plimsoll
 plimsoll=$PWD/${CARGO_TARGET_DIR:-target}/debug/plimsoll
 serve
 pages
-(cd ui && PLIMSOLL_PAGES=$work/pages npm test)
+(cd ui && PLIMSOLL=$plimsoll PLIMSOLL_PAGES=$work/pages npm test)

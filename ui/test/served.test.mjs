@@ -1,0 +1,101 @@
+// Pages that the program serves, in a real browser: PLIMSOLL is the program.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { createInterface } from "node:readline";
+import { after, before, test } from "node:test";
+import { chromium } from "playwright-core";
+
+const program = process.env.PLIMSOLL;
+const skip = program ? false : "PLIMSOLL is not set";
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const folder = mkdtempSync(path.join(tmpdir(), "plimsoll-served-"));
+const started = [];
+let browser;
+let target;
+
+/** A command, and the first line of a stream that has an address. */
+async function serving(stream, ...args) {
+  const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"] });
+  started.push(child);
+  const ended = new Promise((done) => { child.on("exit", done); });
+  const address = new Promise((found, failed) => {
+    const said = [];
+    createInterface({ input: child[stream] }).on("line", (line) => {
+      said.push(line);
+      const [match] = /(http:\/\/)?127\.0\.0\.1:\d+\S*/.exec(line) ?? [];
+      if (match) found(match);
+    });
+    child.on("exit", (code) => failed(new Error(`${args.join(" ")} ended with ${code}: ${said.join("\n")}`)));
+  });
+  child[stream === "stdout" ? "stderr" : "stdout"].resume();
+  return { child, ended, address: await address };
+}
+
+async function opened(url) {
+  const page = await (await browser.newContext({ viewport: { width: 1000, height: 900 }, bypassCSP: false })).newPage();
+  const errors = [];
+  page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
+  page.on("pageerror", (error) => errors.push(String(error)));
+  await page.goto(url);
+  return { page, errors };
+}
+
+async function serious(page) {
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate(() => window.axe.run());
+  return violations.filter(({ impact }) => impact === "serious" || impact === "critical").map(({ id, nodes }) => [id, nodes[0].html.slice(0, 200)]);
+}
+
+const load = (name, ...more) => ["sweep", `http://${target}/cpu?us=100`, "--ladder", "1,2,4", "--no-git", "-o", folder, "--name", name, ...(more.length === 0 ? ["--step", "1s"] : more)];
+
+before(async () => {
+  if (!program) return;
+  browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
+  target = (await serving("stdout", "target")).address;
+});
+
+after(async () => {
+  await browser?.close();
+  for (const child of started) child.kill("SIGINT");
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test("a page follows a run to its end, and keeps what was opened", { skip }, async () => {
+  const { address, ended } = await serving("stderr", ...load("watched", "--live", "--step", "4s"));
+  const { page, errors } = await opened(address);
+  await page.locator("html[data-live=on]").waitFor({ state: "attached" });
+  await page.locator("details.data > summary").first().click();
+  assert.equal(await ended, 0);
+  await page.locator("html[data-live=ended]").waitFor({ state: "attached" });
+  await page.getByText("The run has ended.").waitFor();
+  assert.ok(await page.locator("#ladder").count() > 0, "all steps are there");
+  assert.equal(await page.locator("details.data[open]").count(), 1);
+  assert.deepEqual(errors, []);
+});
+
+test("recorded runs are listed, filtered, opened and compared", { skip }, async () => {
+  for (const name of ["first", "second"]) {
+    const run = spawn(program, [...load(name), "--quiet"], { stdio: "ignore" });
+    assert.equal(await new Promise((done) => { run.on("exit", done); }), 0);
+  }
+  const { address } = await serving("stdout", "view", folder);
+  const { page, errors } = await opened(address);
+  const rows = page.locator("main table tbody tr");
+  await rows.filter({ hasText: "first" }).waitFor();
+  assert.deepEqual(await serious(page), []);
+  for (const name of ["first", "second"]) await rows.filter({ hasText: name }).locator("input[type=checkbox]").check();
+  await page.getByRole("button", { name: "Compare" }).click();
+  await page.locator("#compared").waitFor();
+  assert.deepEqual(await serious(page), []);
+  await page.goBack();
+  await rows.filter({ hasText: "first" }).waitFor();
+  await page.getByLabel("Name or URL").fill("second");
+  await rows.filter({ hasText: "first" }).waitFor({ state: "detached" });
+  await rows.filter({ hasText: "second" }).getByRole("link").click();
+  await page.locator("#answer").waitFor();
+  assert.deepEqual(errors, []);
+});
