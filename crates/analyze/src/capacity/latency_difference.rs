@@ -59,17 +59,7 @@ fn load_of_both(a: &StepSummary, b: &StepSummary) -> Option<SharedLoad> {
 }
 
 fn differences(candidate: &TimeSummary, reference: &TimeSummary) -> Vec<PercentileDifference> {
-    let all = |times: &TimeSummary| {
-        [
-            (50.0, times.p50),
-            (75.0, times.p75),
-            (90.0, times.p90),
-            (95.0, times.p95),
-            (99.0, times.p99),
-            (99.9, times.p999),
-        ]
-    };
-    let both = all(candidate).into_iter().zip(all(reference));
+    let both = candidate.percentiles().into_iter().zip(reference.percentiles());
     both.filter_map(|((percentile, new), (_, old))| {
         Some(PercentileDifference {
             percentile,

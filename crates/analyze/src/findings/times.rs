@@ -23,3 +23,17 @@ pub struct TimeSummary {
     pub p99: Percentile,
     pub p999: Percentile,
 }
+
+impl TimeSummary {
+    /// The percentiles, each with its place in per cent, the lowest first.
+    pub fn percentiles(&self) -> [(f64, Percentile); 6] {
+        [
+            (50.0, self.p50),
+            (75.0, self.p75),
+            (90.0, self.p90),
+            (95.0, self.p95),
+            (99.0, self.p99),
+            (99.9, self.p999),
+        ]
+    }
+}

@@ -55,15 +55,7 @@ fn latency_held(slo: &Slo, step: &StepSummary) -> Vec<Held> {
 /// any lower one, which it is not below, or, when samples are few, the shortest time of all.
 fn limit_held(limit: &LatencyLimit, seen: &Percentile, step: &StepSummary) -> Held {
     let times = &step.latency;
-    let known = [
-        (50.0, times.p50),
-        (75.0, times.p75),
-        (90.0, times.p90),
-        (95.0, times.p95),
-        (99.0, times.p99),
-        (99.9, times.p999),
-    ];
-    let lower = known.into_iter().filter(|(percent, _)| *percent <= limit.percent);
+    let lower = times.percentiles().into_iter().filter(|(percent, _)| *percent <= limit.percent);
     let mut bounds = lower.map(|(_, percentile)| percentile).chain([*seen]).filter_map(lower_ns);
     let shortest_ns = if times.count > 0 { times.min_ns } else { 0.0 };
     if shortest_ns > limit.limit_ns() || bounds.any(|bound| bound > limit.limit_ns()) {
