@@ -1,5 +1,6 @@
 //! Pages of several runs, and the flags that ask for them.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use plimsoll_analyze::{compare, latency_differences, step_outcomes};
@@ -81,41 +82,53 @@ fn run_of_file(name: &str, file: &Path) -> anyhow::Result<PageRunDocument> {
     Ok(PageRunDocument { name: name.to_owned(), ..run })
 }
 
-/// The page of one run, or of several compared with the earliest. Each has the name of its file.
+/// The page of one run, or of several compared with the earliest.
 ///
 /// # Errors
 /// When a recorded histogram cannot be read.
 pub(crate) fn page_of_runs(mut runs: Vec<RecordedRun>) -> anyhow::Result<PageDocument> {
     runs.sort_by_key(|recorded| recorded.run.manifest.started_unix_ms);
-    let shown = runs.iter().map(|recorded| {
+    let named = distinct_names(&runs);
+    let shown = named.iter().map(|(name, recorded)| {
         let run = page_run(&recorded.run, &recorded.findings, Values::Hidden)?;
-        Ok(PageRunDocument { name: file_stem(&recorded.path), ..run })
+        Ok(PageRunDocument { name: name.clone(), ..run })
     });
     let shown = shown.collect::<anyhow::Result<Vec<_>>>()?;
-    let together = match runs.as_slice() {
+    let together = match named.as_slice() {
         [reference, others @ ..] if !others.is_empty() => Some(compared(reference, others)),
         _ => None,
     };
     Ok(PageDocument::new(shown, together))
 }
 
-fn compared(reference: &RecordedRun, others: &[RecordedRun]) -> TogetherDocument {
-    let against = file_stem(&reference.path);
+/// Each run with its name, or with that of its file if two have the same.
+fn distinct_names(runs: &[RecordedRun]) -> Vec<(String, &RecordedRun)> {
+    let names: BTreeSet<&str> = runs.iter().map(|recorded| &*recorded.run.manifest.name).collect();
+    let name = |recorded: &RecordedRun| match names.len() == runs.len() {
+        true => recorded.run.manifest.name.clone(),
+        false => file_stem(&recorded.path),
+    };
+    runs.iter().map(|recorded| (name(recorded), recorded)).collect()
+}
+
+fn compared(
+    (against, reference): &(String, &RecordedRun),
+    others: &[(String, &RecordedRun)],
+) -> TogetherDocument {
     let (steps, profile) = (step_outcomes(&reference.findings), profile_of(reference));
     let (mut documents, mut texts) = (Vec::new(), Vec::new());
-    for other in others {
-        let name = file_stem(&other.path);
+    for (name, other) in others {
         let comparison = compare(&step_outcomes(&other.findings), &steps);
-        let sides = [(&name, "B"), (&against, "A")].map(|(name, label)| text::Side { name, label });
+        let sides = [(name, "B"), (against, "A")].map(|(name, label)| text::Side { name, label });
         let [candidate, side] = sides;
         texts.push(text::comparison(&comparison, candidate, side));
         let latency = latency_differences(&other.findings, &reference.findings);
         let own = profile_of(other);
         let profiles = own.as_ref().zip(profile.as_ref());
         let bound = other.findings.lower_bound;
-        documents.push(ComparedDocument::new(&name, bound, &comparison, latency.as_ref(), profiles));
+        documents.push(ComparedDocument::new(name, bound, &comparison, latency.as_ref(), profiles));
     }
-    let document = ComparisonDocument::new(&against, reference.findings.lower_bound, documents);
+    let document = ComparisonDocument::new(against, reference.findings.lower_bound, documents);
     TogetherDocument {
         name: format!("{} runs compared", others.len() + 1),
         text: texts.join("\n"),

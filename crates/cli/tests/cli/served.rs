@@ -223,6 +223,7 @@ fn the_viewer_lists_opens_and_compares_runs_next_to_a_damaged_file() {
     let both = page.json("/page", &format!("&run={}&run={}", file(1), file(0)));
     assert_eq!(both["schema"], "plimsoll/page/1");
     assert_eq!((&both["runs"][0]["name"], &both["runs"][1]["name"]), (&"first".into(), &"second".into()));
+    assert_eq!(both["together"]["found"]["runs"]["against"], "first");
     for (query, status) in
         [("", "400"), ("&run=broken.plimsoll", "500"), ("&run=..%2Fsecret.plimsoll", "404")]
     {
