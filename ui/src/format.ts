@@ -106,6 +106,10 @@ export function interval(pair: readonly [number, number] | null | undefined, for
   return pair ? `${format(pair[0])} to ${format(pair[1])}` : NOT_KNOWN;
 }
 
+/** A difference with its sign: `+1.2 ms`, `−0.3 ms`. */
+export const signed = (format: Format): Format => known((value) =>
+  `${value > 0 ? "+" : value < 0 ? "−" : ""}${format(Math.abs(value))}`);
+
 /** `p99`, `p99.9`. */
 export const percentile = known((value) => `p${Number(value.toFixed(4))}`);
 

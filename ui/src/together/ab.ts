@@ -3,7 +3,7 @@
 import { figure } from "../charts/figure";
 import { forestChart, verdictOf } from "../charts/forest";
 import { facts, foreign, h, section } from "../dom";
-import { count, counted, milliseconds, NOT_KNOWN, percentile, rate, ratio, seconds, share } from "../format";
+import { count, counted, interval, milliseconds, percentile, rate, ratio, seconds, share } from "../format";
 import type { AbDocument, AbFigureDocument } from "../generated/page";
 import { number, text } from "../table";
 import { spaced } from "../words";
@@ -41,9 +41,8 @@ export function ab(found: AbDocument): HTMLElement[] {
       columns: [text("figure"), number("A"), number("B"), number("ratio"), number("interval"), text("verdict")], count: found.figures.length,
       row: (index: number) => {
         const one = found.figures[index];
-        const within = one?.ratio_interval ?? null;
         return one === undefined ? [] : [named(one), amount(one, one.a), amount(one, one.b), change(one.ratio),
-          within === null ? NOT_KNOWN : `${change(within[0])} to ${change(within[1])}`, spaced(one.verdict)];
+          interval(one.ratio_interval, change), spaced(one.verdict)];
       },
     },
   }).element;

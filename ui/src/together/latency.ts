@@ -2,15 +2,13 @@
 
 import { figure } from "../charts/figure";
 import { type ForestModel, forestChart, verdictOf } from "../charts/forest";
-import { counted, interval, milliseconds, NOT_KNOWN, percentile, rate } from "../format";
+import { counted, interval, milliseconds, percentile, rate, signed } from "../format";
 import { number } from "../table";
 import type { LatencyDifferencesDocument } from "../generated/page";
 
 interface Difference { percentile: number | null; one: number | null; other: number | null; by: number | null; within: readonly [number, number] | null }
 
-/** `+1.2 ms`, `−0.3 ms`. */
-const signed = (ms: number | null): string =>
-  (ms === null ? NOT_KNOWN : ms === 0 ? "0 ms" : `${ms > 0 ? "+" : "−"}${milliseconds(Math.abs(ms))}`);
+const difference = signed(milliseconds);
 
 /** The differences of these percentiles; the names are those of the run and of the one it is compared with. */
 export function differences(name: string, where: string, names: readonly [string, string], rows: readonly Difference[]): HTMLElement | null {
@@ -24,15 +22,15 @@ export function differences(name: string, where: string, names: readonly [string
     caption: `${where}, with 95 % intervals of each percentile alone. Of ${counted(rows.length, "percentile")}: ${verdicts}.`,
     rows: rows.map((row) => ({
       label: percentile(row.percentile), value: row.by, interval: row.within, good: verdictOf(row.within, 0, "worse"),
-      text: signed(row.by),
+      text: difference(row.by),
     })),
     table: {
       columns: [number("percentile"), number(names[0]), number(names[1]), number("difference"), number("95 % interval")],
       count: rows.length,
       row: (index) => {
         const row = rows[index];
-        return row === undefined ? [] : [percentile(row.percentile), milliseconds(row.one), milliseconds(row.other), signed(row.by),
-          interval(row.within, signed as typeof milliseconds)];
+        return row === undefined ? [] : [percentile(row.percentile), milliseconds(row.one), milliseconds(row.other), difference(row.by),
+          interval(row.within, difference)];
       },
     },
   };

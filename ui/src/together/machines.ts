@@ -8,16 +8,14 @@ import type { DayDocument, FleetDocument, GrowthDocument, PlanDocument, TierPlan
 import { number, table, text } from "../table";
 import { limitName } from "../words";
 
-const number1 = (value: number | null): string => (value === null ? NOT_KNOWN : whole(value));
-
 function needs(tiers: readonly TierPlanDocument[]): HTMLElement {
   return table("Machines of each tier", {
     columns: [text("tier"), number("machines"), number("interval"), number("with a spare"), text("decided by"), number("used most")], count: tiers.length,
     row: (index) => {
       const tier = tiers[index];
       const first = tier?.needs[0];
-      return tier === undefined ? [] : [tier.tier, `${tier.at_least ? "≥ " : ""}${number1(tier.machines)}`, interval(tier.machines_interval, whole),
-        number1(tier.machines_with_spare), first === undefined ? NOT_KNOWN : limitName(first.limit), share(first?.used_most)];
+      return tier === undefined ? [] : [tier.tier, `${tier.at_least ? "≥ " : ""}${whole(tier.machines)}`, interval(tier.machines_interval, whole),
+        whole(tier.machines_with_spare), first === undefined ? NOT_KNOWN : limitName(first.limit), share(first?.used_most)];
     },
   });
 }
@@ -45,7 +43,7 @@ function day(found: DayDocument): HTMLElement {
     })),
     table: {
       columns: [text("hour"), number("highest rate"), ...found.tiers.map((tier) => number(tier.tier))], count: found.hours.length,
-      row: (index) => { const hour = found.hours[index]; return hour === undefined ? [] : [hour.hour, rate(hour.peak_per_sec), ...found.tiers.map((_, at2) => number1(hour.machines[at2] ?? null))]; },
+      row: (index) => { const hour = found.hours[index]; return hour === undefined ? [] : [hour.hour, rate(hour.peak_per_sec), ...found.tiers.map((_, at2) => whole(hour.machines[at2] ?? null))]; },
     },
   }).element;
 }

@@ -2,16 +2,16 @@
 
 import { figure } from "../charts/figure";
 import { forestChart, verdictOf } from "../charts/forest";
-import { count, counted, interval, NOT_KNOWN, rate, ratio } from "../format";
+import { count, counted, type Format, interval, NOT_KNOWN, rate, ratio } from "../format";
 import type { BestDocument, ComparisonRowDocument } from "../generated/page";
 import { number } from "../table";
 
 /** A ratio with the sign of its difference: `+12.3 %`. */
-export function change(value: number | null): string {
-  if (value === null) return NOT_KNOWN;
+export const change: Format = (value) => {
+  if (value === null || value === undefined) return NOT_KNOWN;
   const percent = 100 * (value - 1);
   return `${percent < 0 ? "−" : "+"}${Math.abs(percent).toFixed(Math.abs(percent) < 10 ? 1 : 0)} %`;
-}
+};
 
 /** What the best steps of both say, in a sentence. */
 export function bestInWords(names: readonly [string, string], best: BestDocument | null): string {
@@ -42,7 +42,7 @@ export function ratios(name: string, names: readonly [string, string], best: Bes
       row: (index: number) => {
         const row = rows[index];
         return row === undefined ? [] : [String(row.connections), count(row.throughput_per_sec), count(row.against_per_sec), change(row.throughput_ratio),
-          row.throughput_ratio_interval ? `${change(row.throughput_ratio_interval[0])} to ${change(row.throughput_ratio_interval[1])}` : interval(null, count),
+          interval(row.throughput_ratio_interval, change),
           ratio(row.success), ratio(row.against_success)];
       },
     },

@@ -3,7 +3,7 @@
 import { figure } from "../charts/figure";
 import { lineChart } from "../charts/line";
 import { foreign, h, section } from "../dom";
-import { count, counted, milliseconds, NOT_KNOWN, rate, share, whole } from "../format";
+import { count, counted, milliseconds, rate, share, whole } from "../format";
 import type { TiersDocument, TierScalingDocument } from "../generated/page";
 import { number, table, text } from "../table";
 import { limitAt } from "../words";
@@ -40,7 +40,7 @@ export function tiers(found: TiersDocument, link: Link): HTMLElement {
         return tier === undefined ? ["–", "–"] : [whole(tier.machines), share(tier.cpu)];
       });
       return [link(row.name), `${row.lower_bound ? "≥ " : ""}${count(row.throughput_per_sec)}`, milliseconds(row.mean_ms), ...uses,
-        row.efficiency === null ? NOT_KNOWN : share(row.efficiency), limitAt(row.limit, row.limiting_tier)];
+        share(row.efficiency), limitAt(row.limit, row.limiting_tier)];
     },
   }), h("p", { class: "note" }, foreign("Per machine: throughput of a machine compared with the fewest machines of the tier that differs.")),
   ...found.scalings.map(scaling));
