@@ -16,6 +16,7 @@ import { search } from "./sections/search";
 import { wholeRange } from "./sections/spans";
 import { steps } from "./sections/steps";
 import { time } from "./sections/time";
+import { traces } from "./sections/traces";
 
 export interface RunView {
   element: HTMLElement;
@@ -29,7 +30,7 @@ export function runView(first: Run, index: number): RunView {
   const before = (run: Run): (HTMLElement | null)[] =>
     [answer(run), limit(run), ladder(run), search(run), overload(run, link)];
   const after = (run: Run): (HTMLElement | null)[] =>
-    [steps(run), failures(run), evidence(run), flame(run), generator(run), method(run)];
+    [steps(run), failures(run), traces(run), evidence(run), flame(run), generator(run), method(run)];
   const element = h("div", { class: "run" });
   const fill = (run: Run): void => {
     const sections = [...before(run), over.element, ...after(run)].filter((one): one is HTMLElement => one !== null);

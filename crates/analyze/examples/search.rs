@@ -219,6 +219,7 @@ impl<'a> Frames<'a> {
             send_lag: none(),
             connect: none(),
             handshake: none(),
+            traces: Vec::new(),
         }
     }
 }

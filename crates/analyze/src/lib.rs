@@ -46,6 +46,7 @@ pub mod search;
 mod status;
 mod table;
 mod timeline;
+mod traces;
 mod verdict;
 
 pub use ablation::*;
@@ -87,3 +88,4 @@ pub use table::{
     TriedRow, UnreadCells, explain_table, run_rows,
 };
 pub use timeline::{Moment, StepKind, Timeline, step_kind, timeline};
+pub use traces::{StepTraces, traces};

@@ -9,7 +9,7 @@ use plimsoll_sys::Destination;
 use plimsoll_units::Instant;
 use serde::{Deserialize, Serialize};
 
-use crate::traffic::Requests;
+use crate::traffic::{Requests, traced};
 
 /// One load level for a limited time. It is the same in every process that makes a part of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -76,7 +76,7 @@ impl RunContext {
             duration: spec.limit,
             destinations: self.destinations.clone(),
             sources: self.plan.network.source_ips.clone(),
-            traffic: self.requests.of_step(spec.index),
+            traffic: traced(&self.plan, spec.index, self.requests.of_step(spec.index)),
             depth: spec.level.depth(),
             level: spec.level.clone(),
             requests_max: spec.requests_max,

@@ -279,6 +279,7 @@ impl<'s, 'a> MeasuredStep<'s, 'a> {
             send_lag: none(),
             connect: none(),
             handshake: none(),
+            traces: Vec::new(),
         });
     }
 

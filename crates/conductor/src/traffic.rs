@@ -5,10 +5,11 @@
 
 use std::sync::Arc;
 
-use plimsoll_engine::{FixedRequest, Traffic};
+use plimsoll_engine::{FixedRequest, Traced, Traffic};
 use plimsoll_http::Version;
 use plimsoll_plan::{CsvFile, Plan, RowOrder};
 use plimsoll_scenario::{Check, Feeder, Mix, Order, RowSource, TemplateScope};
+use plimsoll_units::unix_time;
 
 mod error;
 mod judge;
@@ -19,8 +20,17 @@ mod wire;
 
 pub use error::ScenarioError;
 
-use scenario::Scenario;
+use scenario::{SEEDS_APART, Scenario};
 use wire::WireRequest;
+
+/// The requests of a step, of which the plan's share carries a trace id. Runs of one seed trace the same requests, under ids of
+/// their own.
+pub(crate) fn traced(plan: &Plan, step: u32, traffic: Traffic) -> Traffic {
+    let Some(share) = plan.trace else { return traffic };
+    let seed = plan.generator.seed.wrapping_add((u64::from(step) + 1).wrapping_mul(SEEDS_APART));
+    let id_seed = seed ^ unix_time().as_nanos() as u64;
+    Traffic::Generated(Arc::new(Traced { traffic, share, seed, id_seed, http2: plan.http2 }))
+}
 
 #[derive(Debug)]
 pub(crate) enum Requests {

@@ -37,6 +37,7 @@ fn plan(server: &BadServer, requests_max: Option<u64>, timeout: Duration) -> Pla
         load,
         search: None,
         overload: None,
+        trace: None,
         warm: None,
         workers: Some(2),
         timeout,

@@ -39,6 +39,7 @@ fn plan(server: &BadServer, hosts: Vec<PlanHost>) -> Plan {
         load,
         search: None,
         overload: None,
+        trace: None,
         warm: None,
         workers: Some(1),
         timeout: Duration::from_secs(10),

@@ -28,6 +28,7 @@ fn plan(server: &BadServer, warm: Duration) -> Plan {
         load: LoadSpec::Ladder { steps: Some(vec![2, 20]), step_limit, budget: None },
         search: None,
         overload: None,
+        trace: None,
         warm: Some(warm),
         workers: Some(2),
         timeout: Duration::from_secs(10),

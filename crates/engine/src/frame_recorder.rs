@@ -7,12 +7,14 @@ use std::sync::mpsc::{Receiver, SyncSender, TrySendError};
 
 use plimsoll_plan::Shard;
 use plimsoll_record::{
-    Counts, EncodedHistogram, FailureKind, Frame, FrameHead, Histogram, Phase, WorkerTime, latency_histogram,
+    Counts, EncodedHistogram, FailureKind, Frame, FrameHead, Histogram, Phase, Trace, WorkerTime,
+    latency_histogram,
 };
 use plimsoll_sys::{ThreadTime, suspended_ns, thread_time};
 use plimsoll_units::{Instant, best_effort};
 
 use crate::requests::CheckResult;
+use crate::slowest::{FrameTraces, StepTraces};
 
 /// A gap shorter than this between what a worker does and what it should do is the scheduler's.
 const MIN_STALL_NS: u64 = 100_000_000;
@@ -93,6 +95,7 @@ pub(crate) struct LiveFrame {
     send_lag: Histogram,
     connect: Histogram,
     handshake: Histogram,
+    traces: FrameTraces,
 }
 
 impl LiveFrame {
@@ -114,7 +117,14 @@ impl LiveFrame {
         };
         let requests = (0..requests.max(1)).map(|_| LiveRequest::new()).collect();
         let empty = latency_histogram;
-        Box::new(Self { head, requests, send_lag: empty(), connect: empty(), handshake: empty() })
+        Box::new(Self {
+            head,
+            requests,
+            send_lag: empty(),
+            connect: empty(),
+            handshake: empty(),
+            traces: FrameTraces::new(),
+        })
     }
 
     /// The frames in the form in which they are stored, the worker's own first.
@@ -138,16 +148,18 @@ impl LiveFrame {
                 send_lag,
                 connect,
                 handshake: encode(&self.handshake),
+                traces: self.traces.iter().copied().collect(),
             };
         }
         let head =
             FrameHead { in_flight: 0, backlog: 0, connections: 0, time: WorkerTime::default(), ..head };
         let none = EncodedHistogram::default;
         let (send_lag, connect, handshake) = (none(), none(), none());
-        Frame { head, latency, unsuccessful, service, send_lag, connect, handshake }
+        Frame { head, latency, unsuccessful, service, send_lag, connect, handshake, traces: Vec::new() }
     }
 
     fn clear(&mut self) {
+        self.traces.clear();
         self.requests.iter_mut().for_each(LiveRequest::clear);
         [&mut self.send_lag, &mut self.connect, &mut self.handshake].into_iter().for_each(clear);
     }
@@ -180,10 +192,23 @@ pub(crate) struct Completed {
     pub(crate) service_ns: u64,
 }
 
+impl Completed {
+    /// True if the response is a success.
+    #[inline]
+    pub(crate) fn is_ok(self) -> bool {
+        match self.check {
+            CheckResult::ByStatus => (200..400).contains(&self.status),
+            CheckResult::Passed => true,
+            CheckResult::Failed(_) => false,
+        }
+    }
+}
+
 /// Records what happens in a worker, frame by frame.
 pub(crate) struct FrameRecorder {
     frame: Box<LiveFrame>,
     channel: FrameChannel,
+    traces: StepTraces,
     origin: Instant,
     cpu: ThreadTime,
     /// Time since the frame began in which the worker should have run and did not.
@@ -206,6 +231,7 @@ impl FrameRecorder {
         Self {
             frame,
             channel,
+            traces: StepTraces::new(),
             origin,
             cpu: ThreadTime::default(),
             stalled_ns: 0,
@@ -246,14 +272,10 @@ impl FrameRecorder {
         let live = &mut self.frame.requests[usize::from(request)];
         live.counts.completed += 1;
         live.counts.status.count(status);
-        let ok = match check {
-            CheckResult::ByStatus => (200..400).contains(&status),
-            CheckResult::Passed => true,
-            CheckResult::Failed(checks) => {
-                live.counts.checks.add_bits(checks);
-                false
-            }
-        };
+        if let CheckResult::Failed(checks) = check {
+            live.counts.checks.add_bits(checks);
+        }
+        let ok = completed.is_ok();
         live.counts.ok += u64::from(ok);
         if !ok {
             live.unsuccessful.saturating_record(latency_ns);
@@ -281,6 +303,16 @@ impl FrameRecorder {
 
     pub(crate) fn failed(&mut self, request: u16, kind: FailureKind, count: u64) {
         self.counts(request).failed.add(kind, count);
+    }
+
+    /// This instant in nanoseconds since the run began.
+    pub(crate) fn since_origin(&self, instant: Instant) -> u64 {
+        instant.nanos_since(self.origin)
+    }
+
+    /// A request that carried a trace id has ended.
+    pub(crate) fn traced(&mut self, trace: Trace) {
+        self.traces.add(trace, &mut self.frame.traces);
     }
 
     /// The worker should have gone on this long ago, or its turn took this long. Short delays are the scheduler's, which

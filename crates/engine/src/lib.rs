@@ -16,7 +16,9 @@ mod requests;
 mod route;
 mod running_step;
 mod schedule;
+mod slowest;
 mod step_spec;
+mod traced;
 mod worker;
 
 pub use control::FirstConnection;
@@ -27,3 +29,4 @@ pub use requests::{
 };
 pub use running_step::{EngineError, RunningStep, StepEvent, available_driver};
 pub use step_spec::{MAX_CONNECTING, PeerGroup, StepSpec, TlsConfig};
+pub use traced::Traced;

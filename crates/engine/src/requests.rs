@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use plimsoll_http::{Expect, Field, asks_to_close};
 use plimsoll_plan::Shard;
+use plimsoll_record::TraceId;
 
 /// What the engine has to know about a request besides its bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,6 +22,8 @@ pub struct RequestMeta {
     pub closes: bool,
     /// Of its bytes, those of the head; the body follows. Only HTTP/2 needs it, where the head is a header block.
     pub head_bytes: u32,
+    /// The number of the trace that it carries, from 1; 0 if it carries none. Its source knows the id.
+    pub trace: u32,
 }
 
 impl RequestMeta {
@@ -35,7 +38,7 @@ impl RequestMeta {
     pub fn for_method(method: &str) -> Self {
         let idempotent = matches!(method, "GET" | "HEAD" | "PUT" | "DELETE" | "OPTIONS" | "TRACE");
         let expect = if method == "HEAD" { Expect::NoBody } else { Expect::Body };
-        Self { request: 0, expect, idempotent, closes: false, head_bytes: 0 }
+        Self { request: 0, expect, idempotent, closes: false, head_bytes: 0, trace: 0 }
     }
 }
 
@@ -165,6 +168,11 @@ pub trait RequestSource: Send {
     /// When inspecting itself fails. The worker's load ends then; a wrong response is a [`CheckResult`].
     fn inspect(&mut self, request: u16, response: &ResponseView<'_>) -> Result<CheckResult, SourceFault>;
 
+    /// The id of the trace with this number; `None` if its requests carry none.
+    fn trace_id(&self, _number: u32) -> Option<TraceId> {
+        None
+    }
+
     /// True once it generates no more requests.
     fn stopped(&self) -> bool {
         false
@@ -253,6 +261,14 @@ impl Source {
         let Requests::Generated(source) = &mut self.requests else { return Duration::ZERO };
         let think_time = source.think_time();
         self.note(think_time).unwrap_or_default()
+    }
+
+    /// The id of the trace with this number.
+    pub(crate) fn trace_id(&self, number: u32) -> Option<TraceId> {
+        match &self.requests {
+            Requests::Fixed(_) => None,
+            Requests::Generated(source) => source.trace_id(number),
+        }
     }
 
     pub(crate) fn inspect(&mut self, request: u16, response: &ResponseView<'_>) -> CheckResult {

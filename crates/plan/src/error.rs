@@ -25,10 +25,17 @@ pub enum PlanError {
     Transport(#[from] TransportError),
     #[error(transparent)]
     Hosts(#[from] PlanHostError),
+    /// The request that begins in this line of a file, or the only one (0), has the header that carries trace ids.
+    #[error("{} has a traceparent header of its own; leave it out, or leave --trace out", the_request(*.line))]
+    OwnTrace { line: usize },
     #[error("{name} has two limits; leave one of them out")]
     TwoLimits { name: String },
     #[error("{what} is {value}; it must be {expected}")]
     Range { what: &'static str, value: String, expected: String },
+}
+
+fn the_request(line: usize) -> String {
+    if line == 0 { "the request".to_owned() } else { format!("the request in line {line}") }
 }
 
 impl PlanError {

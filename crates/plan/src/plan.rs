@@ -227,6 +227,9 @@ pub struct Plan {
     /// Overloads of the highest rate within the conditions, after everything else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overload: Option<OverloadOrder>,
+    /// The share of requests that carry a trace id, above 0 and at most 1; `None` if none does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<f64>,
     /// The longest time for which a load is held before the first step, until throughput is steady.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warm: Option<Duration>,

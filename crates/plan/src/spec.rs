@@ -58,6 +58,8 @@ pub struct PlanSpec {
     pub search: Option<RateSearchOrder>,
     /// Overloads after that. If their rate is given, nothing else is loaded: neither ladder nor search.
     pub overload: Option<OverloadSpec>,
+    /// The share of requests that are to carry a trace id, above 0 and at most 1; `None` for none.
+    pub trace: Option<f64>,
     /// The longest time for which a load is held before the first step, until the target is warm; `None` holds none.
     pub warm: Option<Duration>,
     pub workers: Option<u64>,
@@ -139,6 +141,19 @@ fn held(duration: Option<Duration>, stages: Option<Duration>, otherwise: Duratio
     time("the duration", duration.or(stages).unwrap_or(otherwise), 100)
 }
 
+/// A share that can be drawn, of requests that carry no such header already.
+fn check_trace(plan: &Plan) -> Result<()> {
+    let Some(share) = plan.trace else { return Ok(()) };
+    if !(share > 0.0 && share <= 1.0) {
+        return Err(PlanError::range("the share of traces", percent_text(share), "above 0 and at most 100%"));
+    }
+    let is_own = |(name, _): &(String, String)| name.eq_ignore_ascii_case("traceparent");
+    match plan.mixed().iter().find(|request| request.headers.iter().any(is_own)) {
+        Some(request) => Err(PlanError::OwnTrace { line: request.line }),
+        None => Ok(()),
+    }
+}
+
 fn checked_search(search: RateSearchOrder) -> Result<RateSearchOrder> {
     if (MIN_TOLERANCE..=MAX_TOLERANCE).contains(&search.tolerance) {
         return Ok(search);
@@ -162,6 +177,7 @@ impl PlanSpec {
             load,
             search: None,
             overload: None,
+            trace: None,
             warm: None,
             workers: None,
             timeout: DEFAULT_TIMEOUT,
@@ -236,6 +252,7 @@ impl PlanSpec {
             load,
             search,
             overload,
+            trace: self.trace,
             warm,
             generator,
             slo: self.slo,
@@ -244,6 +261,7 @@ impl PlanSpec {
             redact: self.redact,
             group: self.group,
         };
+        check_trace(&plan)?;
         requests::check_volume(&plan.mixed(), &plan.target.authority(), depth)?;
         Ok(plan)
     }

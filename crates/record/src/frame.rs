@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Counts, EncodedHistogram};
+use crate::{Counts, EncodedHistogram, Trace};
 
 /// What the worker was doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -89,6 +89,10 @@ pub struct Frame {
     pub connect: EncodedHistogram,
     /// The TLS handshake's part of it, in nanoseconds. In the worker's own frame.
     pub handshake: EncodedHistogram,
+    /// Of the requests of a worker that carried a trace id, those that were among the slowest of the step when they ended, and
+    /// the first of the step without success. In the worker's own frame.
+    #[serde(default)]
+    pub traces: Vec<Trace>,
 }
 
 impl Frame {

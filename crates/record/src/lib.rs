@@ -20,6 +20,7 @@ mod subject;
 mod tags;
 mod tally;
 mod text;
+mod trace;
 
 pub use calibration::{CalibratedLevel, CalibratedRate, Calibration, CalibrationKey, Pinning};
 pub use counter_set::CounterSet;
@@ -42,3 +43,4 @@ pub use subject::{Address, Subject};
 pub use tags::{Tag, TagChanges, TagError, Tags};
 pub use tally::Tally;
 pub use text::Text;
+pub use trace::{NoTraceId, Trace, TraceId};

@@ -25,6 +25,7 @@ mod rows;
 mod search;
 mod step;
 mod together;
+mod traces;
 mod verdict;
 
 use crate::privacy::{Values, shown_plan, shown_search, shown_steps};
@@ -55,6 +56,7 @@ pub use rows::*;
 pub use search::*;
 pub use step::*;
 pub use together::*;
+use traces::StepTracesDocument;
 pub use verdict::*;
 
 /// The name of the schema.
@@ -93,6 +95,8 @@ document! {
         hosts: Vec<HostDocument> = hosts::hosts(run, findings),
         /// The processes that requests pass, the target first, as far as sockets led to them.
         tiers: Vec<TierDocument> = hosts::tiers(findings),
+        /// The slowest and the unsuccessful requests with a trace id, by step; empty if no request had one.
+        traces: Vec<StepTracesDocument> = each(&plimsoll_analyze::traces(run), StepTracesDocument::new),
         /// What happened during the run.
         events: Vec<EventDocument> = each(&run.events, |event| EventDocument::new(event, findings)),
         /// Claims, each with its value and its evidence.

@@ -31,6 +31,7 @@ pub(crate) mod steps;
 mod table;
 mod tier_rows;
 mod tiers;
+mod traces;
 mod trend;
 pub(crate) mod verdict;
 
@@ -107,6 +108,7 @@ fn rest(run: &Run, findings: &Findings) -> String {
         generator::block(run, findings),
         verdict::evidence(findings),
         failures::block(findings),
+        traces::block(run),
         origin::events(run),
         origin::preflight(run, findings),
     ];

@@ -10,7 +10,7 @@ use plimsoll_record::{
     CalibratedLevel, Calibration, CalibrationKey, ConnectionResource, Counts, CpuProfile, EncodedHistogram,
     Event, EventKind, FailureKind, FirstAnswer, FormatVersion, Frame, FrameHead, HostSample, Limits,
     LoweredTo, Machine, Manifest, Phase, Preflight, ProfileForm, ProfileOutcome, RateStage, Reading, Run,
-    RunCommand, Step, StepEnd, TlsUsed, WorkerTime, latency_histogram,
+    RunCommand, Step, StepEnd, TlsUsed, Trace, TraceId, WorkerTime, latency_histogram,
 };
 
 use crate::RunWriter;
@@ -32,6 +32,7 @@ pub(crate) fn plan_json() -> String {
         load,
         search: None,
         overload: None,
+        trace: None,
         warm: None,
         workers: Some(2),
         timeout: Duration::from_secs(3),
@@ -172,7 +173,15 @@ pub(crate) fn frame(step: u32, worker: u32, interval: u32, phase: Phase) -> Fram
         send_lag,
         connect: histogram(seed + 2),
         handshake: histogram(seed + 3),
+        traces: if interval > 0 { vec![trace(seed)] } else { Vec::new() },
     }
+}
+
+/// A request with a trace id that failed.
+fn trace(seed: u64) -> Trace {
+    let id = TraceId(u128::from(seed) + 1);
+    let failure = Some(FailureKind::TimedOut);
+    Trace { id, request: 0, sent_ns: seed, latency_ns: Some(seed + 5), status: None, failure, ok: false }
 }
 
 pub(crate) fn step(index: u32, end: StepEnd) -> Step {

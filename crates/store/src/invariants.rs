@@ -62,11 +62,14 @@ fn instants(run: &Run) -> impl Iterator<Item = u64> {
     let steps = run.steps.iter().flat_map(|step| [step.began_ns, step.ended_ns, step.drained_ns]);
     let stages = run.steps.iter().flat_map(|step| &step.stages).map(|stage| stage.span_ns);
     let frames = run.frames.iter().flat_map(|frame| [frame.head.began_ns, frame.head.ended_ns]);
+    let traces = run.frames.iter().flat_map(|frame| &frame.traces);
+    let traces = traces.flat_map(|trace| [trace.sent_ns, trace.latency_ns.unwrap_or(0)]);
     let hosts = run.hosts.iter().flat_map(|sample| [sample.began_ns, sample.ended_ns]);
     let profiles = run.profiles.iter().flat_map(|profile| [profile.began_ns, profile.ended_ns]);
     steps
         .chain(stages)
         .chain(frames)
+        .chain(traces)
         .chain(hosts)
         .chain(profiles)
         .chain(run.events.iter().map(|event| event.at_ns))

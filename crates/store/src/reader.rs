@@ -47,6 +47,9 @@ fn read_tables(connection: &mut Connection) -> Result<Run> {
         snapshot.prepare("SELECT stages FROM step")?;
         snapshot.prepare("SELECT unsuccessful FROM frame")?;
     }
+    if manifest.format.minor >= 3 {
+        snapshot.prepare("SELECT traces FROM frame")?;
+    }
     let steps = values(intact(&snapshot, digest::STEP, &damage, step)?);
     let frames = intact(&snapshot, digest::FRAME, &damage, frame)?;
     note_steps(&mut damage, &steps, &frames);
@@ -153,7 +156,7 @@ fn step(row: &Row<'_>) -> Result<Step> {
         connections: row.get("connections")?,
         depth: row.get("depth")?,
         rate_per_sec: row.get("rate_per_sec")?,
-        stages: since_minor_2::<Json<_>>(row, "stages")?.map(|Json(stages)| stages).unwrap_or_default(),
+        stages: column_of_newer::<Json<_>>(row, "stages")?.map(|Json(stages)| stages).unwrap_or_default(),
         began_ns: row.get("began_ns")?,
         ended_ns: row.get("ended_ns")?,
         drained_ns: row.get("drained_ns")?,
@@ -165,11 +168,15 @@ fn frame(row: &Row<'_>) -> Result<Frame> {
     Ok(Frame {
         head: frame_head(row)?,
         latency: EncodedHistogram::from_bytes(row.get("latency")?),
-        unsuccessful: EncodedHistogram::from_bytes(since_minor_2(row, "unsuccessful")?.unwrap_or_default()),
+        unsuccessful: EncodedHistogram::from_bytes(column_of_newer(row, "unsuccessful")?.unwrap_or_default()),
         service: row.get::<_, Option<_>>("service")?.map(EncodedHistogram::from_bytes),
         send_lag: EncodedHistogram::from_bytes(row.get("send_lag")?),
         connect: EncodedHistogram::from_bytes(row.get("connect")?),
         handshake: EncodedHistogram::from_bytes(row.get("handshake")?),
+        traces: column_of_newer::<Option<Json<_>>>(row, "traces")?
+            .flatten()
+            .map(|Json(traces)| traces)
+            .unwrap_or_default(),
     })
 }
 
@@ -262,8 +269,8 @@ fn event(row: &Row<'_>) -> Result<Event> {
     Ok(Event { at_ns: row.get("at_ns")?, kind, failure, text })
 }
 
-/// A value whose column files before format 2.2 do not have; all others have been found to have it.
-fn since_minor_2<T: FromSql>(row: &Row<'_>, column: &str) -> Result<Option<T>> {
+/// A value whose column files of an older format do not have; all others have been found to have it.
+fn column_of_newer<T: FromSql>(row: &Row<'_>, column: &str) -> Result<Option<T>> {
     match row.get(column) {
         Err(rusqlite::Error::InvalidColumnName(_)) => Ok(None),
         value => value,

@@ -78,7 +78,8 @@ CREATE TABLE frame (
   service     BLOB,
   send_lag    BLOB NOT NULL,
   connect     BLOB NOT NULL,
-  handshake   BLOB NOT NULL
+  handshake   BLOB NOT NULL,
+  traces      TEXT
 ) STRICT;
 CREATE INDEX frame_by_step ON frame (step, interval, worker);
 

@@ -133,6 +133,10 @@ export interface Document {
    */
   tiers: TierDocument[];
   tool: ToolDocument;
+  /**
+   * The slowest and the unsuccessful requests with a trace id, by step; empty if no request had one.
+   */
+  traces: StepTracesDocument[];
   verdict: VerdictDocument;
 }
 /**
@@ -1363,6 +1367,48 @@ export interface ToolDocument {
    * The version that made the run.
    */
   version: string;
+}
+/**
+ * The requests with a trace id that are kept of a step.
+ */
+export interface StepTracesDocument {
+  /**
+   * The slowest, at most 10, the slowest first.
+   */
+  slowest: TraceDocument[];
+  /**
+   * The index of the step, from 0.
+   */
+  step: number;
+  /**
+   * The first without success, at most 10, in the order in which they were sent.
+   */
+  unsuccessful: TraceDocument[];
+}
+/**
+ * A request that carried a trace id.
+ */
+export interface TraceDocument {
+  /**
+   * Why it got no response; null if it got one.
+   */
+  failure: string | null;
+  /**
+   * From the instant it was due to the end of its response, or to the instant it was given up; null if its connection failed.
+   */
+  latency_ms: number | null;
+  /**
+   * When it was sent, in seconds since the run began.
+   */
+  sent_sec: number | null;
+  /**
+   * The status of its response; null if it got none.
+   */
+  status: number | null;
+  /**
+   * The id, as the `traceparent` header carried it: 32 hexadecimal digits.
+   */
+  trace_id: string;
 }
 /**
  * What limits the target.

@@ -191,6 +191,7 @@ impl Made {
             send_lag: none(),
             connect: none(),
             handshake: none(),
+            traces: Vec::new(),
         }
     }
 }

@@ -42,6 +42,7 @@ fn second_request(frame: &Frame, for_each: f64) -> Frame {
         send_lag: none(),
         connect: none(),
         handshake: none(),
+        traces: Vec::new(),
     }
 }
 

@@ -143,6 +143,7 @@ impl Level {
             send_lag: times_of(self.send_lag_ns, timed),
             connect: EncodedHistogram::default(),
             handshake: EncodedHistogram::default(),
+            traces: Vec::new(),
         }
     }
 
@@ -184,6 +185,7 @@ impl Level {
             send_lag: EncodedHistogram::default(),
             connect: EncodedHistogram::default(),
             handshake: EncodedHistogram::default(),
+            traces: Vec::new(),
         }
     }
 }
@@ -296,6 +298,7 @@ fn manifest(load: LoadSpec, slo: Slo) -> Manifest {
         load,
         search: None,
         overload: None,
+        trace: None,
         warm: None,
         workers: Some(u64::from(WORKERS)),
         timeout: Duration::from_secs(1),

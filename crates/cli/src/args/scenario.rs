@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use plimsoll_experiment::{read_input, read_requests};
 use plimsoll_plan::{CsvFile, PlanSpec, RowOrder};
+use plimsoll_units::parse_ratio;
 
 /// The order of a CSV file's rows.
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
@@ -37,6 +38,12 @@ pub(crate) struct ScenarioArgs {
     /// and JSON
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
+    /// Send a W3C traceparent header with this share of requests, such as 1% or 0.01
+    ///
+    /// The report, the JSON document and the run file show the trace ids of the slowest of these requests of each step and of
+    /// the first that failed, to be found in the tracing system of the target.
+    #[arg(long, value_name = "SHARE", value_parser = parse_ratio)]
+    pub(crate) trace: Option<f64>,
     /// Count an answer as a success only if this holds; may be given several times
     ///
     /// status=200, status=2xx,304, size<10k, body=TEXT, body~REGEX, header:Name=TEXT, header:Name~REGEX or
@@ -50,6 +57,7 @@ impl ScenarioArgs {
     /// comes back.
     pub(crate) fn apply_to(&self, spec: &mut PlanSpec) -> anyhow::Result<Option<Vec<u8>>> {
         spec.seed = self.seed.unwrap_or(spec.seed);
+        spec.trace = self.trace.or(spec.trace);
         let scenario = &mut spec.scenario;
         if let Some(path) = &self.requests {
             scenario.requests = read_requests(path, Path::new(""))?;

@@ -46,6 +46,7 @@ mod search;
 mod served;
 mod sweep;
 mod tiers;
+mod traces;
 mod usage;
 mod verdicts;
 mod wrk_https;

@@ -25,6 +25,7 @@ fn plan(load: LoadSpec) -> Plan {
         load,
         search: None,
         overload: None,
+        trace: None,
         warm: None,
         workers: None,
         timeout: Duration::from_secs(1),

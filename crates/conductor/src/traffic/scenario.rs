@@ -18,7 +18,7 @@ use super::wire::WireRequest;
 
 /// The random values of each step have a seed of their own, so far apart: 2^64 over the golden ratio, as Weyl
 /// sequences are spaced.
-const SEEDS_APART: u64 = 0x9E37_79B9_7F4A_7C15;
+pub(super) const SEEDS_APART: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// The requests of a run, and what they have used up so far.
 #[derive(Debug)]

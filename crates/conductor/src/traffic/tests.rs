@@ -20,6 +20,7 @@ fn spec(url: &str) -> PlanSpec {
         load: LoadSpec::Ladder { steps: None, step_limit: None, budget: None },
         search: None,
         overload: None,
+        trace: None,
         warm: None,
         workers: None,
         timeout: Duration::from_secs(1),

@@ -266,8 +266,8 @@ impl InFlight {
 
     /// The oldest request is given up: it goes into the histograms at its present age.
     pub(super) fn give_up_oldest(&mut self, kind: FailureKind, now: Instant, ledger: &mut Ledger) {
-        ledger.record_age(self.position_of(0), now);
-        self.fail(0, kind, ledger);
+        ledger.record_given_up(self.position_of(0), kind, now);
+        self.remove(0, ledger);
     }
 
     /// The requests in flight got not a byte of a response. If the server closed the connection between two requests
@@ -290,7 +290,7 @@ impl InFlight {
             if between_requests && request.meta.idempotent {
                 self.push(request, ledger);
             } else {
-                ledger.recorder.failed(request.meta.request, kind, 1);
+                ledger.record_failure(&request, kind, None);
             }
         }
         ledger.recorder.counts(0).reconnects += u64::from(!self.is_empty());

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use plimsoll_http::{Expect, ParserMemory, Response, h2};
-use plimsoll_record::FailureKind;
+use plimsoll_record::{FailureKind, Trace};
 use plimsoll_units::Instant;
 
 use super::inspector::Inspector;
@@ -34,6 +34,7 @@ impl Request {
             idempotent: false,
             closes: false,
             head_bytes: 0,
+            trace: 0,
         },
         refusals: 0,
     };
@@ -41,6 +42,12 @@ impl Request {
     pub(crate) fn new(intended: Instant, sent: Instant, meta: RequestMeta) -> Self {
         Self { intended, sent, meta, refusals: 0 }
     }
+}
+
+/// How a request that carried a trace id ended.
+struct TraceEnd {
+    latency_ns: Option<u64>,
+    result: Result<Completed, FailureKind>,
 }
 
 /// The requests in flight on all connections of a worker, by position, and the account of all that ended.
@@ -99,7 +106,8 @@ impl Ledger {
     /// Records a complete response to the request in this position.
     #[inline]
     pub(super) fn record_completed(&mut self, position: usize, response: Response, now: Instant) {
-        let Request { intended, sent, meta, .. } = self.requests[position];
+        let request = self.requests[position];
+        let Request { intended, sent, meta, .. } = request;
         let check = match self.inspector.wants_outcome() {
             true => self.check(position, meta.request, response),
             false => CheckResult::ByStatus,
@@ -111,6 +119,10 @@ impl Ledger {
             service_ns: now.nanos_since(sent),
         };
         self.recorder.completed(meta.request, completed);
+        if meta.trace != 0 {
+            let end = TraceEnd { latency_ns: Some(completed.latency_ns), result: Ok(completed) };
+            self.record_trace(&request, end);
+        }
     }
 
     fn check(&mut self, position: usize, request: u16, response: Response) -> CheckResult {
@@ -119,14 +131,40 @@ impl Ledger {
     }
 
     pub(super) fn record_failed(&mut self, position: usize, kind: FailureKind) {
-        let request = self.requests[position].meta.request;
-        self.recorder.failed(request, kind, 1);
+        let request = self.requests[position];
+        self.record_failure(&request, kind, None);
     }
 
-    /// Records the age of a request that is given up in the histograms.
-    pub(super) fn record_age(&mut self, position: usize, now: Instant) {
-        let Request { intended, sent, meta, .. } = self.requests[position];
-        self.recorder.ended_after(meta.request, now.nanos_since(intended), now.nanos_since(sent));
+    /// Records that a request failed as this kind, this long after it was due if that is known.
+    pub(super) fn record_failure(&mut self, request: &Request, kind: FailureKind, latency_ns: Option<u64>) {
+        self.recorder.failed(request.meta.request, kind, 1);
+        if request.meta.trace != 0 {
+            self.record_trace(request, TraceEnd { latency_ns, result: Err(kind) });
+        }
+    }
+
+    /// Records that a request is given up, with its age in the histograms.
+    pub(super) fn record_given_up(&mut self, position: usize, kind: FailureKind, now: Instant) {
+        let request = self.requests[position];
+        let latency_ns = now.nanos_since(request.intended);
+        self.recorder.ended_after(request.meta.request, latency_ns, now.nanos_since(request.sent));
+        self.record_failure(&request, kind, Some(latency_ns));
+    }
+
+    /// Keeps the trace of a request that has ended, if it is among those to be kept.
+    #[cold]
+    fn record_trace(&mut self, request: &Request, end: TraceEnd) {
+        let Some(id) = self.source.trace_id(request.meta.trace) else { return };
+        let sent_ns = self.recorder.since_origin(request.sent);
+        self.recorder.traced(Trace {
+            id,
+            request: request.meta.request,
+            sent_ns,
+            latency_ns: end.latency_ns,
+            status: end.result.ok().map(|completed| completed.status),
+            failure: end.result.err(),
+            ok: end.result.is_ok_and(Completed::is_ok),
+        });
     }
 }
 

@@ -9,7 +9,8 @@ use crate::{PlanSpec, RequestSpec, TlsSpec, TransportSpec};
 
 /// Fills in what the load is sent to, and how. Gives the file of requests, if they are in one.
 pub(super) fn target(file: &Section<'_>, spec: &mut PlanSpec) -> Result<Option<PathBuf>> {
-    let keys = ["url", "method", "headers", "body", "requests", "http2", "insecure", "cacert", "redact"];
+    let keys =
+        ["url", "method", "headers", "body", "requests", "http2", "insecure", "cacert", "redact", "trace"];
     let Some(target) = file.section("target", &keys)? else { return Err(no_url(file, "target.url")) };
     let requests_file = requests(file, &target, &mut spec.scenario.requests)?;
     spec.url = match target.read("url", Entry::string)? {
@@ -26,6 +27,7 @@ pub(super) fn target(file: &Section<'_>, spec: &mut PlanSpec) -> Result<Option<P
         }
         spec.headers.push(format!("{name}: {value}"));
     }
+    spec.trace = target.read("trace", Entry::ratio)?;
     if let Some(names) = target.get("redact") {
         spec.redact = names.one_or_more()?.iter().map(Entry::one_line).collect::<Result<_>>()?;
     }

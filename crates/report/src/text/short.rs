@@ -21,7 +21,7 @@ use plimsoll_units::{count_text, escape_control};
 use self::sentences::sentences_in;
 use super::page::{Ink, Page};
 use super::paragraph::{width, wrapped_to};
-use super::{claim, failures, origin, verdict};
+use super::{claim, failures, origin, traces, verdict};
 use crate::amount::{at_least, chosen_step, unfinished};
 use crate::words;
 
@@ -180,5 +180,6 @@ fn more(run: &Run, findings: &Findings, page: &Page) -> String {
     };
     let text =
         if width(&text) > page.width { format!("More: this run again with --full{rest}") } else { text };
-    page.paint_lines(Ink::Faint, &wrapped_to(page.width, "", "  ", &text))
+    let traces = traces::slowest(run, findings).map(|text| wrapped_to(page.width, "", "  ", &text));
+    traces.unwrap_or_default() + &page.paint_lines(Ink::Faint, &wrapped_to(page.width, "", "  ", &text))
 }

@@ -127,6 +127,7 @@ fn frame(step: u32, interval: u32) -> Frame {
         send_lag: none.clone(),
         connect: none.clone(),
         handshake: none,
+        traces: Vec::new(),
     }
 }
 

@@ -47,6 +47,7 @@ pub(super) fn plan(load: LoadSpec, slo: Slo) -> Plan {
         load,
         search: None,
         overload: None,
+        trace: None,
         warm: None,
         workers: Some(1),
         timeout: Duration::from_secs(30),
@@ -509,5 +510,6 @@ fn frame(interval: u32, backlog: u64) -> Frame {
         send_lag: none(),
         connect: none(),
         handshake: none(),
+        traces: Vec::new(),
     }
 }

@@ -38,6 +38,7 @@ fn frame(interval: usize, rate: f64, service_ns: Option<u64>) -> Frame {
         send_lag: none.clone(),
         connect: none.clone(),
         handshake: none,
+        traces: Vec::new(),
     }
 }
 
