@@ -1,5 +1,6 @@
 //! The command line.
 
+mod fleet;
 mod foreign;
 mod history;
 mod load;
@@ -23,6 +24,7 @@ use crate::command::ablate::AblateArgs;
 use crate::command::calibrate::CalibrateArgs;
 use crate::command::diff::DiffArgs;
 use crate::command::explain::ExplainArgs;
+use crate::command::fleet::{AgentArgs, FleetCommandArgs};
 use crate::command::lab::LabArgs;
 use crate::command::plan::PlanArgs;
 use crate::command::probe::ProbeArgs;
@@ -34,6 +36,7 @@ use crate::command::tiers::TiersArgs;
 use crate::command::trend::TrendArgs;
 use crate::command::view::ViewArgs;
 use crate::exit::UsageError;
+pub(crate) use fleet::{FLEET, FleetArgs};
 use foreign::Translated;
 pub(crate) use history::{HistoryArgs, StoreArgs};
 pub(crate) use load::{AnswerArgs, Asked, RunArgs, SearchArgs, Spread, SweepArgs, fresh_seed};
@@ -61,6 +64,7 @@ Examples:
   plimsoll plan last --target 100k                   machines per tier
   plimsoll tiers -f shop.toml                        the variants of a plan file: what limits each, how tiers scale
   plimsoll ablate -f shop.toml                       what each [[switch]] of a plan file costs a request
+  plimsoll fleet up --local 3                        three agents here; --fleet has a load made by all of them
   plimsoll wrk -t2 -c100 -d30s --latency -s script.lua http://127.0.0.1:8080/     wrk's and wrk2's own command line";
 
 const AFTER: &str = "\
@@ -124,6 +128,10 @@ pub(crate) enum Command {
     Calibrate(CalibrateArgs),
     /// Hosts with known limits on this machine: make them, load them, name what limits them
     Lab(LabArgs),
+    /// Make shares of the loads that a conductor asks for: one machine of a fleet
+    Agent(AgentArgs),
+    /// A broker and agents: start them, see who is there, end them
+    Fleet(FleetCommandArgs),
     /// What this host is doing: once for a person, or as a stream of samples
     Probe(ProbeArgs),
     /// The built-in reference server, for demos and tests

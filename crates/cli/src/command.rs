@@ -11,6 +11,7 @@ pub(crate) mod ablate;
 pub(crate) mod calibrate;
 pub(crate) mod diff;
 pub(crate) mod explain;
+pub(crate) mod fleet;
 pub(crate) mod lab;
 mod measure;
 mod overload;
@@ -52,6 +53,8 @@ pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
         Some(Command::Calibrate(calibrate)) => calibrate::calibrate(&calibrate),
         Some(Command::Profile(args)) => profile::profile(&args),
         Some(Command::Lab(lab)) => lab::lab(&lab),
+        Some(Command::Agent(args)) => fleet::agent(&args),
+        Some(Command::Fleet(args)) => fleet::fleet(&args),
         Some(Command::Probe(args)) => probe::probe(&args),
         Some(Command::Target(target)) => target::target(&target),
         None if args.answer.url.is_none() && args.answer.request.scenario.requests.is_none() => {

@@ -61,6 +61,13 @@ impl Exit {
             || error.downcast_ref::<ReadError>().is_some_and(ReadError::is_mistake)
             || error.is::<PriceError>()
             || error.downcast_ref::<FleetError>().is_some_and(FleetError::is_usage_error);
+        if let Some(error) = error.downcast_ref::<plimsoll_fleet::FleetError>() {
+            return match error {
+                plimsoll_fleet::FleetError::Interrupted => Self::Interrupted,
+                error if error.is_usage_error() => Self::Usage,
+                _ => Self::CouldNotRun,
+            };
+        }
         if error.is::<NoEvidence>() {
             return Self::Refused;
         }

@@ -17,18 +17,20 @@ use crate::peers::{Channel, Command, Message, PeerError, ReceiveFrom, SendTo, St
 use crate::prepare::prepare;
 use crate::traffic::Requests;
 
-/// Makes shares of the steps of `plan` as the coordinator at the other end of `channel` commands, until that is gone.
+/// Makes shares of the steps of `plan` as the coordinator at the other end of `channel` commands, until that is gone. `csv` is
+/// the text of the plan's CSV file, if it has one.
 ///
 /// # Errors
 /// When the load cannot be made here, which is reported to the coordinator, or when that is gone too early.
 pub fn follow(
     plan: Plan,
+    csv: Option<&[u8]>,
     version: &str,
     channel: Channel<Message, Command>,
     interrupted: &AtomicBool,
 ) -> Result<(), ConductError> {
-    let Channel { mut sender, receiver } = channel;
-    let made = make_shares(plan, version, &mut *sender, receiver, interrupted);
+    let Channel { mut sender, receiver, .. } = channel;
+    let made = make_shares((plan, csv), version, &mut *sender, receiver, interrupted);
     made.map_err(|error| match sender.send(&Message::Failed { why: error.to_string() }) {
         Err(source) if !matches!(error, ConductError::Peers(_)) => {
             PeerError::Unreported { why: error.to_string(), source }.into()
@@ -38,13 +40,13 @@ pub fn follow(
 }
 
 fn make_shares(
-    plan: Plan,
+    (plan, csv): (Plan, Option<&[u8]>),
     version: &str,
     coordinator: &mut dyn SendTo<Message>,
     receiver: Box<dyn ReceiveFrom<Command>>,
     interrupted: &AtomicBool,
 ) -> Result<(), ConductError> {
-    let requests = Requests::new(&plan, None)?;
+    let requests = Requests::new(&plan, csv)?;
     let mut context = prepare(plan, requests, false, interrupted)?.context;
     let commands = commands(receiver)?;
     let ready = Message::Ready { version: version.to_owned(), workers: context.workers };
@@ -82,7 +84,7 @@ fn make_share(
 ) -> Result<Option<String>, EngineError> {
     let mut load = Load::share(context, share)?;
     let late_ns = RealClock.now().nanos_since(share.begins);
-    let reachable = coordinator.send(&Message::Began { late_ns }).is_ok();
+    let reachable = coordinator.send(&Message::Began { late_ns, clock_error_ns: None }).is_ok();
     measure(&mut load, &mut Following { coordinator, commands, reachable })?;
     Ok(load.faults().pop())
 }

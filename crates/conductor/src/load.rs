@@ -3,19 +3,45 @@
 use std::time::Duration;
 
 use plimsoll_engine::{EngineError, FirstConnection, RunningStep, StepEvent, StepSpec};
-use plimsoll_record::Frame;
+use plimsoll_record::{Frame, GeneratorShare};
 use plimsoll_units::{Clock, Instant, RealClock};
 
 use crate::context::{RunContext, StepPlan};
 use crate::peers::{Command, PeerEvent, PeerGroup, StepShare};
 
-/// With peers the load begins this long after their command: they start their workers meanwhile.
-const HEAD_START: Duration = Duration::from_millis(40);
+/// A peer has ended at the latest this long after the time-outs of its last requests.
+const PEERS_END_WITHIN: Duration = Duration::from_secs(5);
+
+/// What this process makes of a load.
+#[derive(Debug)]
+enum Own {
+    /// The share of its workers.
+    Workers(Box<RunningStep>),
+    /// Nothing: it only coordinates.
+    Nothing(Box<Coordinated>),
+}
+
+/// The load of a step that only other processes make.
+#[derive(Debug)]
+struct Coordinated {
+    began: Instant,
+    ends: Instant,
+    /// How long after its end its peers have ended at the latest.
+    drain: Duration,
+    /// Which this process does not make.
+    first: FirstConnection,
+}
+
+impl Coordinated {
+    fn end(&mut self) {
+        self.ends = self.ends.min(RealClock.now());
+    }
+}
 
 /// The load of a step while it is on, by this process alone or together with its peers. Dropping it ends the load here.
 #[derive(Debug)]
 pub(crate) struct Load {
-    running: RunningStep,
+    own: Own,
     peers: Option<PeerGroup>,
     /// Workers of all processes that take part.
     pub(crate) workers: u32,
@@ -24,6 +50,8 @@ pub(crate) struct Load {
     faults: Vec<String>,
     /// Late begins of peers that were not reported yet.
     late: Vec<String>,
+    /// Why the run is to end, once a peer was lost whose loss ends it.
+    stop: Option<String>,
 }
 
 impl Load {
@@ -34,21 +62,38 @@ impl Load {
         spec: &StepPlan,
         now: Instant,
     ) -> Result<Self, EngineError> {
-        let all = context.workers + peers.as_ref().map_or(0, PeerGroup::workers);
-        let workers = all.min(spec.connections());
-        let own = context.workers.min(workers);
-        let Some(mut peers) = peers else { return Self::alone(&context.order(spec, own, None)) };
+        let Some(mut peers) = peers else {
+            return Self::alone(&context.order(spec, context.workers.min(spec.connections()), None));
+        };
+        let available = own_workers(context, &peers);
+        let workers = workers(context, Some(&peers), spec.connections());
         let share = StepShare {
             step: spec.clone(),
             workers_before: 0,
-            own_workers: own,
+            own_workers: available.min(workers),
             workers,
-            begins: now + HEAD_START,
+            begins: now + peers.head_start,
             origin: context.origin,
         };
         peers.begin(&share);
-        let load = Self::share(context, &share)?;
+        let load = match available {
+            0 => Self::of_peers(context, &share),
+            _ => Self::share(context, &share)?,
+        };
         Ok(Self { peers: Some(peers), ..load })
+    }
+
+    /// A load of which this process makes nothing.
+    fn of_peers(context: &RunContext, share: &StepShare) -> Self {
+        let drain = context.plan.generator.timeout * 2 + PEERS_END_WITHIN;
+        let (began, ends) = (share.begins, share.begins + share.step.limit);
+        let own = Coordinated { began, ends, drain, first: FirstConnection::default() };
+        Self { own_ended: true, ..Self::new(Own::Nothing(Box::new(own)), share.workers) }
+    }
+
+    fn new(own: Own, workers: u32) -> Self {
+        let (faults, late) = (Vec::new(), Vec::new());
+        Self { own, peers: None, workers, own_ended: false, faults, late, stop: None }
     }
 
     /// Starts the workers of this process for their share of a step.
@@ -61,9 +106,8 @@ impl Load {
 
     /// Starts the workers of this process, which has no peers.
     pub(crate) fn alone(order: &StepSpec) -> Result<Self, EngineError> {
-        let (faults, late) = (Vec::new(), Vec::new());
         let running = RunningStep::start(order)?;
-        Ok(Self { running, peers: None, workers: order.workers, own_ended: false, faults, late })
+        Ok(Self::new(Own::Workers(Box::new(running)), order.workers))
     }
 
     /// The peers, for the next load.
@@ -73,16 +117,50 @@ impl Load {
 
     /// How the first connection of this process went, as far as that is known.
     pub(crate) fn first_connection(&self) -> &FirstConnection {
-        self.running.first_connection()
+        match &self.own {
+            Own::Workers(running) => running.first_connection(),
+            Own::Nothing(load) => &load.first,
+        }
+    }
+
+    /// Why a worker of this process could not generate its requests.
+    fn own_fault(&self) -> Option<String> {
+        match &self.own {
+            Own::Workers(running) => running.fault().map(ToString::to_string),
+            Own::Nothing(_) => None,
+        }
     }
 
     pub(crate) fn began(&self) -> Instant {
-        self.running.began()
+        match &self.own {
+            Own::Workers(running) => running.began(),
+            Own::Nothing(load) => load.began,
+        }
     }
 
     /// The instant at which the load ends, or ended.
     pub(crate) fn ends(&self) -> Instant {
-        self.running.load_ends()
+        match &self.own {
+            Own::Workers(running) => running.load_ends(),
+            Own::Nothing(load) => load.ends,
+        }
+    }
+
+    /// What each of several generators makes of the load.
+    pub(crate) fn shares(&self) -> Vec<GeneratorShare> {
+        self.peers.as_ref().map(PeerGroup::shares).unwrap_or_default()
+    }
+
+    /// Everything that peers have sent so far is in the run file.
+    pub(crate) fn kept(&mut self) {
+        if let Some(peers) = &mut self.peers {
+            peers.kept();
+        }
+    }
+
+    /// Why the run is to end, if a peer was lost whose loss ends it; only once.
+    pub(crate) fn stop(&mut self) -> Option<String> {
+        self.stop.take()
     }
 
     /// What went wrong since the last call, and which peers began late.
@@ -93,31 +171,46 @@ impl Load {
 
     /// What went wrong since the last call. That of this process is known once its workers have ended.
     pub(crate) fn faults(&mut self) -> Vec<String> {
-        let own = self.own_ended.then(|| self.running.fault().map(ToString::to_string)).flatten();
+        let own = self.own_ended.then(|| self.own_fault()).flatten();
         self.faults.drain(..).chain(own).collect()
     }
 
     /// Ends the load; requests under way are still waited for.
     pub(crate) fn end(&mut self) {
-        self.running.end_load();
+        match &mut self.own {
+            Own::Workers(running) => running.end_load(),
+            Own::Nothing(load) => load.end(),
+        }
         self.command_peers(&Command::EndLoad);
     }
 
     /// Ends the load and waits for nothing.
     pub(crate) fn abandon(&mut self) {
-        self.running.abandon();
+        match &mut self.own {
+            Own::Workers(running) => running.abandon(),
+            Own::Nothing(load) => {
+                load.end();
+                load.drain = PEERS_END_WITHIN;
+            }
+        }
         self.command_peers(&Command::Abandon);
     }
 
-    /// The instant at which the workers of this process end at the latest.
+    /// The instant at which the workers of this process end at the latest, or where it has none those of all.
     pub(crate) fn workers_end(&self) -> Instant {
-        self.running.drain_ends()
+        match &self.own {
+            Own::Workers(running) => running.drain_ends(),
+            Own::Nothing(load) => load.ends + load.drain,
+        }
     }
 
     /// Leaves workers of this process that do not end to themselves; gives their numbers.
     pub(crate) fn leave(&mut self) -> Vec<u32> {
         self.command_peers(&Command::Abandon);
-        self.running.leave()
+        match &mut self.own {
+            Own::Workers(running) => running.leave(),
+            Own::Nothing(_) => Vec::new(),
+        }
     }
 
     fn command_peers(&mut self, command: &Command) {
@@ -136,7 +229,8 @@ impl Load {
             let at_work = self.peers.as_ref().is_some_and(|peers| peers.at_work());
             return Ok(if at_work { StepEvent::Timeout } else { StepEvent::Ended });
         }
-        let turn = self.running.next(longest)?;
+        let Own::Workers(running) = &mut self.own else { return Ok(StepEvent::Ended) };
+        let turn = running.next(longest)?;
         self.own_ended = matches!(turn, StepEvent::Ended);
         Ok(if self.own_ended && self.peers.is_some() { StepEvent::Timeout } else { turn })
     }
@@ -147,9 +241,24 @@ impl Load {
             PeerEvent::Frame(frame) => return Some(frame),
             PeerEvent::Fault(text) => self.faults.push(text),
             PeerEvent::Late(text) => self.late.push(text),
+            PeerEvent::Stop(text) => {
+                self.stop = Some(text.clone());
+                self.faults.push(text);
+            }
         }
         None
     }
+}
+
+/// Workers of this process that make load.
+fn own_workers(context: &RunContext, peers: &PeerGroup) -> u32 {
+    if peers.coordinator_takes_part { context.workers } else { 0 }
+}
+
+/// Workers of all processes that take part in a load of so many connections.
+pub(crate) fn workers(context: &RunContext, peers: Option<&PeerGroup>, connections: u32) -> u32 {
+    let all = peers.map_or(context.workers, |peers| own_workers(context, peers) + peers.workers());
+    all.min(connections)
 }
 
 /// What a load is made for: what its frames mean, when it ends and how it ended.

@@ -9,6 +9,7 @@ use plimsoll_plan::{Load, RateProfile, open_level};
 use plimsoll_record::StepEnd;
 
 use crate::context::StepPlan;
+use crate::load::workers;
 use crate::session::Session;
 use crate::step::EndsWhen;
 
@@ -80,7 +81,7 @@ impl Session<'_> {
 
     /// A step ends early once goodput is back after its overload.
     fn ends_when(&self, spec: &StepPlan) -> EndsWhen {
-        let workers = self.context.workers.min(spec.connections()) as usize;
+        let workers = workers(&self.context, self.peers.as_ref(), spec.connections()) as usize;
         match RecoveryWatch::new(&spec.stages(), &self.context.plan.slo, workers) {
             Some(watch) => EndsWhen::Recovered(Box::new(watch)),
             None => EndsWhen::TimeLimit,

@@ -1,7 +1,8 @@
 //! The generators of one run: the protocol between them, and the group that one of them coordinates.
 //!
 //! One process coordinates: it decides when a step begins and ends, and records the run. Its peers have the same plan, make
-//! the shares of their workers and send their frames. All run on one machine and share its monotonic clock.
+//! the shares of their workers and send their frames. In a lab all run on one machine, share its monotonic clock, and the
+//! coordinator makes a share itself; in a fleet it only coordinates.
 //!
 //! - `protocol` defines what is said: a [`Command`] to a peer, a [`Message`] back. A generator that a lab started uses the
 //!   same messages to have caps changed and to name its run file.
@@ -17,5 +18,5 @@ mod tests;
 
 pub use channel::{Channel, ReceiveFrom, Rendezvous, SendTo, receive_line, send_line, socket_channel};
 pub(crate) use group::PeerEvent;
-pub use group::{PeerError, PeerGroup};
+pub use group::{OnLoss, PeerError, PeerGroup};
 pub use protocol::{CapChange, Command, Message, StepShare};

@@ -80,15 +80,18 @@ impl<'a> RunRecorder<'a> {
         self.run.record_step(step);
     }
 
-    pub(crate) fn frame(&mut self, frame: Frame) {
+    /// Records a frame; true if it and everything before it are safe in the file, or no file is kept.
+    pub(crate) fn frame(&mut self, frame: Frame) -> bool {
         self.write(|writer| writer.frame(&frame));
         self.observer.observe(&Progress::Framed(&frame));
         self.run.frames.push(frame);
         let now = self.now();
-        if self.committed.is_none_or(|committed| now.since(committed) >= COMMIT_EVERY) {
+        let is_due = self.committed.is_none_or(|committed| now.since(committed) >= COMMIT_EVERY);
+        if is_due {
             self.committed = Some(now);
             self.write(RunWriter::commit);
         }
+        is_due
     }
 
     pub(crate) fn host_sample(&mut self, sample: HostSample) {

@@ -10,7 +10,7 @@ use plimsoll_plan::{ArrivalProcess, Level, Load, RateProfile, RateSearchOrder};
 use plimsoll_record::{EventKind, StepEnd};
 
 use crate::context::StepPlan;
-use crate::peers::PeerGroup;
+use crate::load::workers;
 use crate::session::Session;
 use crate::step::EndsWhen;
 
@@ -100,8 +100,7 @@ impl Session<'_> {
             depth,
         };
         let spec = StepPlan { index, level, limit, interval: self.context.interval, requests_max: None };
-        let all = self.context.workers + self.peers.as_ref().map_or(0, PeerGroup::workers);
-        let workers = all.min(connections) as usize;
+        let workers = workers(&self.context, self.peers.as_ref(), connections) as usize;
         let judge = Judge::new(self.context.plan.slo.clone(), rate_per_sec, workers, tolerance);
         let end = self.step(spec, EndsWhen::Decided(Box::new(judge)))?;
         let run = self.recorder.run();

@@ -76,6 +76,8 @@ struct MeasuredStep<'s, 'a> {
     abandoned_at: Option<Instant>,
     /// Workers that did not end are not waited for any more.
     left: bool,
+    /// A generator was lost, and the run ends with it.
+    stopped_by_loss: bool,
     sampled_at: Instant,
     shown_at: Instant,
     shown_completed: u64,
@@ -106,6 +108,7 @@ impl<'s, 'a> MeasuredStep<'s, 'a> {
             ended_at: began,
             abandoned_at: None,
             left: false,
+            stopped_by_loss: false,
             sampled_at: began,
             shown_at: began,
             shown_completed: 0,
@@ -114,7 +117,7 @@ impl<'s, 'a> MeasuredStep<'s, 'a> {
             answered: 0,
             failed: 0,
         };
-        step.record(ends_on_time, ends_on_time, StepEnd::Cut);
+        step.record(load, (ends_on_time, ends_on_time), StepEnd::Cut);
         let steps_max = step.session.context.plan.load.steps_max();
         let steps_left = steps_max.saturating_sub(step.spec.index);
         let left_max = step.session.budget.left(began).unwrap_or(step.spec.limit.saturating_mul(steps_left));
@@ -123,7 +126,7 @@ impl<'s, 'a> MeasuredStep<'s, 'a> {
     }
 
     /// Records the step, whose load ended at the first of these instants and whose last answer came at the second.
-    fn record(&mut self, ended: Instant, drained: Instant, end: StepEnd) {
+    fn record(&mut self, load: &Load, (ended, drained): (Instant, Instant), end: StepEnd) {
         let origin = self.session.context.origin;
         self.session.recorder.step(Step {
             index: self.spec.index,
@@ -135,6 +138,7 @@ impl<'s, 'a> MeasuredStep<'s, 'a> {
             ended_ns: ended.nanos_since(origin),
             drained_ns: drained.max(ended).nanos_since(origin),
             end,
+            generators: load.shares(),
         });
     }
 
@@ -319,10 +323,13 @@ impl<'s, 'a> MeasuredStep<'s, 'a> {
             self.session.hosts.ask();
         }
         self.session.collect_samples();
-        self.record(ended, drained, end);
+        self.record(load, (ended, drained), end);
         let throughput_per_sec = self.throughput_per_sec(ended, drained, end);
         self.session.recorder.show(&Progress::StepEnded { throughput_per_sec, failed: self.failed });
-        if end == StepEnd::Cut {
+        if self.stopped_by_loss {
+            let text = "a generator was lost: the run ends there, what was measured is kept".to_owned();
+            self.session.recorder.event(EventKind::StepFailed, text);
+        } else if end == StepEnd::Cut {
             let text = "interrupted: the last step is incomplete, what was measured is kept".to_owned();
             self.session.recorder.event(EventKind::Interrupted, text);
         }
@@ -353,7 +360,9 @@ impl Policy for MeasuredStep<'_, '_> {
         let gone = under_load && self.session.watch.gone(head) && !self.session.outlasts_target;
         self.note_failures(&counts.failed);
         let decided = under_load && self.decides(&frame);
-        self.session.recorder.frame(*frame);
+        if self.session.recorder.frame(*frame) {
+            load.kept();
+        }
         if gone {
             self.note_loss("the run ended there");
             self.end_load(load, StepEnd::TargetLost);
@@ -368,6 +377,9 @@ impl Policy for MeasuredStep<'_, '_> {
         self.session.hosts.take_in(&mut self.session.recorder);
         if self.session.interrupted() {
             self.interrupt(load, now);
+        } else if load.stop().is_some() {
+            self.stopped_by_loss = true;
+            self.end_load(load, StepEnd::Cut);
         }
         self.leave_those_that_go_on(load, now);
         if self.session.budget.over(now) {

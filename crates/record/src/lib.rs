@@ -35,7 +35,8 @@ pub use manifest::{
 };
 pub use metric::{Metric, MetricKind, Unit};
 pub use run::{
-    CpuProfile, Damage, Event, EventKind, ProfileForm, ProfileOutcome, RateStage, Run, Step, StepEnd,
+    CpuProfile, Damage, Event, EventKind, GeneratorShare, ProfileForm, ProfileOutcome, RateStage, Run, Step,
+    StepEnd,
 };
 pub use sample::{HostSample, Reading, Sharing};
 pub use source::{Source, SourceName, SubjectKind};

@@ -47,6 +47,30 @@ pub struct Step {
     /// When the last request in flight ended, in nanoseconds since the run began.
     pub drained_ns: u64,
     pub end: StepEnd,
+    /// The generators that made it together, each with its workers; empty where one made it alone, or several on one machine.
+    pub generators: Vec<GeneratorShare>,
+}
+
+/// What one of several generators made of a step.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GeneratorShare {
+    /// Its name, unique within the run.
+    pub name: String,
+    /// The number of its first worker; the others follow.
+    pub first_worker: u32,
+    pub workers: u32,
+    /// Its clock and that of the run differ by no more than this from what the times of its frames assume, in nanoseconds.
+    /// `None` if it did not say so.
+    pub clock_error_ns: Option<u64>,
+    /// When it was last heard of, in nanoseconds since the run began, if it was lost during the step.
+    pub lost_ns: Option<u64>,
+}
+
+impl GeneratorShare {
+    /// True if the worker of this number is one of its own.
+    pub fn has(&self, worker: u32) -> bool {
+        worker.checked_sub(self.first_worker).is_some_and(|number| number < self.workers)
+    }
 }
 
 /// What happened.

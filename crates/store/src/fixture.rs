@@ -8,9 +8,9 @@ use plimsoll_plan::{LoadSpec, PlanSpec, ScenarioSpec, Slo};
 use plimsoll_record::metric::cpu;
 use plimsoll_record::{
     CalibratedLevel, Calibration, CalibrationKey, ConnectionResource, Counts, CpuProfile, EncodedHistogram,
-    Event, EventKind, FailureKind, FirstAnswer, FormatVersion, Frame, FrameHead, HostSample, Limits,
-    LoweredTo, Machine, Manifest, Phase, Preflight, ProfileForm, ProfileOutcome, RateStage, Reading, Run,
-    RunCommand, Step, StepEnd, TlsUsed, Trace, TraceId, WorkerTime, latency_histogram,
+    Event, EventKind, FailureKind, FirstAnswer, FormatVersion, Frame, FrameHead, GeneratorShare, HostSample,
+    Limits, LoweredTo, Machine, Manifest, Phase, Preflight, ProfileForm, ProfileOutcome, RateStage, Reading,
+    Run, RunCommand, Step, StepEnd, TlsUsed, Trace, TraceId, WorkerTime, latency_histogram,
 };
 
 use crate::RunWriter;
@@ -196,6 +196,19 @@ pub(crate) fn step(index: u32, end: StepEnd) -> Step {
         ended_ns: began_ns + 9_000,
         drained_ns: began_ns + 9_500,
         end,
+        generators: (0..index).map(generator).collect(),
+    }
+}
+
+/// Each second one is lost.
+fn generator(number: u32) -> GeneratorShare {
+    let odd = number % 2 == 1;
+    GeneratorShare {
+        name: format!("agent-{number}"),
+        first_worker: number * 2,
+        workers: 2,
+        clock_error_ns: (!odd).then_some(120_000),
+        lost_ns: odd.then_some(7_000),
     }
 }
 

@@ -66,8 +66,11 @@ fn instants(run: &Run) -> impl Iterator<Item = u64> {
     let traces = traces.flat_map(|trace| [trace.sent_ns, trace.latency_ns.unwrap_or(0)]);
     let hosts = run.hosts.iter().flat_map(|sample| [sample.began_ns, sample.ended_ns]);
     let profiles = run.profiles.iter().flat_map(|profile| [profile.began_ns, profile.ended_ns]);
+    let shares = run.steps.iter().flat_map(|step| &step.generators);
+    let shares = shares.flat_map(|share| [share.clock_error_ns.unwrap_or(0), share.lost_ns.unwrap_or(0)]);
     steps
         .chain(stages)
+        .chain(shares)
         .chain(frames)
         .chain(traces)
         .chain(hosts)

@@ -48,6 +48,7 @@ fn read_tables(connection: &mut Connection) -> Result<Run> {
         snapshot.prepare("SELECT unsuccessful FROM frame")?;
     }
     if manifest.format.minor >= 3 {
+        snapshot.prepare("SELECT generators FROM step")?;
         snapshot.prepare("SELECT traces FROM frame")?;
     }
     let steps = values(intact(&snapshot, digest::STEP, &damage, step)?);
@@ -161,6 +162,9 @@ fn step(row: &Row<'_>) -> Result<Step> {
         ended_ns: row.get("ended_ns")?,
         drained_ns: row.get("drained_ns")?,
         end: word(row, "ended_by")?,
+        generators: column_of_newer::<Json<_>>(row, "generators")?
+            .map(|Json(generators)| generators)
+            .unwrap_or_default(),
     })
 }
 

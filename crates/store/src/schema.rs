@@ -41,6 +41,7 @@ CREATE TABLE step (
   ended_ns     INTEGER NOT NULL,
   drained_ns   INTEGER NOT NULL,
   ended_by     TEXT NOT NULL,
+  generators   TEXT,
   under_way    INTEGER NOT NULL CHECK (under_way IN (0, 1))
 ) STRICT;
 

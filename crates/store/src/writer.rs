@@ -23,7 +23,7 @@ const BUSY_TIMEOUT: Duration = Duration::from_millis(500);
 // The values are in the order of the columns in the schema.
 const INSERT_MANIFEST: &str = "INSERT INTO manifest VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)";
 /// A step is under way until it is written again.
-const UPSERT_STEP: &str = "INSERT OR REPLACE INTO step VALUES (?1, ?, ?, ?, ?, ?, ?, ?, ?, \
+const UPSERT_STEP: &str = "INSERT OR REPLACE INTO step VALUES (?1, ?, ?, ?, ?, ?, ?, ?, ?, ?, \
     NOT EXISTS (SELECT 1 FROM step WHERE step = ?1))";
 const INSERT_FRAME: &str = "INSERT INTO frame VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, \
     ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
@@ -82,7 +82,8 @@ impl RunWriter {
                 step.began_ns,
                 step.ended_ns,
                 step.drained_ns,
-                Word(&step.end)
+                Word(&step.end),
+                (!step.generators.is_empty()).then_some(Json(&step.generators))
             ],
         )
     }

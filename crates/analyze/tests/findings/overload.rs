@@ -229,6 +229,7 @@ fn step(index: u32, profile: &RateProfile, began_ms: u64, intervals: u64, is_cut
         ended_ns,
         drained_ns: ended_ns,
         end: if is_cut { StepEnd::Cut } else { StepEnd::TimeLimit },
+        generators: Vec::new(),
     }
 }
 

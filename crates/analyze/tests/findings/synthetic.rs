@@ -271,6 +271,7 @@ fn run(load: LoadSpec, levels: &[Level], slo: Slo) -> Run {
             ended_ns,
             drained_ns,
             end,
+            generators: Vec::new(),
         });
         began_ns = drained_ns;
     }

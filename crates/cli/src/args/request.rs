@@ -9,6 +9,7 @@ use plimsoll_experiment::with_plain_host;
 use plimsoll_plan::{Condition, DriverKind, LatencyLimit, PlanError, PlanSpec, Slo};
 use plimsoll_units::{parse_count, parse_duration, parse_rate, parse_ratio};
 
+use super::FleetArgs;
 use super::history::{StoreArgs, TagArgs};
 use super::network::NetworkArgs;
 use super::scenario::ScenarioArgs;
@@ -151,6 +152,8 @@ pub(crate) struct KeepArgs {
     pub(crate) store: StoreArgs,
     #[command(flatten)]
     pub(crate) documents: DocumentArgs,
+    #[command(flatten)]
+    pub(crate) fleet: FleetArgs,
     /// Overwrite figures, tables and documents of the same name
     #[arg(long)]
     pub(crate) force: bool,

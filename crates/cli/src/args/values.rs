@@ -28,6 +28,22 @@ enum NoRun {
     Folder(#[from] StoreError),
 }
 
+/// The name of an agent, or of a fleet.
+pub(crate) fn agent_name(text: &str) -> Result<String, String> {
+    match plimsoll_fleet::is_name(text) {
+        true => Ok(text.to_owned()),
+        false => Err("write 1 to 64 letters, digits, - and _".to_owned()),
+    }
+}
+
+/// How many nodes a broker has: one, or enough to outvote the loss of one.
+pub(crate) fn broker_nodes(text: &str) -> Result<u16, String> {
+    match text.parse() {
+        Ok(nodes @ (1 | 3 | 5)) => Ok(nodes),
+        _ => Err("write 1, 3 or 5: a broker of two nodes stops with either of them".to_owned()),
+    }
+}
+
 /// The part of a resource that is to be used, above 0.
 pub(crate) fn share(text: &str) -> Result<f64, String> {
     let share = parse_ratio(text).map_err(|error| error.to_string())?;

@@ -5,7 +5,9 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::Context as _;
 use plimsoll_analyze::{Findings, RunStatus, analyze};
-use plimsoll_conductor::{Outcome, RunOptions, conduct};
+use plimsoll_conductor::peers::PeerGroup;
+use plimsoll_conductor::{ConductError, Outcome, RunOptions, conduct};
+use plimsoll_fleet::Fleet;
 use plimsoll_history::StoreAddress;
 use plimsoll_plan::Plan;
 use plimsoll_record::RunCommand;
@@ -97,7 +99,13 @@ fn measure_and(
         ..RunOptions::new(command, env!("CARGO_PKG_VERSION"), &interrupted)
     };
     let live = live_page(keep)?;
+    let mut fleet = keep.fleet.gather(&asked, &interrupted)?;
+    let peers = fleet.as_mut().map(|fleet| meet(fleet, keep, &interrupted)).transpose()?;
+    let options = RunOptions { peers, ..options };
     let outcome = conduct(asked.plan, options, &mut display(keep, &interrupted, live.as_ref())?)?;
+    if let Some(Err(error)) = fleet.map(Fleet::end) {
+        remark(&format!("plimsoll: the agents may go on until they notice that the run is over: {error}"));
+    }
     let findings = analyze(&outcome.run)?;
     if let Some(live) = &live {
         let run = page_run(&outcome.run, &findings, Values::Hidden)?;
@@ -119,6 +127,18 @@ fn measure_and(
         (true, Exit::Success) => RunStatus::new(&outcome.run, &findings, strict).into(),
         (true, printed) => printed,
     })
+}
+
+/// Waits until the agents of a run can begin.
+fn meet(fleet: &mut Fleet, keep: &KeepArgs, interrupted: &AtomicBool) -> anyhow::Result<PeerGroup> {
+    let names = fleet.names().to_vec();
+    if !keep.quiet {
+        remark(&format!("plimsoll: agents that make the load: {}", names.join(", ")));
+    }
+    let met = PeerGroup::meet(fleet, names.len(), env!("CARGO_PKG_VERSION"), interrupted);
+    let mut peers = met.map_err(ConductError::from)?;
+    peers.set_on_loss(keep.fleet.on_loss());
+    Ok(peers)
 }
 
 fn live_page(keep: &KeepArgs) -> anyhow::Result<Option<LivePage>> {

@@ -4,6 +4,7 @@ use std::fmt::Debug;
 use std::io::{self, BufRead, BufReader, Write};
 use std::net::Shutdown;
 use std::os::unix::net::{UnixListener, UnixStream};
+use std::time::Duration;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -21,6 +22,10 @@ pub trait SendTo<T>: Debug + Send {
     /// When the other side is gone.
     fn send(&mut self, value: &T) -> io::Result<()>;
 
+    /// Everything that the other side has sent up to this number of values is safe here, and need not be sent again. Says
+    /// nothing where a channel that breaks cannot be taken up again.
+    fn kept(&mut self, _values: u64) {}
+
     /// Closes both directions, so that the other side notices; false if it had closed them before.
     fn close(&mut self) -> bool;
 }
@@ -36,12 +41,24 @@ pub trait ReceiveFrom<T>: Send {
 
 /// Both directions between two processes.
 pub struct Channel<Out, In> {
+    /// What the other side is called, if the carrier knows a name.
+    pub name: Option<String>,
     pub sender: Box<dyn SendTo<Out>>,
     pub receiver: Box<dyn ReceiveFrom<In>>,
 }
 
 /// Where a coordinator's peers arrive.
 pub trait Rendezvous {
+    /// How long after the command a step begins, so that the command reaches every peer before.
+    fn head_start(&self) -> Duration {
+        Duration::from_millis(40)
+    }
+
+    /// Whether the coordinator makes a share of the load itself.
+    fn coordinator_takes_part(&self) -> bool {
+        true
+    }
+
     /// The channel to a peer that has arrived; `None` if no other one has.
     ///
     /// # Errors
@@ -80,7 +97,7 @@ where
     In: DeserializeOwned,
 {
     let receiver = BufReader::new(stream.try_clone()?);
-    Ok(Channel { sender: Box::new(stream), receiver: Box::new(receiver) })
+    Ok(Channel { name: None, sender: Box::new(stream), receiver: Box::new(receiver) })
 }
 
 impl<T: Serialize> SendTo<T> for UnixStream {

@@ -1,6 +1,7 @@
 //! What the generators of one run, and the lab that started them, say to each other.
 //!
-//! Instants are of the monotonic clock, which all processes of a machine share.
+//! Instants are of the coordinator's monotonic clock, which all processes of a machine share. A carrier between machines
+//! translates them on the peer's side.
 
 use std::path::PathBuf;
 
@@ -53,6 +54,9 @@ pub enum Message {
     Began {
         /// Nanoseconds from the step's begin until they were ready; 0 if they were in time.
         late_ns: u64,
+        /// How far its clock may be from what `begins` and `origin` were translated with, in nanoseconds; `None` where both sides
+        /// share a clock.
+        clock_error_ns: Option<u64>,
     },
     Frame(Box<Frame>),
     Ended {

@@ -88,7 +88,7 @@ fn lead(socket: &Path, others: usize, interrupted: &AtomicBool) -> Result<PeerGr
 fn follow(socket: &Path, plan: Plan, interrupted: &AtomicBool) -> Result<(), ExperimentError> {
     let leader = connect(socket, interrupted)?;
     let channel = socket_channel(leader).map_err(ExperimentError::file("use the socket", socket))?;
-    Ok(plimsoll_conductor::follow(plan, env!("CARGO_PKG_VERSION"), channel, interrupted)?)
+    Ok(plimsoll_conductor::follow(plan, None, env!("CARGO_PKG_VERSION"), channel, interrupted)?)
 }
 
 fn connect(socket: &Path, interrupted: &AtomicBool) -> Result<UnixStream, ExperimentError> {

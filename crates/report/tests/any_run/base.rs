@@ -86,6 +86,7 @@ fn step(index: u32) -> Step {
         ended_ns,
         drained_ns: ended_ns + SECOND_NS / 10,
         end: if index == 1 { StepEnd::Steady } else { StepEnd::TimeLimit },
+        generators: Vec::new(),
     }
 }
 

@@ -1,0 +1,86 @@
+//! Flags of a load that many machines make.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use clap::ValueEnum;
+use plimsoll_conductor::peers::OnLoss;
+use plimsoll_fleet::{Broker, BrokerAddress, Fleet, FleetError, Gathering};
+
+use super::{Asked, values};
+
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Fleet")]
+pub(crate) struct FleetArgs {
+    /// Have the load made by the agents at this broker (NATS with JetStream); this process only conducts them
+    ///
+    /// Start agents with `plimsoll agent`, or a broker and agents on this machine with `plimsoll fleet up --local 3`.
+    #[arg(long = "fleet", value_name = "nats://HOST:PORT")]
+    address: Option<BrokerAddress>,
+    /// How many agents take part; by default all that answer within 2 s
+    #[arg(long, value_name = "N", requires = "address", value_parser = clap::value_parser!(u32).range(1..))]
+    agents: Option<u32>,
+    /// What becomes of the run if it loses an agent
+    #[arg(long, value_name = "WHAT", requires = "address", default_value = "redistribute")]
+    on_loss: Loss,
+    /// The credentials file for the broker
+    #[arg(long, value_name = "FILE", requires = "address")]
+    fleet_credentials: Option<PathBuf>,
+    /// The name of the fleet, where several share a broker
+    #[arg(long, value_name = "NAME", requires = "address", default_value = FLEET, value_parser = values::agent_name)]
+    fleet_name: String,
+}
+
+/// The usual fleet of a broker.
+pub(crate) const FLEET: &str = "default";
+
+/// What becomes of a run that loses an agent.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Loss {
+    /// The run ends, and keeps what was measured
+    Stop,
+    /// Later steps go on without its share: the target gets that much less
+    Continue,
+    /// Later steps are dealt out to the other agents
+    Redistribute,
+}
+
+impl From<Loss> for OnLoss {
+    fn from(loss: Loss) -> Self {
+        match loss {
+            Loss::Stop => Self::Stop,
+            Loss::Continue => Self::Continue,
+            Loss::Redistribute => Self::Redistribute,
+        }
+    }
+}
+
+impl FleetArgs {
+    /// The agents that make this load; `None` if this process makes it.
+    pub(crate) fn gather(
+        &self,
+        asked: &Asked,
+        interrupted: &Arc<AtomicBool>,
+    ) -> Result<Option<Fleet>, FleetError> {
+        let Some(address) = &self.address else { return Ok(None) };
+        let broker = Broker {
+            address: address.clone(),
+            credentials: self.fleet_credentials.clone(),
+            fleet: self.fleet_name.clone(),
+        };
+        Fleet::gather(Gathering {
+            broker,
+            agents: self.agents.map(|agents| agents as usize),
+            plan: &asked.plan,
+            csv: asked.csv.as_deref(),
+            version: env!("CARGO_PKG_VERSION"),
+            interrupted: Arc::clone(interrupted),
+        })
+        .map(Some)
+    }
+
+    pub(crate) fn on_loss(&self) -> OnLoss {
+        self.on_loss.into()
+    }
+}

@@ -1,0 +1,219 @@
+//! `plimsoll agent` and `plimsoll fleet`: many machines that make one load.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use clap::Subcommand;
+use plimsoll_fleet::{
+    AgentOptions, AgentReport, AllowedTarget, Broker, BrokerAddress, FleetStatus, LocalFleet, LocalOptions,
+    serve, status,
+};
+use plimsoll_units::parse_duration;
+
+use crate::args::{FLEET, values};
+use crate::exit::{Exit, UsageError};
+use crate::signals;
+use crate::terminal::{remark, result};
+
+/// Where a fleet on this machine keeps its record and its logs.
+const FOLDER: &str = "plimsoll-fleet";
+
+#[derive(Debug, clap::Args)]
+#[command(before_help = "\
+Examples:
+  plimsoll agent --join nats://10.0.0.5:4222 --allow api.test:443
+  plimsoll agent --join nats://a:4222,nats://b:4222,nats://c:4222 --name rack-7 --allow '*.staging.test' --once")]
+pub(crate) struct AgentArgs {
+    /// The broker where the fleet meets; several nodes of it with commas
+    #[arg(long, value_name = "nats://HOST:PORT")]
+    join: BrokerAddress,
+    /// A target that this agent may load: HOST, HOST:PORT or *.DOMAIN; may be given several times. Any other is refused
+    #[arg(long, value_name = "TARGET", required = true)]
+    allow: Vec<AllowedTarget>,
+    /// Its name, unique in the fleet [default: the name of this machine]
+    #[arg(long, value_parser = values::agent_name)]
+    name: Option<String>,
+    /// The credentials file for the broker
+    #[arg(long, value_name = "FILE")]
+    credentials: Option<PathBuf>,
+    /// The name of the fleet, where several share a broker
+    #[arg(long, value_name = "NAME", default_value = FLEET, value_parser = values::agent_name)]
+    fleet_name: String,
+    /// End the load once nothing was heard of the conductor for so long
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = parse_duration)]
+    orphan: Duration,
+    /// End after one run
+    #[arg(long)]
+    once: bool,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(before_help = "\
+Examples:
+  plimsoll fleet up --local 3                      a broker and three agents on this machine
+  plimsoll run http://127.0.0.1:8080/ -c 100 -d 10s --fleet nats://127.0.0.1:4222
+  plimsoll fleet status                            who is there
+  plimsoll fleet down")]
+pub(crate) struct FleetCommandArgs {
+    #[command(subcommand)]
+    command: FleetCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum FleetCommand {
+    /// Start a broker and agents
+    Up(UpArgs),
+    /// The broker and the agents of a fleet
+    Status(StatusArgs),
+    /// End what `up` started
+    Down(FolderArgs),
+}
+
+#[derive(Debug, clap::Args)]
+struct FolderArgs {
+    /// The folder of the fleet's record and logs
+    #[arg(long, value_name = "DIR", default_value = FOLDER)]
+    dir: PathBuf,
+}
+
+#[derive(Debug, clap::Args)]
+struct UpArgs {
+    /// Start a broker and so many agents as processes on this machine
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
+    local: u16,
+    /// Nodes of the broker: with 3 the loss of one stops nothing
+    #[arg(long, value_name = "N", default_value = "1", value_parser = values::broker_nodes)]
+    nodes: u16,
+    /// A target that the agents may load, as for `plimsoll agent` [default: this machine]
+    #[arg(long, value_name = "TARGET", default_values = ["127.0.0.1", "localhost", "::1"])]
+    allow: Vec<AllowedTarget>,
+    #[command(flatten)]
+    folder: FolderArgs,
+}
+
+#[derive(Debug, clap::Args)]
+struct StatusArgs {
+    /// The broker [default: that of the fleet on this machine]
+    #[arg(long = "fleet", value_name = "nats://HOST:PORT")]
+    address: Option<BrokerAddress>,
+    /// The credentials file for the broker
+    #[arg(long, value_name = "FILE", requires = "address")]
+    fleet_credentials: Option<PathBuf>,
+    /// The name of the fleet, where several share a broker
+    #[arg(long, value_name = "NAME", requires = "address", default_value = FLEET, value_parser = values::agent_name)]
+    fleet_name: String,
+    #[command(flatten)]
+    folder: FolderArgs,
+}
+
+pub(crate) fn agent(args: &AgentArgs) -> anyhow::Result<Exit> {
+    let interrupted = signals::interrupted()?;
+    let name = args.name.clone().map_or_else(machine_name, Ok)?;
+    let options = AgentOptions {
+        broker: Broker {
+            address: args.join.clone(),
+            credentials: args.credentials.clone(),
+            fleet: args.fleet_name.clone(),
+        },
+        name,
+        allow: args.allow.clone(),
+        orphan: args.orphan,
+        once: args.once,
+        version: env!("CARGO_PKG_VERSION"),
+    };
+    serve(&options, &interrupted, &mut report)?;
+    Ok(Exit::Success)
+}
+
+fn machine_name() -> anyhow::Result<String> {
+    let read = std::fs::read_to_string("/proc/sys/kernel/hostname")
+        .context("could not read the name of this machine")?;
+    let name: String = read.trim().split('.').next().unwrap_or_default().to_owned();
+    values::agent_name(&name).map_err(|error| {
+        UsageError(format!("this machine is called {name:?}: {error}; give a --name")).into()
+    })
+}
+
+fn report(report: &AgentReport<'_>) {
+    let text = match report {
+        AgentReport::Waiting { agent, broker } => {
+            format!("agent {agent} waits for runs at {broker}; Ctrl-C ends it")
+        }
+        AgentReport::Began { run, target } => format!("run {run}: loads {target}"),
+        AgentReport::Refused { run, why } => format!("run {run}: refused: {why}"),
+        AgentReport::Ended { run } => format!("run {run}: ended"),
+        AgentReport::Failed { run, why } => format!("run {run}: failed: {why}"),
+    };
+    remark(&format!("plimsoll: {text}"));
+}
+
+pub(crate) fn fleet(args: &FleetCommandArgs) -> anyhow::Result<Exit> {
+    match &args.command {
+        FleetCommand::Up(args) => up(args),
+        FleetCommand::Status(args) => show(args),
+        FleetCommand::Down(args) => down(args),
+    }
+}
+
+fn up(args: &UpArgs) -> anyhow::Result<Exit> {
+    let folder = std::path::absolute(&args.folder.dir).context("could not find the folder of the fleet")?;
+    let fleet = LocalFleet::up(&LocalOptions {
+        folder,
+        agents: args.local.into(),
+        nodes: args.nodes.into(),
+        allow: args.allow.iter().map(ToString::to_string).collect(),
+        program: std::env::current_exe().context("could not find this program")?,
+        fleet: FLEET.to_owned(),
+    })?;
+    result(&format!("{}\n", fleet.address))?;
+    remark(&format!(
+        "plimsoll: {} agents wait there; load with --fleet {}, end them with plimsoll fleet down",
+        fleet.agents.len(),
+        fleet.address
+    ));
+    Ok(Exit::Success)
+}
+
+fn show(args: &StatusArgs) -> anyhow::Result<Exit> {
+    let broker = match &args.address {
+        Some(address) => Broker {
+            address: address.clone(),
+            credentials: args.fleet_credentials.clone(),
+            fleet: args.fleet_name.clone(),
+        },
+        None => {
+            let local = LocalFleet::read(&args.folder.dir)?;
+            let none = || {
+                UsageError(format!(
+                    "{} holds no fleet; name a broker with --fleet nats://HOST:PORT, or start one with plimsoll fleet up --local 3",
+                    args.folder.dir.display()
+                ))
+            };
+            local.ok_or_else(none)?.broker()?
+        }
+    };
+    let found = status(&broker)?;
+    result(&status_text(&broker, &found))?;
+    Ok(Exit::Success)
+}
+
+fn status_text(broker: &Broker, found: &FleetStatus) -> String {
+    let mut text = format!("broker  {} (nats-server {})\n", broker.address, found.server);
+    for agent in &found.agents {
+        let doing = agent.run.as_ref().map_or_else(|| "free".to_owned(), |run| format!("in run {run}"));
+        text.push_str(&format!("agent   {}  {}  {doing}\n", agent.name, agent.version));
+    }
+    if found.agents.is_empty() {
+        text.push_str("no agents\n");
+    }
+    text
+}
+
+fn down(args: &FolderArgs) -> anyhow::Result<Exit> {
+    if LocalFleet::down(&args.dir)? {
+        return Ok(Exit::Success);
+    }
+    remark(&format!("plimsoll: {} holds no fleet", args.dir.display()));
+    Ok(Exit::Success)
+}

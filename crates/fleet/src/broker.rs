@@ -1,0 +1,173 @@
+//! The connection to the broker.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::time::Duration;
+
+use async_nats::jetstream::{self, stream};
+use async_nats::{Client, ConnectErrorKind, ConnectOptions, ServerAddr};
+
+use crate::error::FleetError;
+use crate::wire::Subjects;
+
+/// How long a connection may take.
+const CONNECT_WITHIN: Duration = Duration::from_secs(5);
+/// The longest wait between two tries to connect again.
+const RECONNECT_MAX: Duration = Duration::from_secs(1);
+/// The most that the stream of a run may hold.
+const STREAM_BYTES: i64 = 8 << 30;
+/// A second copy of a message is dropped within this time.
+const DUPLICATE_WINDOW: Duration = Duration::from_secs(120);
+/// How often a frame is kept in a cluster, so that the loss of a node stops nothing.
+const REPLICAS: usize = 3;
+/// The server is no cluster (its error code for more than one replica).
+const NOT_CLUSTERED: u64 = 10_074;
+
+/// The addresses of a broker, separated by commas.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BrokerAddress(String);
+
+impl FromStr for BrokerAddress {
+    type Err = FleetError;
+
+    fn from_str(text: &str) -> Result<Self, FleetError> {
+        let wrong = || FleetError::Address { text: text.to_owned() };
+        for part in text.split(',') {
+            let scheme = part.split_once("://").map(|(scheme, _)| scheme).ok_or_else(wrong)?;
+            let parsed: ServerAddr = part.parse().map_err(|_| wrong())?;
+            if !matches!(scheme, "nats" | "tls") || parsed.host().is_empty() {
+                return Err(wrong());
+            }
+        }
+        Ok(Self(text.to_owned()))
+    }
+}
+
+impl fmt::Display for BrokerAddress {
+    /// Without user and password.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, part) in self.0.split(',').enumerate() {
+            let (scheme, rest) = part.split_once("://").unwrap_or(("nats", part));
+            let host = rest.rsplit_once('@').map_or(rest, |(_, host)| host);
+            write!(f, "{}{scheme}://{host}", if number == 0 { "" } else { "," })?;
+        }
+        Ok(())
+    }
+}
+
+/// Where a fleet meets.
+#[derive(Debug, Clone)]
+pub struct Broker {
+    pub address: BrokerAddress,
+    /// A NATS credentials file: a JWT and its key.
+    pub credentials: Option<PathBuf>,
+    /// The name of the fleet: several may share a broker.
+    pub fleet: String,
+}
+
+impl Broker {
+    pub(crate) fn subjects(&self) -> Subjects {
+        Subjects::new(&self.fleet)
+    }
+
+    /// Connects; the connection is taken up again by itself whenever it breaks.
+    pub(crate) async fn connect(&self, name: &str) -> Result<Client, FleetError> {
+        let options = self.options().await?.name(name).connection_timeout(CONNECT_WITHIN);
+        let options = options.reconnect_delay_callback(|tries| {
+            let doubled =
+                Duration::from_millis(50) * 2_u32.saturating_pow(u32::try_from(tries).unwrap_or(31).min(10));
+            doubled.min(RECONNECT_MAX)
+        });
+        let servers: Vec<ServerAddr> =
+            self.address.0.split(',').filter_map(|part| part.parse().ok()).collect();
+        options.connect(servers).await.map_err(|error| self.not_connected(&error))
+    }
+
+    async fn options(&self) -> Result<ConnectOptions, FleetError> {
+        let Some(path) = &self.credentials else { return Ok(ConnectOptions::new()) };
+        let unreadable = |source| FleetError::Credentials { path: path.clone(), source };
+        let text = read(path).map_err(unreadable)?;
+        ConnectOptions::with_credentials(&text).map_err(unreadable)
+    }
+
+    fn not_connected(&self, error: &async_nats::ConnectError) -> FleetError {
+        let (address, why) = (self.address.to_string(), error.to_string());
+        match error.kind() {
+            ConnectErrorKind::Authentication | ConnectErrorKind::AuthorizationViolation => {
+                FleetError::Refused { address, why }
+            }
+            _ => FleetError::Unreachable { address, why },
+        }
+    }
+
+    /// Makes the stream of a run, on three nodes where there are so many.
+    pub(crate) async fn make_stream(
+        &self,
+        context: &jetstream::Context,
+        run: &str,
+    ) -> Result<stream::Stream, FleetError> {
+        let subjects = self.subjects();
+        let config = |num_replicas| stream::Config {
+            name: subjects.stream(run),
+            subjects: vec![subjects.frames(run, "*")],
+            storage: stream::StorageType::File,
+            // What the run file has is gone from the stream.
+            retention: stream::RetentionPolicy::WorkQueue,
+            discard: stream::DiscardPolicy::New,
+            max_bytes: STREAM_BYTES,
+            duplicate_window: DUPLICATE_WINDOW,
+            num_replicas,
+            ..stream::Config::default()
+        };
+        match context.create_stream(config(REPLICAS)).await {
+            Err(error) if is_not_clustered(&error) => {
+                context.create_stream(config(1)).await.map_err(|error| self.no_stream(&error))
+            }
+            made => made.map_err(|error| self.no_stream(&error)),
+        }
+    }
+
+    fn no_stream(&self, error: &jetstream::context::CreateStreamError) -> FleetError {
+        use jetstream::context::CreateStreamErrorKind as Kind;
+        let why = error.to_string();
+        match error.kind() {
+            Kind::JetStreamUnavailable | Kind::TimedOut => {
+                FleetError::NoJetStream { address: self.address.to_string(), why }
+            }
+            _ => FleetError::Stream { why },
+        }
+    }
+}
+
+fn read(path: &Path) -> std::io::Result<String> {
+    std::fs::read_to_string(path)
+}
+
+fn is_not_clustered(error: &jetstream::context::CreateStreamError) -> bool {
+    use jetstream::context::CreateStreamErrorKind as Kind;
+    matches!(error.kind(), Kind::JetStream(answer) if answer.error_code().0 == NOT_CLUSTERED)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_have_a_scheme_and_a_host() {
+        for good in ["nats://127.0.0.1:4222", "tls://a:1,nats://b:2"] {
+            assert_eq!(good.parse::<BrokerAddress>().unwrap().to_string(), good);
+        }
+        for bad in
+            ["", "4222", "localhost", "127.0.0.1:4222", "http://a:1", "nats://", "nats://a:1,", "nats://a:x"]
+        {
+            assert!(bad.parse::<BrokerAddress>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_password_is_not_shown() {
+        let address: BrokerAddress = "nats://me:secret@127.0.0.1:4222".parse().unwrap();
+        assert_eq!(address.to_string(), "nats://127.0.0.1:4222");
+    }
+}

@@ -1,0 +1,66 @@
+//! Why a fleet does not work.
+
+use std::io;
+use std::path::PathBuf;
+
+/// Why a fleet does not work.
+#[derive(Debug, thiserror::Error)]
+pub enum FleetError {
+    #[error("{text:?} is no address of a broker; write nats://HOST:PORT, several with commas")]
+    Address { text: String },
+    #[error("could not read the credentials in {}: {source}", path.display())]
+    Credentials { path: PathBuf, source: io::Error },
+    #[error(
+        "could not connect to the broker at {address}: {why}; start one, or check the address with plimsoll fleet status"
+    )]
+    Unreachable { address: String, why: String },
+    #[error(
+        "the broker at {address} refused the credentials: {why}; give others with --fleet-credentials FILE (agents: --credentials FILE)"
+    )]
+    Refused { address: String, why: String },
+    #[error(
+        "the broker at {address} has no JetStream ({why}); start nats-server with -js, or enable it for this account"
+    )]
+    NoJetStream { address: String, why: String },
+    #[error(
+        "the broker could not make the stream of the run: {why}; free space there, or raise the account's limit of JetStream"
+    )]
+    Stream { why: String },
+    #[error(
+        "the plan takes {bytes} bytes and the broker carries {most} in one message; raise max_payload of nats-server, or send fewer requests and a smaller CSV file"
+    )]
+    PlanTooLarge { bytes: usize, most: usize },
+    #[error(
+        "no agent answered at {address} within {within_sec} s; start some with: plimsoll agent --join {address} --allow HOST:PORT"
+    )]
+    NoAgents { address: String, within_sec: u64 },
+    #[error(
+        "{came} of {expected} agents answered within {within_sec} s ({names}); start the others, or ask for fewer with --agents {came}"
+    )]
+    TooFew { came: usize, expected: usize, within_sec: u64, names: String },
+    #[error("two agents call themselves {name}; start one of them with another --name")]
+    SameName { name: String },
+    #[error("agent {name} is plimsoll {theirs}, and this one {ours}; start the same on all")]
+    Version { name: String, theirs: String, ours: String },
+    #[error("agent {name} does not take part: {why}")]
+    NotTaken { name: String, why: String },
+    #[error("{why}")]
+    Local { why: String },
+    #[error("interrupted before the agents had come together")]
+    Interrupted,
+    #[error("{doing}: {source}")]
+    System { doing: &'static str, source: io::Error },
+    #[error("the thread that speaks with the broker has ended: {why}")]
+    Ended { why: String },
+}
+
+impl FleetError {
+    pub(crate) fn system(doing: &'static str) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::System { doing, source }
+    }
+
+    /// True if what was typed is wrong.
+    pub fn is_usage_error(&self) -> bool {
+        matches!(self, Self::Address { .. })
+    }
+}

@@ -1,0 +1,83 @@
+//! The batches of one agent as they arrive: in any order, some twice.
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+
+/// Puts batches in order.
+#[derive(Debug, Default)]
+pub(crate) struct Inbox {
+    /// Batches that came before one in front of them, by the number of their first message.
+    early: BTreeMap<u64, Early>,
+    /// How many messages have arrived without a gap.
+    received: u64,
+}
+
+#[derive(Debug)]
+struct Early {
+    end: u64,
+    content: Bytes,
+}
+
+impl Inbox {
+    /// Takes in a batch of the messages from `first` up to `end`; gives those that are next, in order. A batch that came before
+    /// is dropped.
+    pub(crate) fn add(&mut self, first: u64, end: u64, content: Bytes) -> Vec<Bytes> {
+        if first >= self.received && first < end {
+            self.early.entry(first).or_insert(Early { end, content });
+        }
+        let mut next = Vec::new();
+        while let Some(batch) = self.early.remove(&self.received) {
+            self.received = batch.end;
+            next.push(batch.content);
+        }
+        next
+    }
+
+    /// How many messages have arrived without a gap.
+    pub(crate) fn received(&self) -> u64 {
+        self.received
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_gap_holds_back_what_comes_after_it() {
+        let mut inbox = Inbox::default();
+        assert!(inbox.add(2, 3, Bytes::from_static(b"c")).is_empty());
+        assert_eq!(inbox.received(), 0);
+        assert_eq!(inbox.add(0, 2, Bytes::from_static(b"ab")), ["ab", "c"]);
+        assert_eq!(inbox.received(), 3);
+        assert!(inbox.add(0, 2, Bytes::from_static(b"ab")).is_empty(), "it came before");
+    }
+
+    proptest! {
+        /// Each batch comes out once and in order, in whatever order they arrive and however often.
+        #[test]
+        fn every_batch_comes_out_once_in_order(
+            sizes in prop::collection::vec(1_u64..5, 1..30),
+            order in prop::collection::vec(any::<prop::sample::Index>(), 0..60),
+        ) {
+            let mut batches = Vec::new();
+            let mut next = 0;
+            for size in sizes {
+                batches.push((next, next + size));
+                next += size;
+            }
+            let arrivals = order.iter().map(|index| *index.get(&batches)).chain(batches.iter().rev().copied());
+            let mut inbox = Inbox::default();
+            let mut out = Vec::new();
+            for (first, end) in arrivals {
+                out.extend(inbox.add(first, end, Bytes::from(first.to_string())));
+            }
+            let expected: Vec<Bytes> = batches.iter().map(|(first, _)| Bytes::from(first.to_string())).collect();
+            prop_assert_eq!(out, expected);
+            prop_assert_eq!(inbox.received(), next);
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! One load from many machines: a conductor and its agents, over NATS with JetStream.
+//!
+//! The conductor is an ordinary run whose peers are agents ([`Fleet`] is a rendezvous of
+//! [`plimsoll_conductor::peers`]); an agent ([`serve`]) is an ordinary peer. This crate is the carrier between them: it numbers
+//! what is sent, sends it again until the other side has it, translates instants between their clocks, and notices who is gone.
+
+mod agent;
+mod allow;
+mod broker;
+mod clock;
+mod commands;
+mod error;
+mod fleet;
+mod hub;
+mod inbox;
+mod local;
+mod outbox;
+mod session;
+mod status;
+mod wire;
+
+pub use agent::{AgentOptions, AgentReport, serve};
+pub use allow::{AllowedTarget, NoTarget};
+pub use broker::{Broker, BrokerAddress};
+pub use error::FleetError;
+pub use fleet::{Fleet, Gathering};
+pub use local::{FleetProcess, LocalFleet, LocalOptions};
+pub use status::{AgentStatus, FleetStatus, status};
+pub use wire::is_name;
+
+fn random() -> Result<u64, FleetError> {
+    getrandom::u64().map_err(|error| FleetError::system("could not draw a random number")(error.into()))
+}
+
+/// One thread for everything that concerns the broker, so that no thread of the load ever waits for it.
+fn runtime() -> Result<tokio::runtime::Runtime, FleetError> {
+    let built = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    built.map_err(FleetError::system("could not start the event loop of the broker"))
+}

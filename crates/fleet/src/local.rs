@@ -1,0 +1,300 @@
+//! A fleet on this machine: a real broker and agents as processes, to try it and to test with.
+
+use std::fs::{self, File};
+use std::io;
+use std::net::TcpListener;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use plimsoll_units::{Clock as _, RealClock, best_effort};
+use rustix::process::{Pid, Signal, kill_process};
+use serde::{Deserialize, Serialize};
+
+use crate::broker::Broker;
+use crate::error::FleetError;
+use crate::status::status;
+
+/// The program of the broker.
+const SERVER: &str = "nats-server";
+/// Everything must be up within this time.
+const UP_WITHIN: Duration = Duration::from_secs(30);
+/// Processes have so long to end after they were asked to.
+const DOWN_WITHIN: Duration = Duration::from_secs(10);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
+/// What is written about a fleet, in its folder.
+const RECORD: &str = "fleet.json";
+
+/// What a local fleet is made of.
+#[derive(Debug, Clone)]
+pub struct LocalOptions {
+    /// For its record, its logs and the broker's store.
+    pub folder: PathBuf,
+    pub agents: usize,
+    /// Nodes of the broker: 1, or 3 for one that survives the loss of a node.
+    pub nodes: usize,
+    /// What agents may load, as `plimsoll agent --allow` takes it.
+    pub allow: Vec<String>,
+    /// The program of agents.
+    pub program: PathBuf,
+    pub fleet: String,
+}
+
+/// A fleet that was started.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LocalFleet {
+    /// The broker's addresses, as `--fleet` takes them.
+    pub address: String,
+    pub fleet: String,
+    pub nodes: Vec<FleetProcess>,
+    pub agents: Vec<FleetProcess>,
+}
+
+/// One of its processes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FleetProcess {
+    pub name: String,
+    pub pid: i32,
+    /// When it was started, in ticks since the machine was: a number that is used again belongs to another process.
+    started: u64,
+}
+
+impl FleetProcess {
+    fn of(name: String, pid: u32) -> Result<Self, FleetError> {
+        let pid = pid.cast_signed();
+        let started = started(pid).ok_or(FleetError::Ended { why: format!("{name} ended at once") })?;
+        Ok(Self { name, pid, started })
+    }
+
+    /// True if the process is still there.
+    pub fn is_running(&self) -> bool {
+        started(self.pid) == Some(self.started)
+    }
+
+    fn signal(&self, signal: Signal) {
+        if let Some(pid) = Pid::from_raw(self.pid).filter(|_| self.is_running()) {
+            best_effort(kill_process(pid, signal), "it has just ended");
+        }
+    }
+}
+
+/// When a process was started, by its 22nd field in `/proc`; `None` if it is gone, or only waits to be collected.
+fn started(pid: i32) -> Option<u64> {
+    let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let (_, fields) = text.rsplit_once(')')?;
+    let mut fields = fields.split_whitespace();
+    let state = fields.next()?;
+    fields.nth(18)?.parse().ok().filter(|_| state != "Z")
+}
+
+impl LocalFleet {
+    /// Starts a broker and agents, and waits until they have found each other.
+    ///
+    /// # Errors
+    /// When the folder holds a fleet that runs, nats-server is not installed, or something does not start in time. What was
+    /// started is ended again then.
+    pub fn up(options: &LocalOptions) -> Result<Self, FleetError> {
+        if let Some(other) = Self::read(&options.folder)?.filter(Self::is_running) {
+            return Err(FleetError::Local {
+                why: format!("a fleet runs already at {}; end it with plimsoll fleet down", other.address),
+            });
+        }
+        let server = find_server()?;
+        fs::create_dir_all(&options.folder)
+            .map_err(FleetError::system("could not make the folder of the fleet"))?;
+        let ports = free_ports(options.nodes * 2)?;
+        let (clients, routes) = ports.split_at(options.nodes);
+        let addresses: Vec<String> = clients.iter().map(|port| format!("nats://127.0.0.1:{port}")).collect();
+        let mut fleet = Self {
+            address: addresses.join(","),
+            fleet: options.fleet.clone(),
+            nodes: Vec::new(),
+            agents: Vec::new(),
+        };
+        match fleet.start(options, &server, clients, routes) {
+            Ok(()) => Ok(fleet),
+            Err(error) => {
+                fleet.end();
+                best_effort(
+                    fs::remove_file(options.folder.join(RECORD)),
+                    "the next start finds none of it running",
+                );
+                Err(error)
+            }
+        }
+    }
+
+    fn start(
+        &mut self,
+        options: &LocalOptions,
+        server: &Path,
+        clients: &[u16],
+        routes: &[u16],
+    ) -> Result<(), FleetError> {
+        for (number, port) in (1..).zip(clients) {
+            let name = format!("node-{number}");
+            let config = options.folder.join(format!("{name}.conf"));
+            let text = node_config(&name, *port, (number - 1, routes), &options.folder);
+            fs::write(&config, text)
+                .map_err(FleetError::system("could not write the settings of the broker"))?;
+            let mut command = Command::new(server);
+            command.arg("--config").arg(config);
+            self.nodes.push(spawn(command, &options.folder, name)?);
+            self.write(&options.folder)?;
+        }
+        self.wait("the broker did not start", |found| found.is_ok())?;
+        for number in 1..=options.agents {
+            let name = format!("agent-{number}");
+            let mut command = Command::new(&options.program);
+            command.args(["agent", "--join", &self.address, "--name", &name, "--fleet-name", &options.fleet]);
+            command.args(options.allow.iter().flat_map(|target| ["--allow", target]));
+            self.agents.push(spawn(command, &options.folder, name)?);
+            self.write(&options.folder)?;
+        }
+        let agents = options.agents;
+        self.wait("some agents did not start", |found| {
+            found.as_ref().is_ok_and(|found| found.agents.len() >= agents)
+        })
+    }
+
+    /// Waits until the broker answers as it should.
+    fn wait(
+        &self,
+        otherwise: &str,
+        is_up: impl Fn(&Result<crate::status::FleetStatus, FleetError>) -> bool,
+    ) -> Result<(), FleetError> {
+        let deadline = RealClock.now() + UP_WITHIN;
+        loop {
+            let found = status(&self.broker()?);
+            if is_up(&found) {
+                return Ok(());
+            }
+            let ended = self.processes().find(|process| !process.is_running());
+            if ended.is_some() || RealClock.now() > deadline {
+                let detail = match (ended, found) {
+                    (Some(process), _) => format!("{} has ended", process.name),
+                    (None, Err(error)) => error.to_string(),
+                    (None, Ok(found)) => format!("{} of them answer", found.agents.len()),
+                };
+                return Err(FleetError::Local {
+                    why: format!("{otherwise} ({detail}); their logs are in the folder"),
+                });
+            }
+            thread::sleep(POLL_INTERVAL);
+        }
+    }
+
+    /// The fleet of a folder; `None` if it holds none.
+    ///
+    /// # Errors
+    /// When its record cannot be read.
+    pub fn read(folder: &Path) -> Result<Option<Self>, FleetError> {
+        match fs::read(folder.join(RECORD)) {
+            Ok(text) => serde_json::from_slice(&text)
+                .map(Some)
+                .map_err(|error| FleetError::system("could not read the record of the fleet")(error.into())),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(FleetError::system("could not read the record of the fleet")(error)),
+        }
+    }
+
+    fn write(&self, folder: &Path) -> Result<(), FleetError> {
+        let text = serde_json::to_vec_pretty(self).map_err(io::Error::from);
+        let written = text.and_then(|text| fs::write(folder.join(RECORD), text));
+        written.map_err(FleetError::system("could not write the record of the fleet"))
+    }
+
+    /// Where it meets.
+    ///
+    /// # Errors
+    /// When the address in its record is none.
+    pub fn broker(&self) -> Result<Broker, FleetError> {
+        Ok(Broker { address: self.address.parse()?, credentials: None, fleet: self.fleet.clone() })
+    }
+
+    fn processes(&self) -> impl Iterator<Item = &FleetProcess> {
+        self.agents.iter().chain(&self.nodes)
+    }
+
+    pub fn is_running(&self) -> bool {
+        self.processes().any(FleetProcess::is_running)
+    }
+
+    /// Ends all of its processes, the agents first.
+    pub fn end(&self) {
+        for group in [&self.agents, &self.nodes] {
+            group.iter().for_each(|process| process.signal(Signal::TERM));
+            let deadline = RealClock.now() + DOWN_WITHIN;
+            while group.iter().any(FleetProcess::is_running) && RealClock.now() < deadline {
+                thread::sleep(POLL_INTERVAL);
+            }
+            group.iter().for_each(|process| process.signal(Signal::KILL));
+        }
+    }
+
+    /// Ends the fleet of a folder, and removes what it wrote there. False if there is none.
+    ///
+    /// # Errors
+    /// When its record cannot be read, or its folder cannot be removed.
+    pub fn down(folder: &Path) -> Result<bool, FleetError> {
+        let Some(fleet) = Self::read(folder)? else { return Ok(false) };
+        fleet.end();
+        fs::remove_dir_all(folder).map_err(FleetError::system("could not remove the folder of the fleet"))?;
+        Ok(true)
+    }
+}
+
+/// A process that outlives this one, with its output in the folder.
+fn spawn(mut command: Command, folder: &Path, name: String) -> Result<FleetProcess, FleetError> {
+    let log = File::create(folder.join(format!("{name}.log")))
+        .map_err(FleetError::system("could not make a log"))?;
+    let same = log.try_clone().map_err(FleetError::system("could not make a log"))?;
+    command.stdin(Stdio::null()).stdout(log).stderr(same).process_group(0);
+    let child = command.spawn().map_err(FleetError::system("could not start a process of the fleet"))?;
+    let process = FleetProcess::of(name, child.id())?;
+    // Collected when it ends, so that it is not taken for one that runs.
+    let mut child = child;
+    let collect = thread::Builder::new().name("collect".to_owned()).spawn(move || child.wait());
+    collect.map_err(FleetError::system("could not start a thread"))?;
+    Ok(process)
+}
+
+/// The settings of one node: `number` counts from 0 among the ports of all routes.
+fn node_config(name: &str, port: u16, (number, routes): (usize, &[u16]), folder: &Path) -> String {
+    let store = folder.join(name);
+    let others: Vec<String> = routes.iter().map(|port| format!("nats-route://127.0.0.1:{port}")).collect();
+    let cluster = match (routes.len(), routes.get(number)) {
+        (2.., Some(own)) => format!(
+            "cluster {{\n  name: plimsoll\n  listen: \"127.0.0.1:{own}\"\n  routes: [{}]\n}}\n",
+            others.join(", ")
+        ),
+        _ => String::new(),
+    };
+    // Without sync_interval a node acknowledges what it has not written to its disk.
+    format!(
+        "server_name: {name}\nlisten: \"127.0.0.1:{port}\"\njetstream {{\n  store_dir: {store:?}\n  sync_interval: always\n}}\n{cluster}"
+    )
+}
+
+/// Ports that nothing listens on now.
+fn free_ports(count: usize) -> Result<Vec<u16>, FleetError> {
+    // All are held until the last is found, so that no two are the same.
+    let listeners: io::Result<Vec<TcpListener>> =
+        (0..count).map(|_| TcpListener::bind("127.0.0.1:0")).collect();
+    let ports = listeners.and_then(|all| all.iter().map(|one| Ok(one.local_addr()?.port())).collect());
+    ports.map_err(FleetError::system("could not find free ports"))
+}
+
+fn find_server() -> Result<PathBuf, FleetError> {
+    let go = std::env::var_os("HOME").map(|home| Path::new(&home).join("go/bin"));
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    let found =
+        std::env::split_paths(&paths).chain(go).map(|folder| folder.join(SERVER)).find(|file| file.is_file());
+    found.ok_or_else(|| FleetError::Local {
+        why: format!(
+            "{SERVER} is not on the PATH; install it: go install github.com/nats-io/nats-server/v2@v2.14.9"
+        ),
+    })
+}

@@ -1,0 +1,193 @@
+//! The messages of an agent on their way to the run file.
+//!
+//! Every message has a number, without gaps, and is kept here until the conductor has it in its file: the broker may lose what it
+//! has acknowledged, and the conductor may die before it has written what it got.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use bytes::Bytes;
+use plimsoll_units::Instant;
+
+/// The most batches that wait for the broker's acknowledgement.
+const IN_FLIGHT_MAX: usize = 64;
+/// A batch that the broker has, and the conductor says for so long that it has not got, is sent again.
+const RESEND_AFTER: Duration = Duration::from_secs(5);
+/// The first wait after the broker refused a batch; it doubles up to `RETRY_MAX`.
+const RETRY_MIN: Duration = Duration::from_millis(250);
+const RETRY_MAX: Duration = Duration::from_secs(2);
+
+/// Where a batch is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// Here; it may be sent from this instant on.
+    Here { from: Instant },
+    /// Handed to the broker, which has not answered.
+    Sent,
+    /// With the broker since this instant.
+    Stored { since: Instant },
+}
+
+/// Consecutive messages that are sent together.
+#[derive(Debug, Clone)]
+struct Batch {
+    /// The numbers of its first message and of the one after its last.
+    first: u64,
+    end: u64,
+    content: Bytes,
+    place: Place,
+    /// How often it was handed to the broker.
+    tries: u32,
+}
+
+/// A batch to be handed to the broker.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Parcel {
+    pub(crate) first: u64,
+    pub(crate) end: u64,
+    pub(crate) content: Bytes,
+    /// From 0. The broker drops a second copy of the same try, not one of another.
+    pub(crate) resent: u32,
+}
+
+/// The batches of one agent in one run.
+#[derive(Debug, Default)]
+pub(crate) struct Outbox {
+    batches: VecDeque<Batch>,
+    /// The number of the next message.
+    next: u64,
+    /// What the conductor has got without a gap.
+    received: u64,
+    /// The wait after the next refusal.
+    wait: Option<Duration>,
+}
+
+impl Outbox {
+    /// Takes in so many messages, packed together.
+    pub(crate) fn add(&mut self, messages: u64, content: Bytes, now: Instant) {
+        let (first, end) = (self.next, self.next + messages);
+        self.batches.push_back(Batch { first, end, content, place: Place::Here { from: now }, tries: 0 });
+        self.next = end;
+    }
+
+    /// The batches to be sent now. More are given once some of them are acknowledged.
+    pub(crate) fn due(&mut self, now: Instant) -> Vec<Parcel> {
+        let under_way = self.batches.iter().filter(|batch| batch.place == Place::Sent).count();
+        let is_due = |batch: &&mut Batch| matches!(batch.place, Place::Here { from } if from <= now);
+        let due = self.batches.iter_mut().filter(is_due).take(IN_FLIGHT_MAX.saturating_sub(under_way));
+        due.map(|batch| {
+            batch.place = Place::Sent;
+            let resent = batch.tries;
+            Parcel { first: batch.first, end: batch.end, content: batch.content.clone(), resent }
+        })
+        .collect()
+    }
+
+    /// The broker has stored the batch that begins with this message.
+    pub(crate) fn stored(&mut self, first: u64, now: Instant) {
+        self.wait = None;
+        self.set(first, Place::Stored { since: now });
+    }
+
+    /// The broker refused it, or did not answer. Whether it has it is not known: the same copy is sent again, later.
+    pub(crate) fn refused(&mut self, first: u64, now: Instant) {
+        let wait = self.wait.unwrap_or(RETRY_MIN);
+        self.wait = Some((wait * 2).min(RETRY_MAX));
+        self.set(first, Place::Here { from: now + wait });
+    }
+
+    fn set(&mut self, first: u64, place: Place) {
+        let sent = self.batches.iter_mut().find(|batch| batch.first == first && batch.place == Place::Sent);
+        sent.into_iter().for_each(|batch| batch.place = place);
+    }
+
+    /// The conductor has got so many messages without a gap, and so many of them are in its file.
+    pub(crate) fn confirm(&mut self, received: u64, kept: u64, now: Instant) {
+        self.received = self.received.max(received);
+        while self.batches.front().is_some_and(|batch| batch.end <= kept) {
+            self.batches.pop_front();
+        }
+        // Some of these should have arrived long ago: the broker lost them.
+        for batch in self.batches.iter_mut().filter(|batch| batch.end > received) {
+            if let Place::Stored { since } = batch.place
+                && now.since(since) >= RESEND_AFTER
+            {
+                batch.place = Place::Here { from: now };
+                batch.tries += 1;
+            }
+        }
+    }
+
+    /// True if the conductor has got everything.
+    pub(crate) fn is_delivered(&self) -> bool {
+        self.received >= self.next
+    }
+
+    /// Messages that are not known to be in the run file.
+    pub(crate) fn unkept(&self) -> u64 {
+        self.batches.iter().map(|batch| batch.end - batch.first).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const START: Instant = Instant::from_nanos(1_000_000_000_000);
+
+    fn outbox(batches: u64) -> Outbox {
+        let mut outbox = Outbox::default();
+        (0..batches).for_each(|_| outbox.add(2, Bytes::from_static(b"two"), START));
+        outbox
+    }
+
+    fn firsts(parcels: &[Parcel]) -> Vec<u64> {
+        parcels.iter().map(|parcel| parcel.first).collect()
+    }
+
+    #[test]
+    fn batches_are_numbered_without_gaps_and_kept_until_they_are_in_the_file() {
+        let mut outbox = outbox(3);
+        assert_eq!(firsts(&outbox.due(START)), [0, 2, 4]);
+        assert!(outbox.due(START).is_empty(), "all are under way");
+        [0, 2, 4].into_iter().for_each(|first| outbox.stored(first, START));
+        assert_eq!(outbox.unkept(), 6);
+        outbox.confirm(6, 5, START);
+        assert!(outbox.is_delivered());
+        assert_eq!(outbox.unkept(), 2, "the last batch is not whole in the file");
+        outbox.confirm(6, 6, START);
+        assert_eq!(outbox.unkept(), 0);
+    }
+
+    #[test]
+    fn a_refused_batch_waits_longer_each_time_and_is_the_same_copy() {
+        let mut outbox = outbox(1);
+        let mut now = START;
+        for wait in [250, 500, 1_000, 2_000, 2_000] {
+            assert_eq!(outbox.due(now).iter().map(|parcel| parcel.resent).collect::<Vec<_>>(), [0]);
+            outbox.refused(0, now);
+            assert!(outbox.due(now + Duration::from_millis(wait - 1)).is_empty());
+            now = now + Duration::from_millis(wait);
+        }
+    }
+
+    #[test]
+    fn what_the_broker_lost_is_sent_again_as_another_copy() {
+        let mut outbox = outbox(2);
+        outbox.due(START);
+        [0, 2].into_iter().for_each(|first| outbox.stored(first, START));
+        outbox.confirm(2, 0, START + RESEND_AFTER - Duration::from_nanos(1));
+        assert!(outbox.due(START + RESEND_AFTER).is_empty());
+        outbox.confirm(2, 0, START + RESEND_AFTER);
+        let again = outbox.due(START + RESEND_AFTER);
+        assert_eq!((firsts(&again), again[0].resent), (vec![2], 1), "the first arrived");
+    }
+
+    #[test]
+    fn no_more_than_so_many_are_under_way() {
+        let mut outbox = outbox(100);
+        assert_eq!(outbox.due(START).len(), IN_FLIGHT_MAX);
+        outbox.stored(0, START);
+        assert_eq!(firsts(&outbox.due(START)), [2 * IN_FLIGHT_MAX as u64]);
+    }
+}

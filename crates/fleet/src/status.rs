@@ -1,0 +1,57 @@
+//! Who is there.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use async_nats::jetstream;
+use futures_util::StreamExt as _;
+use tokio::time::Instant;
+
+use crate::broker::Broker;
+use crate::error::FleetError;
+use crate::wire::{Alive, unpack};
+
+/// Every agent says within this time that it lives.
+const LISTEN: Duration = Duration::from_millis(1_200);
+
+/// The broker and the agents of a fleet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FleetStatus {
+    /// The version of the server that answered.
+    pub server: String,
+    /// By name.
+    pub agents: Vec<AgentStatus>,
+}
+
+/// An agent that was heard.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AgentStatus {
+    pub name: String,
+    pub version: String,
+    /// The run it takes part in.
+    pub run: Option<String>,
+}
+
+/// Listens for a second which agents of a fleet are there.
+///
+/// # Errors
+/// When the broker cannot be used.
+pub fn status(broker: &Broker) -> Result<FleetStatus, FleetError> {
+    crate::runtime()?.block_on(async {
+        let client = broker.connect("plimsoll fleet status").await?;
+        let account = jetstream::new(client.clone()).query_account().await;
+        account.map_err(|error| FleetError::NoJetStream {
+            address: broker.address.to_string(),
+            why: error.to_string(),
+        })?;
+        let subscribed = client.subscribe(broker.subjects().alive("*")).await;
+        let mut signs = subscribed.map_err(|error| FleetError::Ended { why: error.to_string() })?;
+        let mut agents = BTreeMap::new();
+        let until = Instant::now() + LISTEN;
+        while let Ok(Some(message)) = tokio::time::timeout_at(until, signs.next()).await {
+            let Ok(Alive { agent, version, run, .. }) = unpack(&message.payload) else { continue };
+            agents.insert(agent.clone(), AgentStatus { name: agent, version, run });
+        }
+        Ok(FleetStatus { server: client.server_info().version, agents: agents.into_values().collect() })
+    })
+}

@@ -1,0 +1,166 @@
+//! What conductor and agents send each other, and the subjects on which they do.
+//!
+//! Commands and signs of life go over plain NATS: each carries the whole state of its direction and is repeated, so that one that
+//! is lost costs half a second. Messages of agents go over JetStream in numbered batches.
+
+use std::io::{self, Read as _, Write as _};
+
+use flate2::Compression;
+use flate2::read::DeflateDecoder;
+use flate2::write::DeflateEncoder;
+use plimsoll_conductor::peers::{Command, Message};
+use plimsoll_units::Instant;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+/// The largest content of one message after it is unpacked. A fleet has no larger; more is damage or an attack.
+const MAX_UNPACKED_BYTES: u64 = 1 << 28;
+
+/// Of an agent to whoever conducts, each half second and after each command.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Alive {
+    pub(crate) agent: String,
+    /// Drawn by each process: a name that comes back with another one was started again.
+    pub(crate) incarnation: u64,
+    pub(crate) version: String,
+    /// The run it takes part in.
+    pub(crate) run: Option<String>,
+    /// How many commands of that run it has got without a gap.
+    pub(crate) commands: u64,
+    /// Why it refused the last invitation.
+    pub(crate) refusal: Option<Refusal>,
+}
+
+/// Why an agent does not take part in a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Refusal {
+    pub(crate) run: String,
+    pub(crate) why: String,
+}
+
+/// Of the conductor to one agent.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ToAgent {
+    /// Take part in a run. Repeated until the agent says that it does.
+    Join(Invitation),
+    State(State),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Invitation {
+    pub(crate) run: String,
+    /// Of the agent that is meant.
+    pub(crate) incarnation: u64,
+    pub(crate) version: String,
+    /// The frozen plan as JSON.
+    pub(crate) plan: String,
+    /// The plan's CSV file, in base64.
+    pub(crate) csv: Option<String>,
+}
+
+/// Everything that the conductor has to say to an agent of its run, each half second and with each command.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct State {
+    pub(crate) run: String,
+    pub(crate) incarnation: u64,
+    /// The number of the first of `commands`.
+    pub(crate) first: u64,
+    /// Commands that the agent has not confirmed.
+    pub(crate) commands: Vec<Command>,
+    /// How many messages of the agent have arrived without a gap.
+    pub(crate) received: u64,
+    /// How many of them are safe in the run file.
+    pub(crate) kept: u64,
+    /// The run has ended.
+    pub(crate) over: bool,
+}
+
+/// Asks for the conductor's clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ClockAnswer {
+    pub(crate) received: Instant,
+    pub(crate) answered: Instant,
+}
+
+/// The subjects of one fleet: several may share a broker.
+#[derive(Debug, Clone)]
+pub(crate) struct Subjects {
+    fleet: String,
+}
+
+impl Subjects {
+    pub(crate) fn new(fleet: &str) -> Self {
+        Self { fleet: fleet.to_owned() }
+    }
+
+    pub(crate) fn alive(&self, agent: &str) -> String {
+        format!("plimsoll.{}.alive.{agent}", self.fleet)
+    }
+
+    pub(crate) fn to(&self, agent: &str) -> String {
+        format!("plimsoll.{}.to.{agent}", self.fleet)
+    }
+
+    pub(crate) fn clock(&self, run: &str) -> String {
+        format!("plimsoll.{}.clock.{run}", self.fleet)
+    }
+
+    pub(crate) fn frames(&self, run: &str, agent: &str) -> String {
+        format!("plimsoll.{}.frames.{run}.{agent}", self.fleet)
+    }
+
+    /// The name of the stream that holds the frames of a run.
+    pub(crate) fn stream(&self, run: &str) -> String {
+        format!("plimsoll-{}-{run}", self.fleet)
+    }
+}
+
+/// Whether a text can be a part of a subject: letters, digits, `-` and `_`, at most 64 of them.
+pub fn is_name(text: &str) -> bool {
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    (1..=64).contains(&text.len()) && text.bytes().all(fits)
+}
+
+/// A value as deflated JSON.
+pub(crate) fn pack(value: &impl Serialize) -> io::Result<Vec<u8>> {
+    let mut encoder = DeflateEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(&serde_json::to_vec(value)?)?;
+    encoder.finish()
+}
+
+/// The value that was packed.
+pub(crate) fn unpack<T: DeserializeOwned>(bytes: &[u8]) -> io::Result<T> {
+    let mut json = Vec::new();
+    DeflateDecoder::new(bytes).take(MAX_UNPACKED_BYTES).read_to_end(&mut json)?;
+    Ok(serde_json::from_slice(&json)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_packed_is_unpacked() {
+        let alive = Alive {
+            agent: "a-1".to_owned(),
+            incarnation: u64::MAX,
+            version: "1".to_owned(),
+            run: None,
+            commands: 3,
+            refusal: Some(Refusal { run: "r".to_owned(), why: "it is \"closed\"".to_owned() }),
+        };
+        assert_eq!(unpack::<Alive>(&pack(&alive).unwrap()).unwrap(), alive);
+        assert!(unpack::<Alive>(b"neither deflated nor JSON").is_err());
+    }
+
+    #[test]
+    fn names_are_parts_of_subjects() {
+        for good in ["a", "agent-7", "A_b"] {
+            assert!(is_name(good), "{good}");
+        }
+        for bad in ["", "a.b", "a b", "*", ">", "ä", &"x".repeat(65)] {
+            assert!(!is_name(bad), "{bad}");
+        }
+    }
+}
