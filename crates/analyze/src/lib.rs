@@ -43,6 +43,7 @@ mod proof;
 mod recent_use;
 mod remedy;
 pub mod search;
+mod start;
 mod status;
 mod table;
 mod timeline;
@@ -80,6 +81,7 @@ pub use prediction::{UntriedVerdict, plan_proof};
 pub use production::*;
 pub use recent_use::RecentUse;
 pub use remedy::failure_advice;
+pub use start::{FleetStart, fleet_starts};
 pub use status::RunStatus;
 pub use table::{
     BreakEven, Ceiling, ColumnDoubt, Conclusion, GuessedColumn, HeldLines, LadderOf, LadderPoint,

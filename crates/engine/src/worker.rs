@@ -155,8 +155,8 @@ impl<D: Driver, C: Clock> Worker<D, C> {
     /// Makes the load to its end.
     pub(crate) fn run(mut self) {
         plimsoll_sys::disable_timer_slack();
-        self.now = self.clock.now();
-        self.shared.ledger.recorder.begin(self.began.max(self.now));
+        self.await_begin();
+        self.shared.ledger.recorder.begin(self.now);
         self.connect_due();
         while !self.is_finished() {
             self.turn();
@@ -168,6 +168,19 @@ impl<D: Driver, C: Clock> Worker<D, C> {
             self.control.report_fault(fault);
         }
         ledger.recorder.finish(self.now, phase, gauges);
+    }
+
+    /// Waits for the instant at which all workers begin. How late this one is shows in when its first frame began.
+    fn await_begin(&mut self) {
+        self.now = self.clock.now();
+        while self.now < self.began && !self.is_finished() {
+            let longest = self.began.since(self.now).min(MAX_WAIT);
+            // A driver that cannot wait says so again in the first turn, which ends the load.
+            if self.driver.wait(longest, &self.clock).is_err() {
+                return;
+            }
+            self.now = self.clock.now();
+        }
     }
 
     fn turn(&mut self) {

@@ -8,7 +8,7 @@ use std::io::{self, Read as _, Write as _};
 use flate2::Compression;
 use flate2::read::DeflateDecoder;
 use flate2::write::DeflateEncoder;
-use plimsoll_conductor::peers::{Command, Message};
+use plimsoll_conductor::peers::Command;
 use plimsoll_units::Instant;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};

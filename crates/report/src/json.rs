@@ -13,6 +13,7 @@ mod document;
 mod flame;
 mod fleet;
 mod generator;
+mod generators;
 mod history;
 mod hosts;
 mod lab_run;
@@ -44,6 +45,7 @@ use document::{document, each};
 pub use flame::FlameDocument;
 pub use fleet::*;
 pub use generator::*;
+use generators::FleetStepDocument;
 pub use history::*;
 pub use hosts::*;
 pub use lab_run::*;
@@ -95,6 +97,9 @@ document! {
         hosts: Vec<HostDocument> = hosts::hosts(run, findings),
         /// The processes that requests pass, the target first, as far as sockets led to them.
         tiers: Vec<TierDocument> = hosts::tiers(findings),
+        /// The generators of each step, if they were on several machines; otherwise empty.
+        fleet: Vec<FleetStepDocument> =
+            each(&plimsoll_analyze::fleet_starts(run), |start| FleetStepDocument::new(run, start)),
         /// The slowest and the unsuccessful requests with a trace id, by step; empty if no request had one.
         traces: Vec<StepTracesDocument> = each(&plimsoll_analyze::traces(run), StepTracesDocument::new),
         /// What happened during the run.

@@ -14,6 +14,7 @@ mod explanation;
 mod failures;
 mod fleet;
 mod generator;
+mod generators;
 mod hosts;
 mod level;
 mod machines;
@@ -105,6 +106,7 @@ fn rest(run: &Run, findings: &Findings) -> String {
         steps::usl(findings),
         profile::block(run, findings),
         hosts::block(run, findings),
+        generators::block(run, findings),
         generator::block(run, findings),
         verdict::evidence(findings),
         failures::block(findings),

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use plimsoll_plan::{Level, Plan, RateProfile, Stage};
 use plimsoll_record::{
-    CorruptHistogram, EncodedHistogram, Frame, FrameHead, Histogram, Phase, RateStage, Run, Step, StepEnd,
+    CorruptHistogram, EncodedHistogram, Frame, FrameHead, GeneratorShare, Histogram, Phase, RateStage, Run,
+    Step, StepEnd,
 };
 use plimsoll_stats::wilson;
 
@@ -55,7 +56,12 @@ fn window<'a>(step: &Step, varies: bool, frames: &[&'a Frame]) -> Window<'a> {
         Some(rate) => settle_open(&points, rate),
     };
     let first = if settled.cut == 0 { 0 } else { points.get(settled.cut).map_or(0, |point| point.interval) };
-    let ended = |frame: &&Frame| frame.head.phase == Phase::Drain || frame.head.interval >= first;
+    // After a generator was lost less was offered, and nothing tells which of what ended then was due before.
+    let whole = generator_lost_after(step, frames).is_none();
+    let ended = |frame: &&Frame| match frame.head.phase {
+        Phase::Drain => whole,
+        Phase::Measure => frame.head.interval >= first && (whole || frame.head.interval <= last),
+    };
     let (measured, after): (Vec<_>, Vec<_>) = frames.iter().copied().filter(ended).partition(under_load);
     match measured_to_the_last_answer(step.end, completed(&measured), completed(frames)) {
         true => Window { settled, measured: frames.to_vec(), after: Vec::new(), to_the_last: true },
@@ -74,8 +80,24 @@ pub fn measured_to_the_last_answer(end: StepEnd, answered_under_load: u64, answe
 }
 
 /// The last interval that is measured. A target that was lost is measured until its last answer: the time in
-/// which no target was there to answer says nothing of its throughput.
+/// which no target was there to answer says nothing of its throughput. Of a step that lost a generator it is the last
+/// interval in which all made their shares.
 fn last_interval(step: &Step, frames: &[&Frame]) -> u32 {
+    let of_target = last_answered(step, frames);
+    generator_lost_after(step, frames).map_or(of_target, |last| last.min(of_target))
+}
+
+/// The last interval that all generators of a step handed over, if one of them was lost.
+fn generator_lost_after(step: &Step, frames: &[&Frame]) -> Option<u32> {
+    let lost = step.generators.iter().filter(|share| share.lost_ns.is_some());
+    let last = |share: &GeneratorShare| {
+        let own = frames.iter().map(|frame| &frame.head).filter(|head| share.has(head.worker));
+        own.map(|head| head.interval).max().unwrap_or(0)
+    };
+    lost.map(last).min()
+}
+
+fn last_answered(step: &Step, frames: &[&Frame]) -> u32 {
     let answered = frames.iter().map(|frame| &frame.head);
     let answered = answered.filter(|head| head.phase == Phase::Measure && head.counts.completed > 0);
     let last = answered.map(|head| head.interval).max();

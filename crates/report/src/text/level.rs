@@ -9,7 +9,7 @@ use plimsoll_units::{bytes_text, count_text, duration_text, escape_control, grou
 
 use super::paragraph::{blocks, fact, notes, wrapped};
 use super::table::{Column, table};
-use super::{claim, failures, generator, hosts, origin, profile, slo, steps, traces, verdict};
+use super::{claim, failures, generator, generators, hosts, origin, profile, slo, steps, traces, verdict};
 use crate::amount::{
     NOT_KNOWN_NOTE, any_unknown, at_least, bound, connections, counted, if_known, list, load_of, percentile,
     seconds, span, throughput,
@@ -35,6 +35,7 @@ pub(super) fn single(run: &Run, findings: &Findings) -> String {
         verdict::limit(run, findings) + &slo::block(findings),
         profile::block(run, findings),
         hosts::block(run, findings),
+        generators::block(run, findings),
         generator::block(run, findings),
         verdict::evidence(findings),
         failures::block(findings),

@@ -1,0 +1,69 @@
+//! How close together the generators of a fleet began a step.
+
+use plimsoll_record::{Run, Step};
+
+/// When the generators of one step began, compared.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FleetStart {
+    /// The index of the step.
+    pub step: u32,
+    /// From the first generator to the last by their frames, whose times assume clocks without error, in nanoseconds.
+    pub apart_ns: u64,
+    /// No more than this whatever the clocks' errors within their bounds, in nanoseconds; `None` if a bound is not known.
+    pub apart_max_ns: Option<u64>,
+    /// The generators that took part.
+    pub generators: usize,
+    /// Those that were lost during the step: the name, and the share of the workers that it had.
+    pub lost: Vec<(String, f64)>,
+}
+
+/// The begin of each step that several generators with clocks of their own made.
+pub fn fleet_starts(run: &Run) -> Vec<FleetStart> {
+    run.steps.iter().filter_map(|step| FleetStart::of(run, step)).collect()
+}
+
+impl FleetStart {
+    fn of(run: &Run, step: &Step) -> Option<Self> {
+        let began = |share: &plimsoll_record::GeneratorShare| {
+            let own =
+                run.frames_of(step.index).map(|frame| &frame.head).filter(|head| share.has(head.worker));
+            own.map(|head| head.began_ns).min()
+        };
+        // A worker begins late, never early, so that the last of a generator's workers counts for its end; all of them
+        // share a clock, and its first one shows that.
+        let begun: Vec<(u64, Option<u64>)> =
+            step.generators.iter().filter_map(|share| Some((began(share)?, share.clock_error_ns))).collect();
+        let (first, last) = (begun.iter().map(|(at, _)| *at).min()?, begun.iter().map(|(at, _)| *at).max()?);
+        let workers: u32 = step.generators.iter().map(|share| share.workers).sum();
+        let lost = step.generators.iter().filter(|share| share.lost_ns.is_some());
+        Some(Self {
+            step: step.index,
+            apart_ns: last - first,
+            apart_max_ns: farthest(&begun),
+            generators: step.generators.len(),
+            lost: lost
+                .map(|share| (share.name.clone(), f64::from(share.workers) / f64::from(workers.max(1))))
+                .collect(),
+        })
+    }
+}
+
+/// The most that two of these instants can be apart, each with its error.
+fn farthest(begun: &[(u64, Option<u64>)]) -> Option<u64> {
+    let all: Option<Vec<(u64, u64)>> = begun.iter().map(|(at, error)| Some((*at, (*error)?))).collect();
+    let all = all?;
+    let last = all.iter().map(|(at, error)| at.saturating_add(*error)).max()?;
+    let first = all.iter().map(|(at, error)| at.saturating_sub(*error)).min()?;
+    Some(last - first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_errors_of_both_clocks_are_between_two_generators() {
+        assert_eq!(farthest(&[(1_000, Some(10)), (1_300, Some(20)), (1_100, Some(50))]), Some(330));
+        assert_eq!(farthest(&[(1_000, Some(10)), (1_300, None)]), None);
+    }
+}

@@ -1,0 +1,78 @@
+//! The generators of a fleet: how close together they began, which of them was lost, which of them was not healthy.
+
+use plimsoll_analyze::{Findings, FleetStart, GeneratorReason, fleet_starts};
+use plimsoll_record::{GeneratorShare, Run};
+use plimsoll_units::{duration_text, share_text};
+
+use super::paragraph::{point, wrapped};
+use crate::amount::counted;
+
+/// Generators that may have begun further apart than this did not make one load.
+const APART_MAX_NS: u64 = 10_000_000;
+
+/// A paragraph; empty for a run of one generator.
+pub(super) fn block(run: &Run, findings: &Findings) -> String {
+    let starts = fleet_starts(run);
+    let Some(worst) = starts.iter().max_by_key(|start| start.apart_max_ns.unwrap_or(u64::MAX)) else {
+        return String::new();
+    };
+    let lost = starts.iter().flat_map(|start| start.lost.iter().map(|lost| lost_text(run, start, lost)));
+    let ill = unhealthy(run, findings);
+    let points: String = lost.chain(ill).map(|text| point(&text)).collect();
+    wrapped("", "  ", &start_text(worst)) + &points
+}
+
+/// How close together the generators began, in the step in which that is known least.
+fn start_text(start: &FleetStart) -> String {
+    let generators = counted(start.generators as u64, "generator");
+    let apart = duration_text(start.apart_ns as f64);
+    match start.apart_max_ns {
+        Some(most) if most <= APART_MAX_NS => {
+            format!("Fleet: {generators}; they began within {apart}, at most {}", duration_text(most as f64))
+        }
+        Some(most) => format!(
+            "Fleet: {generators}; they began within {apart} by clocks whose errors allow {}: more than {} is not one start",
+            duration_text(most as f64),
+            duration_text(APART_MAX_NS as f64)
+        ),
+        None => format!(
+            "Fleet: {generators}; they began within {apart}; the errors of their clocks are not known"
+        ),
+    }
+}
+
+fn lost_text(run: &Run, start: &FleetStart, (name, share): &(String, f64)) -> String {
+    let lost = |share: &GeneratorShare| (share.name == *name).then_some(share.lost_ns).flatten();
+    let step = run.steps.iter().find(|step| step.index == start.step);
+    let at = step.and_then(|step| {
+        let lost_ns = step.generators.iter().find_map(lost)?;
+        Some(duration_text(lost_ns.saturating_sub(step.began_ns) as f64))
+    });
+    let part = share_text(*share);
+    let when = at.unwrap_or_default();
+    format!(
+        "{name} with {part} of the load was lost {when} into step {}; its figures are of the time before",
+        start.step
+    )
+}
+
+/// The generators that held the load back, each once.
+fn unhealthy(run: &Run, findings: &Findings) -> Vec<String> {
+    let workers = findings.generator.reasons.iter().filter_map(worker);
+    let mut names: Vec<String> = Vec::new();
+    for worker in workers {
+        let shares = run.steps.iter().rev().flat_map(|step| &step.generators);
+        names.extend(shares.filter(|share| share.has(worker)).map(|share| share.name.clone()).next());
+    }
+    names.dedup();
+    names.into_iter().map(|name| format!("{name} was not healthy: see the load generator")).collect()
+}
+
+fn worker(reason: &GeneratorReason) -> Option<u32> {
+    match reason {
+        GeneratorReason::WorkerBusy { worker, .. }
+        | GeneratorReason::WorkerStarved { worker, .. }
+        | GeneratorReason::WorkerStalled { worker, .. } => Some(*worker),
+        _ => None,
+    }
+}
