@@ -163,6 +163,11 @@ impl Load {
         self.stop.take()
     }
 
+    /// What went wrong with peers since the last call, and which of them began late.
+    pub(crate) fn troubles_of_peers(&mut self) -> Vec<String> {
+        self.late.drain(..).chain(self.faults.drain(..)).collect()
+    }
+
     /// What went wrong since the last call, and which peers began late.
     pub(crate) fn troubles(&mut self) -> Vec<String> {
         let late: Vec<String> = self.late.drain(..).collect();

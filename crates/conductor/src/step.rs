@@ -374,6 +374,9 @@ impl Policy for MeasuredStep<'_, '_> {
 
     fn turn(&mut self, load: &mut Load, now: Instant) -> Result<(), EngineError> {
         self.check_end(load, now);
+        for trouble in load.troubles_of_peers() {
+            self.session.recorder.event(EventKind::StepFailed, trouble);
+        }
         self.session.hosts.take_in(&mut self.session.recorder);
         if self.session.interrupted() {
             self.interrupt(load, now);

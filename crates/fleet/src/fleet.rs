@@ -146,7 +146,7 @@ impl Rendezvous for Fleet {
 
     fn arrived(&mut self) -> io::Result<Option<Channel<Command, Message>>> {
         Ok(self.waiting.pop_front().map(|Joined { index, name, arrivals }| Channel {
-            name: Some(format!("agent {name}")),
+            name: Some(name),
             sender: Box::new(AgentCommands { agent: index, orders: self.orders.clone() }),
             receiver: Box::new(AgentMessages { arrivals, next: VecDeque::new() }),
         }))

@@ -20,8 +20,8 @@ use crate::wire::{Alive, ClockAnswer, Invitation, State, Subjects, ToAgent, pack
 
 /// How often each agent gets the state of its run.
 pub(crate) const REPEAT: Duration = Duration::from_millis(500);
-/// An agent of which nothing is heard for so long is lost.
-const SILENT_MAX: Duration = Duration::from_secs(3);
+/// An agent of which nothing is heard for so long is lost. It is named within 3 s, as silence is looked for each half second.
+const SILENT_MAX: Duration = Duration::from_millis(2_500);
 /// If this task itself was late by so much, it says nothing about the agents.
 const OWN_DELAY_MAX: Duration = Duration::from_secs(1);
 /// How long agents may take to confirm that the run is over.

@@ -18,6 +18,7 @@ mod echo;
 mod explain;
 mod faults;
 mod faulty_disk;
+mod fleet;
 mod full_disk;
 mod generator;
 mod history;

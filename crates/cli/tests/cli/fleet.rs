@@ -1,0 +1,261 @@
+//! `--fleet`, `plimsoll agent` and `plimsoll fleet`, with a real broker.
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+use crate::bench::{Bench, Called, Target};
+
+/// What must have happened by then, however slow the machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// `plimsoll fleet up --local`, ended when dropped.
+struct Fleet<'a> {
+    bench: &'a Bench,
+    address: String,
+}
+
+impl<'a> Fleet<'a> {
+    fn up(bench: &'a Bench, args: &[&str]) -> Self {
+        let called = bench.expect(0, &[&["fleet", "up"], args].concat());
+        Self { bench, address: called.out.trim().to_owned() }
+    }
+
+    fn record(&self) -> Value {
+        serde_json::from_slice(&std::fs::read(self.bench.path("plimsoll-fleet/fleet.json")).unwrap()).unwrap()
+    }
+
+    fn kill(&self, group: &str, index: usize) {
+        let pid = self.record()[group][index]["pid"].as_i64().unwrap();
+        kill_process(Pid::from_raw(i32::try_from(pid).unwrap()).unwrap(), Signal::KILL).unwrap();
+    }
+
+    fn status(&self) -> String {
+        self.bench.expect(0, &["fleet", "status"]).out
+    }
+
+    /// Waits until the status is as it should be.
+    fn await_status(&self, what: &str, is_there: impl Fn(&str) -> bool) {
+        await_true(what, || is_there(&self.status()));
+    }
+
+    /// A run of the fleet, with its document.
+    fn run(&self, args: &[&str]) -> Value {
+        self.call(0, args).json()
+    }
+
+    fn call(&self, code: i32, args: &[&str]) -> Called {
+        let all = [&["run"], args, &["--fleet", &self.address, "--json", "--no-probe", "--quiet"]].concat();
+        self.bench.expect(code, &all)
+    }
+
+    /// A run that goes on meanwhile, once its agents make load.
+    fn start(&self, args: &[&str]) -> Child {
+        let all = [&["run"], args, &["--fleet", &self.address, "--no-probe", "--name", "going"]].concat();
+        let mut child =
+            self.bench.command(&all).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        await_true("frames in the run file", || {
+            assert_eq!(child.try_wait().unwrap(), None, "{}", rest(child.stderr.take().unwrap()));
+            self.frames() > 0
+        });
+        child
+    }
+
+    /// Frames that a run under way has in its file.
+    fn frames(&self) -> u64 {
+        let Ok(folder) = std::fs::read_dir(self.bench.path("plimsoll-runs")) else { return 0 };
+        let files: Vec<PathBuf> = folder.map(|entry| entry.unwrap().path()).collect();
+        let file = files.iter().find(|file| file.extension().is_some_and(|ending| ending == "plimsoll"));
+        let Some(file) = file else { return 0 };
+        let called = self.bench.call(&["report", &file.display().to_string(), "--json"]);
+        if called.code == 0 { due_and_completed(&called.json()).0 } else { 0 }
+    }
+}
+
+impl Drop for Fleet<'_> {
+    fn drop(&mut self) {
+        self.bench.call(&["fleet", "down"]);
+    }
+}
+
+fn await_true(what: &str, mut is_so: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !is_so() {
+        assert!(began.elapsed() < PATIENCE, "{what}: not within {PATIENCE:?}");
+        thread::sleep(Duration::from_millis(50));
+    }
+}
+
+fn rest(mut from: impl Read) -> String {
+    let mut text = String::new();
+    from.read_to_string(&mut text).unwrap();
+    text
+}
+
+fn interrupt(child: &Child) {
+    kill_process(Pid::from_child(child), Signal::INT).unwrap();
+}
+
+/// Requests of all steps that fell due, and those that were answered.
+fn due_and_completed(run: &Value) -> (u64, u64) {
+    let sum =
+        |name: &str| run["steps"].as_array().unwrap().iter().map(|step| step[name].as_u64().unwrap()).sum();
+    (sum("intended"), sum("completed"))
+}
+
+#[test]
+fn three_agents_make_one_load_and_one_answer() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    let fleet = Fleet::up(&bench, &["--local", "3"]);
+    let run = fleet.run(&[&target.url("/"), "-R", "300", "-d", "2s"]);
+    assert_eq!(due_and_completed(&run), (600, 600), "the shares of the schedule add up to it");
+    let step = &run["fleet"][0];
+    let names: Vec<&str> =
+        step["generators"].as_array().unwrap().iter().map(|share| share["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["agent-1", "agent-2", "agent-3"]);
+    assert!(step["apart_max_ns"].as_u64().unwrap() >= step["apart_ns"].as_u64().unwrap(), "{step}");
+    let file = bench.run_file("plimsoll-runs").display().to_string();
+    let again = bench.expect(0, &["report", &file, "--json"]).json();
+    assert_eq!(again, run, "the file gives the same answer");
+
+    let counted = fleet.run(&[&target.url("/"), "-c", "7", "-n", "1000"]);
+    assert_eq!(due_and_completed(&counted), (1000, 1000), "a number of requests is dealt out exactly");
+    fleet.await_status("all agents are free again", |status| status.matches("free").count() == 3);
+    let text = bench.expect(0, &["report", &file, "--full"]).out;
+    assert!(text.contains("Fleet: 3 generators; they began within"), "{text}");
+}
+
+#[test]
+fn an_agent_that_dies_is_named_and_the_figures_are_of_the_time_before() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    let fleet = Fleet::up(&bench, &["--local", "2"]);
+    let mut run = fleet.start(&[&target.url("/"), "-R", "200", "-d", "10m"]);
+    fleet.kill("agents", 1);
+    let mut lines = BufReader::new(run.stderr.take().unwrap()).lines();
+    let named = lines.by_ref().map(Result::unwrap).find(|line| line.contains("agent-2 is gone"));
+    assert!(named.is_some(), "the loss is reported while the run goes on");
+    interrupt(&run);
+    lines.for_each(drop);
+    assert_eq!(run.wait().unwrap().code(), Some(130));
+    let report =
+        bench.expect(0, &["report", &bench.run_file("plimsoll-runs").display().to_string(), "--json"]).json();
+    let share = &report["fleet"][0]["generators"][1];
+    let (lost_sec, measured_sec) =
+        (share["lost_sec"].as_f64().unwrap(), report["steps"][0]["duration_sec"].as_f64().unwrap());
+    assert!(measured_sec <= lost_sec, "measured for {measured_sec} s, lost at {lost_sec} s");
+    let rate = report["steps"][0]["throughput_per_sec"].as_f64().unwrap();
+    assert!((rate - 200.0).abs() < 20.0, "{rate}/s is not of both agents");
+}
+
+#[test]
+fn a_run_that_is_to_stop_at_a_loss_stops_and_keeps_what_was_measured() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    let fleet = Fleet::up(&bench, &["--local", "2"]);
+    let mut run = fleet.start(&[&target.url("/"), "-R", "200", "-d", "10m", "--on-loss", "stop"]);
+    fleet.kill("agents", 0);
+    let errors = rest(run.stderr.take().unwrap());
+    run.wait().unwrap();
+    assert!(errors.contains("the run ends there"), "{errors}");
+    bench.expect(0, &["report", &bench.run_file("plimsoll-runs").display().to_string()]);
+}
+
+#[test]
+fn agents_without_their_conductor_end_the_load_and_are_free_again() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    let fleet = Fleet::up(&bench, &["--local", "1"]);
+    let mut run = fleet.start(&[&target.url("/"), "-R", "200", "-d", "10m"]);
+    run.kill().unwrap();
+    run.wait().unwrap();
+    fleet.await_status("the agent is free", |status| status.contains("agent-1") && status.contains("free"));
+}
+
+#[test]
+fn a_broker_node_that_dies_costs_no_frame() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    let fleet = Fleet::up(&bench, &["--local", "2", "--nodes", "3"]);
+    let mut run = fleet.start(&[&target.url("/"), "-R", "200", "-d", "6s"]);
+    fleet.kill("nodes", 0);
+    let errors = rest(run.stderr.take().unwrap());
+    assert_eq!(run.wait().unwrap().code(), Some(0), "{errors}");
+    let report =
+        bench.expect(0, &["report", &bench.run_file("plimsoll-runs").display().to_string(), "--json"]).json();
+    assert_eq!(due_and_completed(&report), (1200, 1200), "{errors}");
+    assert!(
+        report["fleet"][0]["generators"].as_array().unwrap().iter().all(|share| share["lost_sec"].is_null())
+    );
+}
+
+#[test]
+fn an_agent_refuses_a_target_that_it_may_not_load() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    let fleet = Fleet::up(&bench, &["--local", "1", "--allow", "allowed.test:80"]);
+    let refused = fleet.call(1, &[&target.url("/"), "-R", "10", "-d", "1s"]);
+    assert!(refused.err.contains("agent-1") && refused.err.contains("allowed.test:80"), "{}", refused.err);
+    fleet.await_status("the agent is free", |status| status.contains("free"));
+}
+
+#[test]
+fn two_agents_of_one_name_are_refused() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    let fleet = Fleet::up(&bench, &["--local", "1"]);
+    let mut twin =
+        bench.command(&["agent", "--join", &fleet.address, "--name", "agent-1", "--allow", "127.0.0.1"]);
+    let mut twin = Ended(twin.stderr(Stdio::piped()).spawn().unwrap());
+    let mut line = String::new();
+    BufReader::new(twin.0.stderr.take().unwrap()).read_line(&mut line).unwrap();
+    assert!(line.contains("waits for runs"), "{line}");
+    let refused = fleet.call(1, &[&target.url("/"), "-R", "10", "-d", "1s", "--agents", "2"]);
+    assert!(refused.err.contains("two agents call themselves agent-1"), "{}", refused.err);
+}
+
+/// A process that is ended when dropped.
+struct Ended(Child);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
+}
+
+#[test]
+fn a_broker_that_cannot_be_used_is_an_error_before_the_load() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    let run = |code: i32, broker: &str| {
+        bench.expect(code, &["run", &target.url("/"), "-d", "1s", "--fleet", broker]).err
+    };
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    assert!(run(1, &format!("nats://{free}")).contains("could not connect to the broker"));
+    assert!(run(2, "4222").contains("no address of a broker"));
+    let no_agent = bench.expect(2, &["agent", "--join", "nats://127.0.0.1:1"]);
+    assert!(no_agent.err.contains("--allow"), "{}", no_agent.err);
+
+    let plain = bench.path("plain.conf");
+    std::fs::write(&plain, format!("listen: \"{free}\"\n")).unwrap();
+    let server =
+        Command::new(nats_server()).arg("--config").arg(&plain).stderr(Stdio::null()).spawn().unwrap();
+    let _server = Ended(server);
+    await_true("the broker answers", || std::net::TcpStream::connect(free).is_ok());
+    let without = bench.expect(1, &["fleet", "status", "--fleet", &format!("nats://{free}")]);
+    assert!(without.err.contains("has no JetStream"), "{}", without.err);
+}
+
+fn nats_server() -> PathBuf {
+    let go = std::env::var_os("HOME").map(|home| PathBuf::from(home).join("go/bin"));
+    let paths = std::env::var_os("PATH").unwrap();
+    let found = std::env::split_paths(&paths).chain(go).map(|folder| folder.join("nats-server"));
+    found.into_iter().find(|file| file.is_file()).expect("make setup installs nats-server")
+}
