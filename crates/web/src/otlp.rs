@@ -14,6 +14,7 @@ use plimsoll_units::{Clock as _, Instant, RealClock, best_effort};
 
 pub use settings::{OtlpError, OtlpSettings};
 
+use message::Snapshot;
 use push::{Collector, Outcome};
 
 use crate::totals::LiveTotals;
@@ -105,8 +106,9 @@ fn push_until(ended: &Receiver<()>, settings: &OtlpSettings, totals: &LiveTotals
     loop {
         let has_ended = ended.recv_timeout(until(due)) != Err(RecvTimeoutError::Timeout);
         // A run that was never prepared has nothing to push.
-        let message = totals.read(|totals| message::encode(totals, settings));
-        message.into_iter().for_each(|message| pushes.add(collector.push(&message)));
+        if let Some(snapshot) = totals.read(Snapshot::new) {
+            pushes.add(collector.push(&snapshot.encode(settings)));
+        }
         if has_ended {
             return pushes;
         }

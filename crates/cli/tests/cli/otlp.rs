@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::Duration;
@@ -96,6 +97,17 @@ fn load(bench: &Bench, target: &Target, otlp: &str, variables: &[(&str, &str)]) 
     }
 }
 
+/// A run that goes on until it is ended.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // It has ended, unless the test failed.
+        self.0.kill().ok();
+        self.0.wait().ok();
+    }
+}
+
 /// The values of a sum, by the value of their first attribute.
 fn sums(request: &ExportMetricsServiceRequest, name: &str) -> Vec<(String, i64)> {
     let metrics = &request.resource_metrics[0].scope_metrics[0].metrics;
@@ -144,15 +156,16 @@ fn metrics_are_pushed_while_the_load_goes_on() {
     let sink = Sink::start("200 OK", Vec::new());
     let args = ["run", &target.url("/sleep?ms=5"), "-c", "2", "-d", "10m", "--no-files", "--otlp", &sink.url];
     let mut command = bench.command(&args);
-    let mut child = command.env("OTEL_METRIC_EXPORT_INTERVAL", "100").spawn().unwrap();
+    command.env("OTEL_METRIC_EXPORT_INTERVAL", "100").stdout(Stdio::null()).stderr(Stdio::null());
+    let mut running = Running(command.spawn().unwrap());
     let ok = |post: Post| {
         sums(&ExportMetricsServiceRequest::decode(&*post.body).unwrap(), "plimsoll.requests")[0].1
     };
     let first = ok(sink.next());
     while ok(sink.next()) <= first {}
-    let id = child.id().to_string();
-    assert!(std::process::Command::new("kill").args(["-s", "INT", &id]).status().unwrap().success());
-    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let id = running.0.id().to_string();
+    assert!(Command::new("kill").args(["-s", "INT", &id]).status().unwrap().success());
+    assert_eq!(running.0.wait().unwrap().code(), Some(130));
 }
 
 #[test]
@@ -169,7 +182,8 @@ fn a_real_collector_has_the_counts_of_the_run_at_its_end() {
     let metrics = resource["scopeMetrics"][0]["metrics"].as_array().unwrap();
     let data = |name: &str| metrics.iter().find(|metric| metric["name"] == name).unwrap();
     let requests = &data("plimsoll.requests")["sum"];
-    assert_eq!((&requests["isMonotonic"], &requests["aggregationTemporality"]), (&true.into(), &2.into()));
+    assert_eq!(requests["isMonotonic"], true);
+    assert_eq!(requests["aggregationTemporality"], 2);
     assert_eq!(requests["dataPoints"][0]["asInt"], "500");
     assert_eq!(data("plimsoll.requests_due")["sum"]["dataPoints"][0]["asInt"], "500");
     assert_eq!(data("plimsoll.latency_seconds")["histogram"]["dataPoints"][0]["count"], "500");

@@ -16,10 +16,14 @@ use super::settings::OtlpSettings;
 use crate::metrics::{Classes, Labels, Metric, PREFIX, Values, list};
 use crate::totals::Totals;
 
-/// The message as it is sent; `None` before the run is prepared.
-pub(super) fn encode(totals: &Totals, settings: &OtlpSettings) -> Option<Vec<u8>> {
-    let now = u64::try_from(unix_time().as_nanos()).unwrap_or(u64::MAX);
-    Some(request(totals, settings, Span { began: totals.began_unix_ns?, now }).encode_to_vec())
+/// A run at one moment, copied so that totals are locked no longer than that takes.
+#[derive(Debug)]
+pub(super) struct Snapshot {
+    metrics: Vec<Metric>,
+    span: Span,
+    run_name: String,
+    version: String,
+    hostname: String,
 }
 
 /// What cumulative values are counted over, in nanoseconds since 1970.
@@ -29,36 +33,55 @@ struct Span {
     now: u64,
 }
 
-fn request(totals: &Totals, settings: &OtlpSettings, span: Span) -> ExportMetricsServiceRequest {
-    let scope = InstrumentationScope {
-        name: PREFIX.to_owned(),
-        version: totals.version.clone(),
-        ..InstrumentationScope::default()
-    };
-    let metrics = list(totals).into_iter().filter_map(|metric| otlp_metric(metric, span)).collect();
-    let scoped = ScopeMetrics { scope: Some(scope), metrics, ..ScopeMetrics::default() };
-    let resource = Resource { attributes: resource(totals, settings), ..Resource::default() };
-    let of_resource = ResourceMetrics {
-        resource: Some(resource),
-        scope_metrics: vec![scoped],
-        ..ResourceMetrics::default()
-    };
-    ExportMetricsServiceRequest { resource_metrics: vec![of_resource] }
-}
+impl Snapshot {
+    /// `None` before the run is prepared.
+    pub(super) fn new(totals: &Totals) -> Option<Self> {
+        let now = u64::try_from(unix_time().as_nanos()).unwrap_or(u64::MAX);
+        Some(Self {
+            metrics: list(totals),
+            span: Span { began: totals.began_unix_ns?, now },
+            run_name: totals.name.clone(),
+            version: totals.version.clone(),
+            hostname: totals.hostname.clone(),
+        })
+    }
 
-/// The run and its process: two runs at a time are two instances. Attributes of the user count before these.
-fn resource(totals: &Totals, settings: &OtlpSettings) -> Vec<KeyValue> {
-    let own = [
-        ("service.name", settings.service.clone()),
-        ("service.version", totals.version.clone()),
-        ("service.instance.id", format!("{}:{}", totals.hostname, std::process::id())),
-        ("host.name", totals.hostname.clone()),
-        ("plimsoll.run.name", totals.name.clone()),
-    ];
-    let is_given = |key: &str| settings.attributes.iter().any(|(given, _)| given == key);
-    let own = own.into_iter().filter(|(key, _)| !is_given(key));
-    let given = settings.attributes.iter().map(|(key, value)| attribute(key, value.clone()));
-    own.map(|(key, value)| attribute(key, value)).chain(given).collect()
+    /// The message as it is sent.
+    pub(super) fn encode(self, settings: &OtlpSettings) -> Vec<u8> {
+        self.request(settings).encode_to_vec()
+    }
+
+    fn request(self, settings: &OtlpSettings) -> ExportMetricsServiceRequest {
+        let resource = Resource { attributes: self.resource(settings), ..Resource::default() };
+        let scope = InstrumentationScope {
+            name: PREFIX.to_owned(),
+            version: self.version,
+            ..InstrumentationScope::default()
+        };
+        let metrics = self.metrics.into_iter().filter_map(|metric| otlp_metric(metric, self.span)).collect();
+        let scoped = ScopeMetrics { scope: Some(scope), metrics, ..ScopeMetrics::default() };
+        let of_resource = ResourceMetrics {
+            resource: Some(resource),
+            scope_metrics: vec![scoped],
+            ..ResourceMetrics::default()
+        };
+        ExportMetricsServiceRequest { resource_metrics: vec![of_resource] }
+    }
+
+    /// The run and its process: two runs at a time are two instances. Attributes of the user count before these.
+    fn resource(&self, settings: &OtlpSettings) -> Vec<KeyValue> {
+        let own = [
+            ("service.name", settings.service.clone()),
+            ("service.version", self.version.clone()),
+            ("service.instance.id", format!("{}:{}", self.hostname, std::process::id())),
+            ("host.name", self.hostname.clone()),
+            ("plimsoll.run.name", self.run_name.clone()),
+        ];
+        let is_given = |key: &str| settings.attributes.iter().any(|(given, _)| given == key);
+        let own = own.into_iter().filter(|(key, _)| !is_given(key));
+        let given = settings.attributes.iter().map(|(key, value)| attribute(key, value.clone()));
+        own.map(|(key, value)| attribute(key, value)).chain(given).collect()
+    }
 }
 
 /// `None` for facts of the run, which are attributes of its resource, and for a metric without a value.
@@ -131,7 +154,7 @@ fn attribute(key: &str, value: String) -> KeyValue {
 mod tests {
     use super::*;
 
-    const SPAN: Span = Span { began: 5_000_000_000, now: 7_000_000_000 };
+    const BEGAN: u64 = 5_000_000_000;
 
     fn settings(attributes: &str) -> OtlpSettings {
         OtlpSettings::new("http://a:1", |name| {
@@ -141,13 +164,22 @@ mod tests {
     }
 
     fn totals() -> Totals {
-        let mut totals = Totals { name: "shop".to_owned(), version: "1.2".to_owned(), ..Totals::default() };
+        let mut totals = Totals {
+            name: "shop".to_owned(),
+            version: "1.2".to_owned(),
+            began_unix_ns: Some(BEGAN),
+            ..Totals::default()
+        };
         totals.counts.completed = 7;
         totals.counts.ok = 5;
         totals.latency[0] = 3;
         totals.latency[2] = 4;
         totals.latency_sum_sec = 0.25;
         totals
+    }
+
+    fn request(attributes: &str) -> ExportMetricsServiceRequest {
+        Snapshot::new(&totals()).unwrap().request(&settings(attributes))
     }
 
     fn metrics(request: &ExportMetricsServiceRequest) -> &[OtlpMetric] {
@@ -161,20 +193,20 @@ mod tests {
 
     #[test]
     fn counters_are_cumulative_monotonic_sums_since_the_run_began() {
-        let request = request(&totals(), &settings(""), SPAN);
+        let request = request("");
         let Data::Sum(sum) = data(&request, "plimsoll.requests") else { panic!("no sum") };
         assert!(sum.is_monotonic);
         assert_eq!(sum.aggregation_temporality, AggregationTemporality::Cumulative as i32);
         let ok = &sum.data_points[0];
         assert_eq!(ok.attributes, [attribute("outcome", "ok".to_owned())]);
         assert_eq!(ok.value, Some(number_data_point::Value::AsInt(5)));
-        assert_eq!((ok.start_time_unix_nano, ok.time_unix_nano), (SPAN.began, SPAN.now));
+        assert!(ok.start_time_unix_nano == BEGAN && ok.time_unix_nano > BEGAN, "{ok:?}");
         assert_eq!(sum.data_points[1].value, Some(number_data_point::Value::AsInt(2)));
     }
 
     #[test]
     fn latency_has_one_class_more_than_bounds_and_its_count_is_their_sum() {
-        let request = request(&totals(), &settings(""), SPAN);
+        let request = request("");
         let Data::Histogram(histogram) = data(&request, "plimsoll.latency_seconds") else {
             panic!("no histogram")
         };
@@ -186,7 +218,7 @@ mod tests {
 
     #[test]
     fn the_resource_names_the_run_and_the_users_attributes_count_first() {
-        let request = request(&totals(), &settings("service.version=9,team=web"), SPAN);
+        let request = request("service.version=9,team=web");
         let resource = request.resource_metrics[0].resource.as_ref().unwrap();
         let has = |key: &str, value: &str| resource.attributes.contains(&attribute(key, value.to_owned()));
         assert!(has("service.name", "plimsoll") && has("plimsoll.run.name", "shop"));
@@ -195,8 +227,8 @@ mod tests {
 
     #[test]
     fn a_run_that_is_not_prepared_has_no_message_and_no_metric_is_empty() {
-        assert_eq!(encode(&Totals::default(), &settings("")), None);
-        let request = request(&totals(), &settings(""), SPAN);
+        assert!(Snapshot::new(&Totals::default()).is_none());
+        let request = request("");
         assert!(metrics(&request).iter().all(|metric| metric.data.is_some()));
         assert!(metrics(&request).iter().all(|metric| metric.name != "plimsoll.failures"));
         let decoded = ExportMetricsServiceRequest::decode(&*request.encode_to_vec()).unwrap();
