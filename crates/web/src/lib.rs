@@ -1,13 +1,15 @@
 //! Plimsoll over HTTP: the metrics of a running load for Prometheus, its page while it goes on, and the pages of recorded runs.
 //!
-//! [`LiveMetrics`] and [`LivePage`] watch a run as the display does. Threads of their own answer scrapers and viewers: one that is
-//! slow, or that stays away, changes nothing in the load. [`RunViewer`] serves the runs of a [`RunLibrary`].
+//! [`LiveTotals`] and [`LivePage`] watch a run as the display does. Threads of their own answer scrapers and viewers ([`LiveMetrics`])
+//! and push to collectors ([`OtlpExporter`]): one that is slow, or that stays away, changes nothing in the load. [`RunViewer`] serves the runs of a [`RunLibrary`].
 
 mod events;
 mod facts;
 mod guard;
 mod live;
 mod metrics;
+mod open_metrics;
+mod otlp;
 mod pace;
 mod server;
 mod service;
@@ -15,5 +17,7 @@ mod totals;
 mod viewer;
 
 pub use live::{LiveFeed, LivePage};
+pub use otlp::{OtlpError, OtlpExporter, OtlpSettings};
 pub use server::LiveMetrics;
+pub use totals::LiveTotals;
 pub use viewer::{LibraryError, RunLibrary, RunQuery, RunViewer};

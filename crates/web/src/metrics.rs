@@ -1,142 +1,158 @@
-//! The metrics of a running load, in the text form of OpenMetrics.
-
-use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+//! The metrics of a running load: one list, whatever form they leave in.
 
 use plimsoll_analyze::Resource;
-use prometheus_client::collector::Collector;
-use prometheus_client::encoding::{DescriptorEncoder, MetricEncoder, NoLabelSet};
-use prometheus_client::metrics::MetricType;
 
 use crate::totals::{BOUNDS_NS, Totals};
 
-/// Encodes what was counted so far at each scrape.
+/// What every metric's name begins with, before a separator of the form.
+pub(crate) const PREFIX: &str = "plimsoll";
+
+/// One metric with its values so far.
 #[derive(Debug)]
-pub(crate) struct Exported(pub(crate) Arc<Mutex<Totals>>);
-
-type Encoded = Result<(), fmt::Error>;
-
-/// One label and its value.
-type Label<'a> = (&'a str, &'a str);
-
-impl Collector for Exported {
-    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Encoded {
-        let totals = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut out = Out { encoder: &mut encoder };
-        out.run_name(&totals)?;
-        out.requests(&totals)?;
-        out.under_way(&totals)?;
-        out.latency(&totals)?;
-        out.hosts(&totals.resources)
-    }
+pub(crate) struct Metric {
+    /// Without [`PREFIX`], and without the `_total` that OpenMetrics ends counters with.
+    pub(crate) name: &'static str,
+    pub(crate) help: &'static str,
+    /// In UCUM, as OpenTelemetry writes units; OpenMetrics has it in the name.
+    pub(crate) unit: &'static str,
+    pub(crate) values: Values,
 }
 
-/// The metrics as far as they are written.
-struct Out<'e, 'a> {
-    encoder: &'e mut DescriptorEncoder<'a>,
+/// Names and values that tell the values of one metric apart.
+pub(crate) type Labels = Vec<(&'static str, String)>;
+
+#[derive(Debug)]
+pub(crate) enum Values {
+    /// Facts that do not change while the run goes on.
+    Info(Labels),
+    Counter(Vec<(Labels, u64)>),
+    Gauge(Vec<(Labels, f64)>),
+    Histogram(Classes),
 }
 
-impl Out<'_, '_> {
-    fn run_name(&mut self, totals: &Totals) -> Encoded {
-        let help = "The run that goes on.";
-        let mut metric = self.encoder.encode_descriptor("run", help, None, MetricType::Info)?;
-        metric.encode_info(&[("name", totals.name.as_str()), ("version", totals.version.as_str())])
-    }
+/// A histogram with classes of its own.
+#[derive(Debug)]
+pub(crate) struct Classes {
+    /// The upper bound of each class but the last, which has none.
+    pub(crate) bounds: Vec<f64>,
+    pub(crate) counts: Vec<u64>,
+    pub(crate) sum: f64,
+}
 
-    fn requests(&mut self, totals: &Totals) -> Encoded {
-        let counts = &totals.counts;
-        let outcomes = [
-            ("ok", counts.ok),
-            ("unsuccessful", counts.completed.saturating_sub(counts.ok)),
-            ("failed", counts.failed.total()),
-        ];
-        let outcomes = outcomes.map(|(outcome, count)| ([("outcome", outcome)], count));
-        self.counters(
+/// All metrics, in the order in which they are shown.
+pub(crate) fn list(totals: &Totals) -> Vec<Metric> {
+    let mut metrics = vec![run(totals)];
+    metrics.extend(requests(totals));
+    metrics.extend(transfers(totals));
+    metrics.extend(under_way(totals));
+    metrics.push(latency(totals));
+    metrics.push(hosts(&totals.resources));
+    metrics
+}
+
+fn run(totals: &Totals) -> Metric {
+    let labels = vec![("name", totals.name.clone()), ("version", totals.version.clone())];
+    Metric { name: "run", help: "The run that goes on.", unit: "", values: Values::Info(labels) }
+}
+
+fn requests(totals: &Totals) -> [Metric; 4] {
+    let counts = &totals.counts;
+    let outcomes = [
+        ("ok", counts.ok),
+        ("unsuccessful", counts.completed.saturating_sub(counts.ok)),
+        ("failed", counts.failed.total()),
+    ];
+    let outcomes = outcomes.map(|(outcome, count)| (vec![("outcome", outcome.to_owned())], count));
+    let statuses = counts.status.iter().map(|(status, count)| (vec![("status", status.to_string())], count));
+    let kinds = counts.failed.iter().map(|(kind, count)| (vec![("kind", kind.name().to_owned())], count));
+    [
+        counter(
             "requests",
             "Requests that ended: with success, with a response without success, without a response.",
-            &outcomes,
-        )?;
-        let statuses: Vec<(String, u64)> =
-            counts.status.iter().map(|(status, count)| (status.to_string(), count)).collect();
-        let statuses: Vec<([Label<'_>; 1], u64)> =
-            statuses.iter().map(|(status, count)| ([("status", status.as_str())], *count)).collect();
-        self.counters("responses", "Responses by status; 0 stands for any outside 100 to 599.", &statuses)?;
-        let kinds: Vec<([Label<'_>; 1], u64)> =
-            counts.failed.iter().map(|(kind, count)| ([("kind", kind.name())], count)).collect();
-        self.counters("failures", "Requests without a response, by the kind of failure.", &kinds)?;
-        let due: [([Label<'_>; 0], u64); 1] = [([], counts.intended)];
-        self.counters("requests_due", "Requests that fell due.", &due)?;
-        let bytes = [([("direction", "in")], counts.bytes_in), ([("direction", "out")], counts.bytes_out)];
-        self.counters("transferred_bytes", "Bytes received and sent, heads included.", &bytes)?;
-        let opened: [([Label<'_>; 0], u64); 1] = [([], counts.connects)];
-        self.counters("connections_opened", "Connections opened.", &opened)
-    }
+            "{request}",
+            outcomes.into(),
+        ),
+        counter(
+            "responses",
+            "Responses by status; 0 stands for any outside 100 to 599.",
+            "{response}",
+            statuses.collect(),
+        ),
+        counter(
+            "failures",
+            "Requests without a response, by the kind of failure.",
+            "{request}",
+            kinds.collect(),
+        ),
+        counter("requests_due", "Requests that fell due.", "{request}", vec![(vec![], counts.intended)]),
+    ]
+}
 
-    fn under_way(&mut self, totals: &Totals) -> Encoded {
-        self.gauge(
-            "in_flight",
-            "Requests sent and not answered.",
-            totals.sum(|worker| worker.in_flight) as f64,
-        )?;
-        self.gauge("backlog", "Requests due and not sent.", totals.sum(|worker| worker.backlog) as f64)?;
-        self.gauge("connections", "Open connections.", totals.sum(|worker| worker.connections) as f64)?;
-        if let Some(step) = totals.step {
-            self.gauge("step", "The step of the run, from 0.", f64::from(step))?;
-        }
-        match totals.offered_per_sec {
-            Some(rate) => self.gauge("offered_per_second", "The offered rate of an open loop.", rate),
-            None => Ok(()),
-        }
-    }
+fn transfers(totals: &Totals) -> [Metric; 2] {
+    let counts = &totals.counts;
+    let bytes = [("in", counts.bytes_in), ("out", counts.bytes_out)]
+        .map(|(direction, count)| (vec![("direction", direction.to_owned())], count));
+    [
+        counter("transferred_bytes", "Bytes received and sent, heads included.", "By", bytes.into()),
+        counter("connections_opened", "Connections opened.", "{connection}", vec![(vec![], counts.connects)]),
+    ]
+}
 
-    fn latency(&mut self, totals: &Totals) -> Encoded {
-        let bounds = BOUNDS_NS.iter().map(|ns| *ns as f64 / 1e9).chain([f64::INFINITY]);
-        let classes: Vec<(f64, u64)> = bounds.zip(totals.latency).collect();
-        let help = "From the instant a request was due to the end of its response.";
-        let mut metric =
-            self.encoder.encode_descriptor("latency_seconds", help, None, MetricType::Histogram)?;
-        let count = totals.latency.iter().sum();
-        metric.encode_histogram::<NoLabelSet>(totals.latency_sum_sec, count, &classes, None)
-    }
+fn under_way(totals: &Totals) -> Vec<Metric> {
+    let in_flight = totals.sum(|worker| worker.in_flight) as f64;
+    let backlog = totals.sum(|worker| worker.backlog) as f64;
+    let connections = totals.sum(|worker| worker.connections) as f64;
+    let mut metrics = vec![
+        gauge("in_flight", "Requests sent and not answered.", "{request}", in_flight),
+        gauge("backlog", "Requests due and not sent.", "{request}", backlog),
+        gauge("connections", "Open connections.", "{connection}", connections),
+    ];
+    metrics
+        .extend(totals.step.map(|step| gauge("step", "The step of the run, from 0.", "", f64::from(step))));
+    let rate = totals.offered_per_sec;
+    metrics.extend(
+        rate.map(|rate| {
+            gauge("offered_per_second", "The offered rate of an open loop.", "{request}/s", rate)
+        }),
+    );
+    metrics
+}
 
-    fn hosts(&mut self, resources: &[Resource]) -> Encoded {
-        let named: Vec<(&Resource, String)> =
-            resources.iter().map(|resource| (resource, resource.part.to_string())).collect();
-        let labels = |resource: &'_ Resource, part: &'_ str| {
-            [
-                ("host", resource.host.clone()),
-                ("resource", resource.kind.name().to_owned()),
-                ("of", part.to_owned()),
-            ]
-        };
-        let help = "What was used of a resource of a host, over how much there is.";
-        let mut metric = self.encoder.encode_descriptor("host_used_ratio", help, None, MetricType::Gauge)?;
-        for (resource, part) in &named {
-            if let Some(share) = resource.utilisation(0) {
-                metric.encode_family(&labels(resource, part))?.encode_gauge(&share)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn counters<const N: usize>(
-        &mut self,
-        name: &str,
-        help: &str,
-        values: &[([Label<'_>; N], u64)],
-    ) -> Encoded {
-        let mut metric = self.encoder.encode_descriptor(name, help, None, MetricType::Counter)?;
-        for (labels, count) in values {
-            counter(&mut metric, labels, *count)?;
-        }
-        Ok(())
-    }
-
-    fn gauge(&mut self, name: &str, help: &str, value: f64) -> Encoded {
-        self.encoder.encode_descriptor(name, help, None, MetricType::Gauge)?.encode_gauge(&value)
+fn latency(totals: &Totals) -> Metric {
+    let classes = Classes {
+        bounds: BOUNDS_NS.iter().map(|ns| *ns as f64 / 1e9).collect(),
+        counts: totals.latency.to_vec(),
+        sum: totals.latency_sum_sec,
+    };
+    Metric {
+        name: "latency_seconds",
+        help: "From the instant a request was due to the end of its response.",
+        unit: "s",
+        values: Values::Histogram(classes),
     }
 }
 
-fn counter<const N: usize>(metric: &mut MetricEncoder<'_>, labels: &[Label<'_>; N], count: u64) -> Encoded {
-    metric.encode_family(labels)?.encode_counter::<NoLabelSet, u64, f64>(&count, None)
+fn hosts(resources: &[Resource]) -> Metric {
+    let labels = |resource: &Resource| {
+        vec![
+            ("host", resource.host.clone()),
+            ("resource", resource.kind.name().to_owned()),
+            ("of", resource.part.to_string()),
+        ]
+    };
+    let shares = resources.iter().filter_map(|resource| Some((labels(resource), resource.utilisation(0)?)));
+    Metric {
+        name: "host_used_ratio",
+        help: "What was used of a resource of a host, over how much there is.",
+        unit: "1",
+        values: Values::Gauge(shares.collect()),
+    }
+}
+
+fn counter(name: &'static str, help: &'static str, unit: &'static str, counts: Vec<(Labels, u64)>) -> Metric {
+    Metric { name, help, unit, values: Values::Counter(counts) }
+}
+
+fn gauge(name: &'static str, help: &'static str, unit: &'static str, value: f64) -> Metric {
+    Metric { name, help, unit, values: Values::Gauge(vec![(vec![], value)]) }
 }

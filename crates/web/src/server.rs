@@ -2,7 +2,7 @@
 
 use std::io;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
@@ -10,51 +10,42 @@ use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
 use axum::routing::get;
-use plimsoll_conductor::Progress;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::registry::Registry;
 
-use crate::metrics::Exported;
+use crate::metrics::PREFIX;
+use crate::open_metrics::Exported;
 use crate::service::{Bound, Service};
-use crate::totals::Totals;
+use crate::totals::LiveTotals;
 
-/// What every metric's name begins with.
-const PREFIX: &str = "plimsoll";
 const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// The metrics of a running load, served until this is dropped.
 #[derive(Debug)]
 pub struct LiveMetrics {
-    totals: Arc<Mutex<Totals>>,
     address: SocketAddr,
     _service: Service,
 }
 
 impl LiveMetrics {
-    /// Serves `/metrics` at this address; port 0 takes a free one.
+    /// Serves these totals as `/metrics` at this address; port 0 takes a free one.
     ///
     /// # Errors
     /// When the address cannot be listened on.
-    pub fn serve(address: SocketAddr) -> io::Result<Self> {
+    pub fn serve(address: SocketAddr, totals: LiveTotals) -> io::Result<Self> {
         let bound = Bound::new(address)?;
         let address = bound.address;
-        let totals = Arc::<Mutex<Totals>>::default();
         let mut registry = Registry::with_prefix(PREFIX);
-        registry.register_collector(Box::new(Exported(Arc::clone(&totals))));
+        registry.register_collector(Box::new(Exported(totals)));
         let router = Router::new().route("/metrics", get(scrape)).with_state(Arc::new(registry));
         // It ends without waiting for scrapers that keep their connection.
         let service = bound.serve("metrics", router, Duration::ZERO)?;
-        Ok(Self { totals, address, _service: service })
+        Ok(Self { address, _service: service })
     }
 
     /// Where it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
-    }
-
-    /// Takes in what happened in the run.
-    pub fn observe(&self, progress: &Progress<'_>) {
-        self.totals.lock().unwrap_or_else(PoisonError::into_inner).observe(progress);
     }
 }
 

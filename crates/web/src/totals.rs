@@ -1,6 +1,7 @@
 //! What a run counted so far.
 
 use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use plimsoll_analyze::{RecentUse, Resource};
 use plimsoll_conductor::Progress;
@@ -26,12 +27,32 @@ pub(crate) const BOUNDS_NS: [u64; 16] = [
     10_000_000_000,
 ];
 
+/// What a running load counted so far, for all forms in which its metrics leave.
+#[derive(Debug, Clone, Default)]
+pub struct LiveTotals(Arc<Mutex<Totals>>);
+
+impl LiveTotals {
+    /// Takes in what happened in the run.
+    pub fn observe(&self, progress: &Progress<'_>) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).observe(progress);
+    }
+
+    /// What `read` makes of the totals, which stay locked meanwhile: it only copies.
+    pub(crate) fn read<T>(&self, read: impl FnOnce(&Totals) -> T) -> T {
+        read(&self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
 /// A run so far.
 #[derive(Debug, Default)]
 pub(crate) struct Totals {
     /// The name of the run.
     pub(crate) name: String,
     pub(crate) version: String,
+    /// The machine that makes the load.
+    pub(crate) hostname: String,
+    /// When the run began, in nanoseconds since 1970; `None` before the run is prepared.
+    pub(crate) began_unix_ns: Option<u64>,
     pub(crate) counts: Counts,
     /// Requests that ended, by class of latency.
     pub(crate) latency: [u64; BOUNDS_NS.len() + 1],
@@ -79,6 +100,8 @@ impl Totals {
     fn prepared(&mut self, manifest: &Manifest) {
         self.name.clone_from(&manifest.name);
         self.version.clone_from(&manifest.tool_version);
+        self.hostname.clone_from(&manifest.machine.hostname);
+        self.began_unix_ns = Some(manifest.started_unix_ms.saturating_mul(1_000_000));
         self.use_of_hosts = Some(RecentUse::new(manifest.clone()));
     }
 

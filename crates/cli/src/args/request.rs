@@ -175,6 +175,12 @@ pub(crate) struct KeepArgs {
     /// Serve the metrics of the run while it goes on, for Prometheus: http://ADDRESS/metrics
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub(crate) metrics: Option<SocketAddr>,
+    /// Push the same metrics to an OpenTelemetry collector every 10 s and at the end, by OTLP over HTTP: http://127.0.0.1:4318
+    ///
+    /// The variables OTEL_EXPORTER_OTLP_HEADERS, OTEL_EXPORTER_OTLP_TIMEOUT, OTEL_METRIC_EXPORT_INTERVAL, OTEL_SERVICE_NAME and
+    /// OTEL_RESOURCE_ATTRIBUTES are obeyed. A collector that is away changes nothing in the run.
+    #[arg(long, value_name = "URL")]
+    pub(crate) otlp: Option<String>,
     /// Serve the run's page while it goes on, at a URL that is printed; without an address at a free port of 127.0.0.1
     ///
     /// The URL has a token that changes with each run: only who has it sees the page. At the end the page shows the same as --html.

@@ -20,12 +20,13 @@ use crate::delivery;
 use crate::documents::{Source, Usual};
 use crate::exit::{Exit, UsageError};
 use crate::files::{self, Output, Written, run_file_is_whole};
+use crate::otlp;
 use crate::progress::Display;
 use crate::signals;
 use crate::terminal::{remark, result};
 use plimsoll_report::json::PageDocument;
 use plimsoll_report::{Values, for_figures, page_run};
-use plimsoll_web::LivePage;
+use plimsoll_web::{LivePage, LiveTotals};
 
 pub(crate) fn answer(args: &AnswerArgs) -> anyhow::Result<Exit> {
     measure(args.plan()?, RunCommand::Answer, &args.keep, args.slo.strict)
@@ -83,6 +84,8 @@ fn measure_and(
 ) -> anyhow::Result<Exit> {
     refuse_existing(&asked.plan, command, keep)?;
     let store = store(keep)?;
+    let totals = LiveTotals::default();
+    let pushed = otlp::settings(keep.otlp.as_deref())?;
     if !keep.no_files {
         files::check_writable(&keep.out)?;
     }
@@ -102,16 +105,21 @@ fn measure_and(
     let mut fleet = keep.fleet.gather(&asked, &interrupted)?;
     let peers = fleet.as_mut().map(|fleet| meet(fleet, keep, &interrupted)).transpose()?;
     let options = RunOptions { peers, ..options };
-    let outcome = conduct(asked.plan, options, &mut display(keep, &interrupted, live.as_ref())?)?;
+    let mut display = display(keep, &interrupted, live.as_ref(), &totals)?;
+    let exporter = otlp::start(pushed, &totals)?;
+    let conducted = conduct(asked.plan, options, &mut display);
+    drop(display);
     if let Some(Err(error)) = fleet.map(Fleet::end) {
         remark(&format!("plimsoll: the agents may go on until they notice that the run is over: {error}"));
     }
+    let outcome = conducted?;
     let findings = analyze(&outcome.run)?;
     if let Some(live) = &live {
         let run = page_run(&outcome.run, &findings, Values::Hidden)?;
         live.end(&PageDocument::new(vec![run], None));
     }
     let printed = print(&outcome, &findings)?;
+    otlp::end(exporter);
     let stem = stem(&outcome, keep);
     let documents = keep.documents.documents(usual(keep, &stem))?;
     let mut written = figures(&outcome, &findings, keep);
@@ -154,17 +162,21 @@ fn display(
     keep: &KeepArgs,
     interrupted: &Arc<AtomicBool>,
     live: Option<&LivePage>,
+    totals: &LiveTotals,
 ) -> anyhow::Result<Display> {
-    let display = match keep.tui {
+    let mut display = match keep.tui {
         true => Display::on_screen(keep.quiet, interrupted)
             .context("could not draw to the terminal; leave out --tui"),
         false => Ok(Display::new(keep.quiet)),
-    };
-    let address = keep.metrics;
-    let display = display?.with_metrics(address).with_context(|| {
-        let address = address.map_or_else(String::new, |address| address.to_string());
-        format!("could not serve metrics at {address}; name a free port of this machine with --metrics 127.0.0.1:PORT")
-    })?;
+    }?;
+    if let Some(address) = keep.metrics {
+        display = display.with_metrics(address, totals).with_context(|| {
+            format!("could not serve metrics at {address}; name a free port of this machine with --metrics 127.0.0.1:PORT")
+        })?;
+    }
+    if keep.otlp.is_some() {
+        display = display.with_totals(totals);
+    }
     Ok(display.with_live(live))
 }
 

@@ -31,6 +31,7 @@ mod live;
 mod loss;
 mod mistyped;
 mod network;
+mod otlp;
 mod overload;
 mod pages;
 mod plan;
