@@ -2,14 +2,16 @@
 """Whether `plimsoll overload` tells services that collapse from services that do not, when it has to find their maximum itself.
 
 The labs of lab/overload without their rate: each run searches for the highest rate within the conditions, for `--budget` at most,
-and overloads that. Two labs collapse or stay down, two degrade gracefully, as their files expect. Runs are interleaved and kept in
-bench/out/overload.json, so that a benchmark that was broken off goes on.
+and overloads that. Two labs collapse or stay down, two degrade gracefully, as their files expect. Runs are interleaved, `--together`
+of them at the same time; each is a line of bench/out/overload.jsonl, so that what was broken off goes on.
 
     python3 bench/overload.py [--repeats 3] [--labs NAME,NAME] [--budget 90s] [--limit SECONDS]
     python3 bench/overload.py --summary
 """
 
 import argparse
+import concurrent.futures
+import itertools
 import json
 import pathlib
 import re
@@ -22,9 +24,9 @@ import judge
 import pinned
 
 FOLDER = pinned.ROOT / "lab" / "overload"
-KEPT = pinned.ROOT / "bench" / "out" / "overload.json"
-LABS = {"unbounded-queue": ("collapses",), "client-retries": ("collapses", "metastable"), "bounded-queue": ("graceful",),
-        "nginx-limits": ("graceful",)}
+KEPT = pinned.ROOT / "bench" / "out" / "overload.jsonl"
+LABS = {"unbounded-queue": ("collapses", "metastable"), "bounded-queue": ("graceful",),
+        "client-retries": ("collapses", "metastable"), "nginx-limits": ("graceful",)}
 RUN_LIMIT_SEC = 1200
 
 
@@ -82,19 +84,26 @@ def main():
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--labs", default=",".join(LABS))
     parser.add_argument("--budget", default="90s", help="of each search")
+    parser.add_argument("--together", type=int, default=1, help="labs at the same time")
     parser.add_argument("--limit", type=float, default=float("inf"), help="begin nothing more after so many seconds")
     parser.add_argument("--summary", action="store_true", help="the table of what is there")
     options = parser.parse_args()
     ends = time.monotonic() + options.limit
-    kept = json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else []
     KEPT.parent.mkdir(parents=True, exist_ok=True)
-    steps = [] if options.summary else [(number, name) for number in range(options.repeats) for name in options.labs.split(",")]
-    for number, name in steps:
-        if sum(1 for one in kept if one["lab"] == name) > number or time.monotonic() >= ends:
+    kept = [json.loads(line) for line in KEPT.read_text(encoding="utf-8").splitlines()] if KEPT.exists() else []
+    names = options.labs.split(",")
+    groups = [names[first:first + options.together] for first in range(0, len(names), options.together)]
+    for number, group in [] if options.summary else itertools.product(range(options.repeats), groups):
+        due = [name for name in group if sum(1 for one in kept if one["lab"] == name) <= number]
+        if not due or time.monotonic() >= ends:
             continue
-        kept.append(one_run(name, options.budget))
-        KEPT.write_text(json.dumps(kept, indent=1), encoding="utf-8")
-        print(name, kept[-1]["overload"]["class"], kept[-1]["overload"]["rate_per_sec"], f"{kept[-1]['seconds']:.0f} s", flush=True)
+        with concurrent.futures.ThreadPoolExecutor(len(due)) as pool:
+            for future in [pool.submit(one_run, name, options.budget) for name in due]:
+                kept.append(future.result() | {"together": len(due)})
+                with KEPT.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps(kept[-1]) + "\n")
+                found = kept[-1]["overload"]
+                print(kept[-1]["lab"], found["class"], found["doubt"], found["rate_per_sec"], f"{kept[-1]['seconds']:.0f} s", flush=True)
     print(summary(kept))
 
 

@@ -13,14 +13,17 @@ generator's host, and ends the lab. Nothing but the procedure is timed. The cond
     wrk2      bisection by hand: 10 s of wrk at 64 connections give the plateau, then wrk2 for 30 s at each rate between 0.5 and 1.05
               times that until two rates differ by at most 5 %. The answer is their geometric middle
 
-Steps are interleaved and kept in bench/out/search-peers.json, so that a benchmark that was broken off goes on. `--wrk2` is the
-program built from github.com/giltene/wrk2; k6 is the one of scripts/setup.sh.
+Steps are interleaved; each is a line of bench/out/search-peers.jsonl, so that what was broken off goes on. `--together` runs a
+procedure in the labs of all targets at the same time: each has the processors that its file gives it. `--wrk2` is the program built from
+github.com/giltene/wrk2; k6 is the one of scripts/setup.sh.
 
     python3 bench/search_peers.py [--repeats 3] [--tools url,k6] [--targets pool,cpu] [--limit SECONDS] [--wrk2 PATH]
     python3 bench/search_peers.py --summary
 """
 
 import argparse
+import concurrent.futures
+import itertools
 import json
 import os
 import pathlib
@@ -35,7 +38,7 @@ import pinned
 import production
 
 FILES = pinned.ROOT / "bench" / "search"
-KEPT = pinned.ROOT / "bench" / "out" / "search-peers.json"
+KEPT = pinned.ROOT / "bench" / "out" / "search-peers.jsonl"
 P99_MS = 100
 SUCCESS = 0.9995
 # The URL of each lab, and the truth: the highest rate that held for 60 s and the lowest that did not (RESULTS.md, 2026-11-25).
@@ -211,6 +214,7 @@ def main():
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--tools", default=",".join(TOOLS))
     parser.add_argument("--targets", default=",".join(TARGETS))
+    parser.add_argument("--together", action="store_true", help="all targets of a tool at the same time")
     parser.add_argument("--rung", type=int, default=WRKTEST_RUNG_SEC, help="seconds of each of wrktest.sh's ten loads")
     parser.add_argument("--wrk2", default="wrk2")
     parser.add_argument("--k6", default="k6")
@@ -220,17 +224,22 @@ def main():
     ends = time.monotonic() + options.limit
     pinned.require_plimsoll()
     pinned.raise_descriptor_limit()
-    kept = json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else []
     KEPT.parent.mkdir(parents=True, exist_ok=True)
-    steps = [] if options.summary else [(number, target, tool) for number in range(options.repeats)
-                                        for target in options.targets.split(",") for tool in options.tools.split(",")]
-    for number, target, tool in steps:
-        done = sum(1 for one in kept if (one["tool"], one["target"]) == (tool, target))
-        if done > number or time.monotonic() >= ends:
+    kept = [json.loads(line) for line in KEPT.read_text(encoding="utf-8").splitlines()] if KEPT.exists() else []
+    targets = options.targets.split(",")
+    groups = [targets] if options.together else [[target] for target in targets]
+    steps = itertools.product(range(options.repeats), groups, options.tools.split(","))
+    for number, group, tool in [] if options.summary else steps:
+        due = [target for target in group
+               if sum(1 for one in kept if (one["tool"], one["target"]) == (tool, target)) <= number]
+        if not due or time.monotonic() >= ends:
             continue
-        kept.append(step(tool, target, options))
-        KEPT.write_text(json.dumps(kept, indent=1), encoding="utf-8")
-        print({name: value for name, value in kept[-1].items() if name != "rows"}, flush=True)
+        with concurrent.futures.ThreadPoolExecutor(len(due)) as pool:
+            for future in [pool.submit(step, tool, target, options) for target in due]:
+                kept.append(future.result() | {"together": len(due)})
+                with KEPT.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps(kept[-1]) + "\n")
+                print({name: value for name, value in kept[-1].items() if name != "rows"}, flush=True)
     print(summary(kept))
 
 
