@@ -93,8 +93,8 @@ def main():
     kept = [json.loads(line) for line in KEPT.read_text(encoding="utf-8").splitlines()] if KEPT.exists() else []
     names = options.labs.split(",")
     groups = [names[first:first + options.together] for first in range(0, len(names), options.together)]
-    for number, group in [] if options.summary else itertools.product(range(options.repeats), groups):
-        due = [name for name in group if sum(1 for one in kept if one["lab"] == name) <= number]
+    for _, group in [] if options.summary else itertools.product(range(options.repeats), groups):
+        due = [name for name in group if sum(1 for one in kept if one["lab"] == name) < options.repeats]
         if not due or time.monotonic() >= ends:
             continue
         with concurrent.futures.ThreadPoolExecutor(len(due)) as pool:
