@@ -36,8 +36,8 @@ UP_LIMIT_SEC = 60
 class Lab:
     """A lab that is up until it is closed."""
 
-    def __init__(self, folder):
-        argv = [pinned.require_plimsoll(), "lab", "up", LAB, "--quiet"]
+    def __init__(self, folder, file=LAB):
+        argv = [pinned.require_plimsoll(), "lab", "up", file, "--quiet"]
         self.process = subprocess.Popen(argv, stdout=subprocess.PIPE, text=True, env={**os.environ, "TMPDIR": folder},
                                         preexec_fn=pinned.end_with_parent)
         self.ways = {}

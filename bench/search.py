@@ -5,7 +5,7 @@ Each target is a lab file of bench/search/. A search is one `plimsoll lab run`; 
 The truth is found by bisection with long loads of Poisson arrivals: between the highest rate that keeps its conditions over the whole
 time and the lowest that does not. An answer has it inside if the middle of these two lies between the rates of the answer. What was measured before is kept in bench/out/search.json, so that a benchmark that was broken off goes on.
 
-    python3 bench/search.py [--runs 10] [--seconds 60] [--targets pool,cpu] [--limit SECONDS]
+    python3 bench/search.py [--runs 10] [--seconds 60] [--targets pool,cpu] [--budget 5m] [--limit SECONDS]
 """
 
 import argparse
@@ -47,9 +47,19 @@ def variant(file, load, folder):
     return path
 
 
-def search(binary, file):
+def within(file, budget, folder):
+    """The same lab with another time for its search."""
+    text = file.read_text(encoding="utf-8").replace("search = true\n", f'search = true\nbudget = "{budget}"\n')
+    path = pathlib.Path(folder) / file.name
+    path.write_text(text.replace("${dir}", str(file.parent)), encoding="utf-8")
+    return path
+
+
+def search(binary, file, budget):
     """One search: the rates at both ends, what broke, and how long all of it took."""
     with tempfile.TemporaryDirectory() as folder:
+        if budget:
+            file = within(file, budget, folder)
         began = time.monotonic()
         document = lab(binary, file, folder)
         took = time.monotonic() - began
@@ -121,6 +131,7 @@ def main():
     parser.add_argument("--runs", type=int, default=10)
     parser.add_argument("--seconds", type=int, default=60, help="how long one load of the truth lasts")
     parser.add_argument("--targets", default=",".join(sorted(file.stem for file in FILES.glob("*.toml"))))
+    parser.add_argument("--budget", help="the time of a search; 90 s unless it is given, and then no truth is looked for")
     parser.add_argument("--limit", type=float, default=float("inf"), help="begin nothing more after so many seconds")
     options = parser.parse_args()
     ends = time.monotonic() + options.limit
@@ -134,12 +145,12 @@ def main():
     # Interleaved, so that a slow quarter of an hour is no target's alone.
     for number in range(options.runs):
         for name in names:
-            one = kept.setdefault(name, {"runs": []})
+            one = kept.setdefault(f"{name}, {options.budget}" if options.budget else name, {"runs": []})
             if len(one["runs"]) <= number and time.monotonic() < ends:
-                one["runs"].append(search(options.binary, FILES / f"{name}.toml"))
+                one["runs"].append(search(options.binary, FILES / f"{name}.toml", options.budget))
                 keep()
                 print(name, one["runs"][-1], flush=True)
-    for name in names:
+    for name in [] if options.budget else names:
         one = kept.get(name, {"runs": []})
         runs = [run for run in one["runs"] if run["held_per_sec"] and run["broken_per_sec"]]
         if len(one["runs"]) < options.runs or not runs or one.get("truth") or time.monotonic() > ends:

@@ -16,7 +16,7 @@ use crate::step::EndsWhen;
 /// The time between two overloads for a target that is back.
 const REST: Duration = Duration::from_secs(1);
 /// A retry policy makes about so many tries of a request.
-const TRIES: u32 = 3;
+pub(crate) const TRIES: u32 = 3;
 /// The time that the last requests of a step may take besides.
 const DRAIN: Duration = Duration::from_secs(15);
 

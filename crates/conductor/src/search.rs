@@ -11,11 +11,15 @@ use plimsoll_record::{EventKind, StepEnd};
 
 use crate::context::StepPlan;
 use crate::load::workers;
+use crate::overload::TRIES;
 use crate::session::Session;
 use crate::step::EndsWhen;
 
 /// The first rate, as a part of what the ladder served at most: a loop that does not wait for answers queues before that.
 const FIRST_PART: f64 = 0.9;
+
+/// A target that succeeds with less than this part of the requests is down.
+const DOWN: f64 = 0.5;
 
 /// A rate that is tried, and how.
 #[derive(Debug, Clone, Copy)]
@@ -24,6 +28,35 @@ struct TrialOrder {
     /// The connections that are open when it begins.
     connections: u32,
     limit: Duration,
+}
+
+/// What a rest depends on.
+#[derive(Debug, Clone, Copy)]
+struct Tried {
+    is_held: bool,
+    success_ratio: Option<f64>,
+    lasted_sec: f64,
+}
+
+impl Tried {
+    fn of(trial: &TrialSummary) -> Self {
+        let TrialSummary { step, outcome, .. } = trial;
+        let lasted_sec = step.warmup_sec + step.measured_sec + step.drain_sec;
+        Self { is_held: *outcome == TrialOutcome::Held, success_ratio: step.success_ratio, lasted_sec }
+    }
+}
+
+/// How long the target is left alone after these trials, the last of which broke. One that held a rate before and fails most requests
+/// now may still be at work on those of the rates that broke, and on several tries of each.
+fn rest_after(trials: &[Tried]) -> Duration {
+    let since_held = trials.rsplit(|trial| trial.is_held).next().unwrap_or_default();
+    let has_held = since_held.len() < trials.len();
+    let succeeded = since_held.last().and_then(|trial| trial.success_ratio);
+    if !has_held || succeeded.is_none_or(|ratio| ratio >= DOWN) {
+        return REST;
+    }
+    let worked_sec: f64 = since_held.iter().map(|trial| trial.lasted_sec).sum();
+    Duration::try_from_secs_f64(worked_sec).map_or(REST, |worked| (TRIES * worked).max(REST))
 }
 
 impl Session<'_> {
@@ -74,9 +107,17 @@ impl Session<'_> {
             };
             rate_per_sec = next;
             if is_overloaded && !at_once {
-                self.pause(REST);
+                self.rest_from_overload(&trials);
             }
         }
+    }
+
+    /// Leaves the target alone after a rate that broke, for half of the time left at most.
+    fn rest_from_overload(&mut self, trials: &[TrialSummary]) {
+        let tried: Vec<Tried> = trials.iter().map(Tried::of).collect();
+        let rest = rest_after(&tried);
+        let left = self.budget.left(self.recorder.now());
+        self.pause(left.map_or(rest, |left| rest.min(left / 2)).max(REST));
     }
 
     /// Makes one step; `None` if the run ends with it.
@@ -117,5 +158,28 @@ impl Session<'_> {
              narrower interval"
         );
         self.recorder.event(EventKind::BudgetEnded, text);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HELD: Tried = Tried { is_held: true, success_ratio: Some(1.0), lasted_sec: 10.0 };
+    const LATE: Tried = Tried { is_held: false, success_ratio: Some(0.9), lasted_sec: 2.0 };
+    const DEAD: Tried = Tried { is_held: false, success_ratio: Some(0.0), lasted_sec: 1.5 };
+
+    #[test]
+    fn a_target_that_is_down_rests_until_the_work_of_the_overload_may_be_done() {
+        assert_eq!(rest_after(&[HELD, LATE]), REST);
+        assert_eq!(rest_after(&[HELD, LATE, DEAD]), Duration::from_millis(10_500));
+        assert_eq!(rest_after(&[HELD, LATE, DEAD, DEAD]), Duration::from_secs(15));
+        assert_eq!(rest_after(&[HELD, DEAD, HELD, LATE]), REST);
+    }
+
+    #[test]
+    fn a_target_that_never_held_a_rate_is_not_waited_for() {
+        assert_eq!(rest_after(&[DEAD, DEAD]), REST);
+        assert_eq!(rest_after(&[HELD, Tried { success_ratio: None, ..DEAD }]), REST);
     }
 }
