@@ -141,6 +141,6 @@ function listView(go: (parameters: Parameters) => void) {
 
 function unreadable(found: RunsDocument): HTMLElement[] {
   if (found.unreadable.length === 0) return [];
-  return [h("h2", {}, "Files that cannot be read"), h("ul", { class: "notices" },
+  return [h("h2", {}, "Files without key figures"), h("ul", { class: "notices" },
     ...found.unreadable.map((one) => h("li", {}, foreign(one.file), ": ", foreign(one.reason))))];
 }

@@ -24,8 +24,8 @@ pub mod words;
 
 pub use ab::AbReport;
 pub use html::{ServedPage, html, page_run, served_page};
-pub use junit::junit;
-pub use markdown::{markdown, markdown_of_comparison};
+pub use junit::{junit, junit_of_failure};
+pub use markdown::{markdown, markdown_of_comparison, markdown_of_failure};
 pub use plan_view::PlanView;
 pub use privacy::{Values, for_figures, shareable_plan};
 pub use profiled::{NoProfile, Order, ProfiledRun};

@@ -97,7 +97,9 @@ fn measure_and(
         ..RunOptions::new(command, env!("CARGO_PKG_VERSION"), &interrupted)
     };
     let live = live_page(keep)?;
-    let outcome = conduct(asked.plan, options, &mut display(keep, &interrupted, live.as_ref())?)?;
+    let name = asked.plan.name.clone();
+    let outcome = conduct(asked.plan, options, &mut display(keep, &interrupted, live.as_ref())?)
+        .or_else(|error| without_result(error.into(), &name, keep))?;
     let findings = analyze(&outcome.run)?;
     if let Some(live) = &live {
         let run = page_run(&outcome.run, &findings, Values::Hidden)?;
@@ -119,6 +121,14 @@ fn measure_and(
         (true, Exit::Success) => RunStatus::new(&outcome.run, &findings, strict).into(),
         (true, printed) => printed,
     })
+}
+
+/// Writes the documents of a run that has no result, so that a pipeline shows why; fails with the error itself.
+fn without_result(error: anyhow::Error, name: &str, keep: &KeepArgs) -> anyhow::Result<Outcome> {
+    let stem = keep.name.as_deref().unwrap_or(name);
+    let documents = keep.documents.documents(usual(keep, stem))?;
+    documents.write_failure(name, &format!("{error:#}"), keep.force)?.report(keep.quiet);
+    Err(error)
 }
 
 fn live_page(keep: &KeepArgs) -> anyhow::Result<Option<LivePage>> {
