@@ -113,6 +113,26 @@ for (const file of pages) {
       });
     }
   }
+  test(`${path.basename(file)} by keyboard`, async () => {
+    const { context, page, errors } = await opened(file, 1024, "light");
+    await scrolled(page);
+    const chart = page.locator("#time .plot").first();
+    if (await chart.count() > 0) {
+      const shown = page.locator("#time .range");
+      const [whole, none] = [await shown.textContent(), await chart.getAttribute("aria-valuetext")];
+      await chart.focus();
+      await page.keyboard.press("ArrowRight");
+      const first = await chart.getAttribute("aria-valuetext");
+      assert.ok(first !== none && first.includes(": "), "the values at the cursor are announced");
+      assert.equal(await page.locator("#time .legend .at").first().textContent(), `at ${first.split(": ")[0]}`);
+      await page.keyboard.press("+");
+      assert.notEqual(await shown.textContent(), whole);
+      await page.keyboard.press("0");
+      assert.equal(await shown.textContent(), whole);
+    }
+    assert.deepEqual(errors, []);
+    await context.close();
+  });
   test(`${path.basename(file)} in print`, async () => {
     const { context, page, errors } = await opened(file, 1024, "light");
     await page.pdf();

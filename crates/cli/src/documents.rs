@@ -11,9 +11,7 @@ use anyhow::{Context, bail};
 use plimsoll_analyze::Findings;
 use plimsoll_record::Run;
 use plimsoll_report::json::PageDocument;
-use plimsoll_report::{
-    Values, html, junit, junit_of_failure, markdown, markdown_of_failure, page_run,
-};
+use plimsoll_report::{Values, html, junit, junit_of_failure, markdown, markdown_of_failure, page_run};
 
 use crate::args::values;
 use crate::exit::UsageError;

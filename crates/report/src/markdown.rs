@@ -43,8 +43,9 @@ pub fn markdown(run: &Run, findings: &Findings, values: Values) -> String {
 
 /// The summary of a run that did not begin, such as one whose target is unreachable.
 pub fn markdown_of_failure(name: &str, why: &str) -> String {
-    let (heading, why) = (format!("## Plimsoll: {}", escaped(name)), format!("❌ **No result:** {}", escaped(why)));
-    blocks([heading, why].into_iter())
+    let (heading, why) =
+        (format!("## Plimsoll: {}", escaped(name)), format!("❌ **No result:** {}", escaped(why)));
+    blocks([heading, why])
 }
 
 /// What the target holds, its conditions, what limits it, what to do next, and the ladder.
