@@ -10,6 +10,9 @@ fail() {
 
 command -v npm >/dev/null || fail "npm is not on the PATH; install Node 20.19 or later"
 work=$(mktemp -d)
+experiments=(api-vs-native cpu-vs-bandwidth filters-ablation tiers-100k two-apis-behind-nginx)
+# One of each kind of limit, of those that need no more than `make setup` installs.
+scenarios=(cpu-single quota thread-single lock link-out pool-target dependency backlog limit-req generator-cpu)
 target_pid=
 trap '[ -z "$target_pid" ] || kill "$target_pid"; rm -rf "$work"' EXIT
 
@@ -55,9 +58,47 @@ pages() {
     made ablate --csv "$work/trials.csv" --map switch=cache,log --map qps=qps --html "$pages/ablate.html"
 }
 
+# Each lab that is named, five at once: the pages matter here, not their figures. `bench/run.sh experiments` judges those.
+# The exit code says what a lab found; one that does not work makes no page.
+labs() {
+    (cd lab/services/go && GOBIN=$PWD/../bin go install ./...)
+    [ -f lab/services/bin/tomcat-login.jar ] || (cd lab/services/java && mvn --quiet --projects '!tests' package)
+    mkdir "$work/labs"
+    printf '%s\n' "${experiments[@]}" "${scenarios[@]}" | xargs -P 5 -I {} sh -c \
+        '"$0" lab run "$1" --quick --quiet --no-git --out "$2/labs" --html "$2/pages/lab-$1.html" >"$2/labs/$1.out" 2>&1 || true' \
+        "$plimsoll" {} "$work"
+    for name in "${experiments[@]}" "${scenarios[@]}"; do
+        [ -s "$work/pages/lab-$name.html" ] || { cat "$work/labs/$name.out"; fail "lab run $name made no page"; }
+    done
+}
+
+# A run that SIGINT ends once it has printed a line with this text. Background jobs of a script ignore SIGINT unless told otherwise.
+interrupted() {
+    local said=$1 page=$2 pid
+    shift 2
+    env --default-signal=INT "$plimsoll" "$@" --no-files --html "$page" >"$work/out" 2>"$work/err" &
+    pid=$!
+    until grep -q "$said" "$work/err"; do
+        kill -0 "$pid" || { cat "$work/err"; fail "the run ended before it was interrupted"; }
+        sleep 0.01
+    done
+    kill -INT "$pid"
+    wait "$pid" && fail "an interrupted run ended with 0"
+    [ -s "$page" ] || { cat "$work/err"; fail "an interrupted run made no page"; }
+}
+
+unfinished() {
+    local pages=$work/pages
+    interrupted '^1 connection:' "$pages/interrupted.html" sweep "$url/cpu?us=300" --ladder 1,2,4 --step 3s
+    interrupted 'connected in' "$pages/interrupted-at-once.html" sweep "$url/sleep?ms=60000" --ladder 1,2 --step 10s
+    made run "$url/sleep?ms=60000" -c 2 -d 1s --timeout 500ms --no-files --html "$pages/unanswered.html"
+}
+
 build
 cargo build --quiet --locked --workspace --bin plimsoll
 plimsoll=$PWD/${CARGO_TARGET_DIR:-target}/debug/plimsoll
 serve
 pages
+unfinished
+labs
 (cd ui && PLIMSOLL=$plimsoll PLIMSOLL_PAGES=$work/pages npm test)

@@ -12,11 +12,11 @@ function fill(element: Element, attributes: Attributes, children: readonly Child
     else element.setAttribute(name, value === true ? "" : String(value));
   }
   for (const child of children) {
-    if (child !== null && child !== undefined && child !== false) element.append(child);
+    if (child !== null && child !== undefined && child !== false) element.append(typeof child === "string" ? visible(child) : child);
   }
 }
 
-/** An element. A function as an attribute is the listener of the event of that name. */
+/** An element. Marks in its text that steer a terminal or turn text around are shown. A function as an attribute is the listener of the event of that name. */
 export function h<K extends keyof HTMLElementTagNameMap>(
   tag: K, attributes: Attributes = {}, ...children: Child[]
 ): HTMLElementTagNameMap[K] {

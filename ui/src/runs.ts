@@ -3,7 +3,7 @@
 import type { PageDocument } from "./document";
 import { foreign, h } from "./dom";
 import { count, counted, date, milliseconds } from "./format";
-import type { RunEntryDocument, RunsDocument } from "./generated/runs";
+import type { RunEntryDocument, RunsDocument, UnreadableRunDocument } from "./generated/runs";
 import { address, fetched, follow } from "./served";
 import { limitName } from "./words";
 
@@ -107,7 +107,7 @@ function listView(go: (parameters: Parameters) => void) {
       const at = document.activeElement?.matches("input") ? "input" : "a";
       rows.replaceChildren(...found.runs.map(row));
       if (focused) rows.querySelector<HTMLElement>(`tr[data-file="${CSS.escape(focused)}"] ${at}`)?.focus();
-      damaged.replaceChildren(...unreadable(found));
+      damaged.replaceChildren(...unlisted(found, go));
       const files = new Set(found.runs.map((run) => run.file));
       for (const file of [...ticked]) if (!files.has(file)) tick(file, false);
       state.textContent = found.runs.length === 0
@@ -139,8 +139,13 @@ function listView(go: (parameters: Parameters) => void) {
   };
 }
 
-function unreadable(found: RunsDocument): HTMLElement[] {
-  if (found.unreadable.length === 0) return [];
-  return [h("h2", {}, "Files that cannot be read"), h("ul", { class: "notices" },
-    ...found.unreadable.map((one) => h("li", {}, foreign(one.file), ": ", foreign(one.reason))))];
+/** Files without key figures: damaged ones, of which a part can be shown, and those that cannot be read at all. */
+function unlisted(found: RunsDocument, go: (parameters: Parameters) => void): HTMLElement[] {
+  const name = (one: UnreadableRunDocument): HTMLElement => (one.damaged_in_part ? h("a", {
+    href: address("/", [["run", one.file]]), click: (event) => { event.preventDefault(); go([["run", one.file]]); },
+  }, foreign(one.file)) : foreign(one.file));
+  const list = (title: string, files: readonly UnreadableRunDocument[]): HTMLElement[] => (files.length === 0 ? [] : [
+    h("h2", {}, title), h("ul", { class: "notices" }, ...files.map((one) => h("li", {}, name(one), ": ", foreign(one.reason))))]);
+  return [...list("Runs that are damaged in part", found.unreadable.filter((one) => one.damaged_in_part)),
+    ...list("Files that cannot be read", found.unreadable.filter((one) => !one.damaged_in_part))];
 }

@@ -11,11 +11,12 @@ use anyhow::{Context, bail};
 use plimsoll_analyze::Findings;
 use plimsoll_record::Run;
 use plimsoll_report::json::PageDocument;
-use plimsoll_report::{Values, html, junit, markdown, page_run};
+use plimsoll_report::{Values, html, junit, junit_of_failure, markdown, markdown_of_failure, page_run};
 
 use crate::args::values;
 use crate::exit::UsageError;
 use crate::files::{Output, Written};
+use crate::terminal::result;
 
 /// The file that GitHub Actions shows as the summary of a step.
 const STEP_SUMMARY: &str = "GITHUB_STEP_SUMMARY";
@@ -246,6 +247,26 @@ impl Documents {
     /// The document that is printed in place of the text, if there is one.
     pub(crate) fn printed(&self, source: Source<'_>) -> anyhow::Result<Option<String>> {
         self.on_standard_output().next().map(|kind| source.document(kind)).transpose()
+    }
+
+    /// The documents of a run that did not begin, for this reason, with where each goes. A page shows a run, so there is none.
+    ///
+    /// # Errors
+    /// When one cannot be printed.
+    pub(crate) fn write_failure(&self, name: &str, why: &str, force: bool) -> anyhow::Result<Written> {
+        let mut written = Written::default();
+        for (kind, place) in &self.0 {
+            let document = match kind {
+                Kind::Html => continue,
+                Kind::Markdown => markdown_of_failure(name, why),
+                Kind::Junit => junit_of_failure(name, why)?,
+            };
+            match place {
+                Place::StandardOutput => result(&document)?,
+                place => written.extend(place.write(Ok(document), force)),
+            }
+        }
+        Ok(written)
     }
 
     /// Writes all others.

@@ -5,18 +5,33 @@ use plimsoll_record::Run;
 
 use crate::json::{PageDocument, PageRunDocument};
 use crate::privacy::Values;
+use crate::text::origin;
 
 /// The built page; `make ui` makes it from `ui/`.
 const PAGE: &str = include_str!("../page/index.html");
 /// Where the document stands in it.
 const PLACE: &str = "<!--plimsoll:document-->";
 
-/// A run as a page shows it, whether it is recorded or goes on.
+/// A recorded run as a page shows it.
 ///
 /// # Errors
 /// When a histogram of the run cannot be read.
 pub fn page_run(run: &Run, findings: &Findings, values: Values) -> Result<PageRunDocument, AnalyzeError> {
     Ok(PageRunDocument::new(run, findings, &timeline(run)?, values))
+}
+
+/// A run that goes on, as a page shows it. Its last fact is not recorded yet, as that of a run that was killed.
+///
+/// # Errors
+/// When a histogram of the run cannot be read.
+pub fn page_run_so_far(
+    run: &Run,
+    findings: &Findings,
+    values: Values,
+) -> Result<PageRunDocument, AnalyzeError> {
+    let page = page_run(run, findings, values)?;
+    let text = page.text.replace(origin::UNFINISHED, origin::UNDER_WAY);
+    Ok(PageRunDocument { text, ..page })
 }
 
 /// The page of a document, which needs nothing else: no network and no other file.

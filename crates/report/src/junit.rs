@@ -63,6 +63,27 @@ pub fn junit(run: &Run, findings: &Findings, values: Values, strict: bool) -> io
     Ok(String::from_utf8_lossy(&writer.into_inner()).into_owned() + "\n")
 }
 
+/// The suite of a run that did not begin, such as one whose target is unreachable: its measurement is an error.
+///
+/// # Errors
+/// When it cannot be written; memory always can be written to.
+pub fn junit_of_failure(name: &str, why: &str) -> io::Result<String> {
+    let case = Case { name: Case::MEASUREMENT.to_owned(), outcome: Outcome::Error(why.to_owned()) };
+    let counts = [("tests", "1"), ("failures", "0"), ("errors", "1"), ("time", "0")];
+    let name = in_attribute(name);
+    let mut writer = Writer::new_with_indent(Vec::new(), b' ', 2);
+    writer.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
+    let suites =
+        writer.create_element("testsuites").with_attribute(("name", "plimsoll")).with_attributes(counts);
+    suites.write_inner_content(|writer| {
+        let suite =
+            writer.create_element("testsuite").with_attribute(("name", &*name)).with_attributes(counts);
+        let suite = suite.with_attribute(("skipped", "0"));
+        suite.write_inner_content(|writer| case.write(writer, &name, "0")).map(drop)
+    })?;
+    Ok(String::from_utf8_lossy(&writer.into_inner()).into_owned() + "\n")
+}
+
 fn write_properties(writer: &mut Writer<Vec<u8>>, run: &Run, findings: &Findings) -> io::Result<()> {
     let manifest = &run.manifest;
     let properties = [

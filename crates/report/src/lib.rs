@@ -23,9 +23,9 @@ pub mod text;
 pub mod words;
 
 pub use ab::AbReport;
-pub use html::{ServedPage, html, page_run, served_page};
-pub use junit::junit;
-pub use markdown::{markdown, markdown_of_comparison};
+pub use html::{ServedPage, html, page_run, page_run_so_far, served_page};
+pub use junit::{junit, junit_of_failure};
+pub use markdown::{markdown, markdown_of_comparison, markdown_of_failure};
 pub use plan_view::PlanView;
 pub use privacy::{Values, for_figures, shareable_plan};
 pub use profiled::{NoProfile, Order, ProfiledRun};

@@ -41,6 +41,13 @@ pub fn markdown(run: &Run, findings: &Findings, values: Values) -> String {
     blocks(parts.chain([footer]))
 }
 
+/// The summary of a run that did not begin, such as one whose target is unreachable.
+pub fn markdown_of_failure(name: &str, why: &str) -> String {
+    let (heading, why) =
+        (format!("## Plimsoll: {}", escaped(name)), format!("❌ **No result:** {}", escaped(why)));
+    blocks([heading, why])
+}
+
 /// What the target holds, its conditions, what limits it, what to do next, and the ladder.
 fn answer(run: &Run, findings: &Findings) -> Vec<String> {
     let conditions = short::conditions(findings).iter().map(condition).collect();

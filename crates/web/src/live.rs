@@ -13,7 +13,7 @@ use plimsoll_analyze::analyze;
 use plimsoll_conductor::Progress;
 use plimsoll_record::Run;
 use plimsoll_report::json::PageDocument;
-use plimsoll_report::{ServedPage, Values, page_run, served_page};
+use plimsoll_report::{ServedPage, Values, page_run_so_far, served_page};
 use plimsoll_units::best_effort;
 
 use crate::events::Events;
@@ -146,6 +146,6 @@ fn take(run: &mut Option<GrowingRun>, fact: Fact) {
 /// The document that a page written now would have. What cannot be analysed is reported when the run has ended.
 fn document(run: &Run) -> Option<String> {
     let findings = analyze(run).ok()?;
-    let run = page_run(run, &findings, Values::Hidden).ok()?;
+    let run = page_run_so_far(run, &findings, Values::Hidden).ok()?;
     serde_json::to_string(&PageDocument::new(vec![run], None)).ok()
 }

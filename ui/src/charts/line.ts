@@ -152,16 +152,66 @@ function options(model: LineModel, width: number, show: (plot: uPlot) => void): 
 const data = (model: LineModel): uPlot.AlignedData =>
   [[...model.x], ...model.series.map((one) => [...one.values])] as uPlot.AlignedData;
 
-/** A chart of lines. */
+/** Keys that move the cursor, and by how many samples. */
+const STEPS: Record<string, number> = { ArrowLeft: -1, ArrowRight: 1, ArrowDown: -1, ArrowUp: 1, PageDown: -10, PageUp: 10, Home: -Infinity, End: Infinity };
+
+/** Zooms or pans by a key; false for another key. */
+function zoomedBy(link: TimeLink, event: KeyboardEvent): boolean {
+  if (event.key === "+" || event.key === "=") link.zoom(0.5);
+  else if (event.key === "-") link.zoom(2);
+  else if (event.key === "0" || event.key === "Escape") link.reset();
+  else if (event.shiftKey && event.key === "ArrowLeft") link.pan(-0.25);
+  else if (event.shiftKey && event.key === "ArrowRight") link.pan(0.25);
+  else return false;
+  return true;
+}
+
+/** The first and the last sample that are shown. */
+function shownSamples(model: LineModel, plot: uPlot): [number, number] {
+  const { min, max } = plot.scales["x"] ?? {};
+  const inside = (x: number): boolean => x >= (min ?? -Infinity) && x <= (max ?? Infinity);
+  const first = model.x.findIndex(inside);
+  return first < 0 ? [0, Math.max(0, model.x.length - 1)] : [first, model.x.reduce((last, x, index) => (inside(x) ? index : last), first)];
+}
+
+/** A chart of lines. It is a slider for the keyboard: its position is a sample, whose values are its text. */
 export const lineChart: Chart<LineModel> = (host, first) => {
   let model = first;
   let plot: uPlot | null = null;
-  // Kept while the chart is made anew for another width or other colours.
+  // Kept while the chart is made anew for another width or other colours, as the focus is.
   const hidden = new Set<number>();
+  const target = h("div", { class: "plot", tabindex: 0, role: "slider", "aria-valuemin": 0 });
+  const keys = h("div");
+  host.replaceChildren(target, keys);
+
+  const say = (index: number | null): void => {
+    const x = index === null ? undefined : model.x[index];
+    target.setAttribute("aria-label", model.title);
+    target.setAttribute("aria-valuemax", String(Math.max(0, model.x.length - 1)));
+    target.setAttribute("aria-valuenow", String(index ?? 0));
+    const values = model.series.flatMap((one, at) => (hidden.has(at) ? [] : [`${visible(one.label)} ${model.format(one.values[index ?? 0])}`]));
+    target.setAttribute("aria-valuetext", x === undefined ? "no sample is chosen" : `${model.xFormat(x)}: ${values.join(", ")}`);
+  };
+  const move = (to: number): void => {
+    const x = model.x[to];
+    if (plot === null || x === undefined) return;
+    plot.setCursor({ left: plot.valToPos(x, "x"), top: plot.over.clientHeight / 2 });
+    say(to);
+  };
+  target.addEventListener("keydown", (event) => {
+    const step = STEPS[event.key];
+    if (plot === null || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (model.link !== undefined && zoomedBy(model.link, event)) event.preventDefault();
+    else if (step !== undefined) {
+      const [low, high] = shownSamples(model, plot);
+      const at = plot.cursor.idx ?? (step > 0 ? low - 1 : high + 1);
+      move(Math.min(high, Math.max(low, at + step)));
+      event.preventDefault();
+    }
+  });
 
   const make = (): void => {
     plot?.destroy();
-    const target = h("div");
     const key = legend(model.series, model.link ? "" : `by ${model.xLabel}`, hidden, (index, shown) => {
       if (shown) hidden.delete(index); else hidden.add(index);
       plot?.setSeries(index + 1, { show: shown });
@@ -172,7 +222,8 @@ export const lineChart: Chart<LineModel> = (host, first) => {
       if (index === null || index === undefined || x === undefined) return key.show(null, []);
       key.show(model.xFormat(x), model.series.map((one) => model.format(one.values[index])));
     };
-    host.replaceChildren(target, key.element);
+    keys.replaceChildren(key.element);
+    say(null);
     plot = new uPlot(options(model, host.clientWidth || 320, show), data(model), target);
     plot.over.addEventListener("dblclick", () => model.link?.reset());
     const range = xRange(model);

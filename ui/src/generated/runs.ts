@@ -21,7 +21,7 @@ export interface RunsDocument {
    */
   schema: string;
   /**
-   * Run files that cannot be read.
+   * Run files without key figures: those that cannot be read, and those that can be read in part.
    */
   unreadable: UnreadableRunDocument[];
 }
@@ -110,9 +110,13 @@ export interface RunEntryDocument {
   tool_version: string;
 }
 /**
- * A run file that cannot be read.
+ * A run file that is damaged or cannot be read.
  */
 export interface UnreadableRunDocument {
+  /**
+   * True if a part of the run is intact: a page of it shows that part.
+   */
+  damaged_in_part: boolean;
   /**
    * The name of the file.
    */

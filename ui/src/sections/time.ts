@@ -63,7 +63,7 @@ function toolbar(link: TimeLink): HTMLElement {
   return h("div", { class: "toolbar", role: "group", "aria-label": "Range of time of all charts below" },
     button("Zoom in", "+", () => link.zoom(0.5)), button("Zoom out", "−", () => link.zoom(2)),
     button("Earlier", "←", () => link.pan(-0.25)), button("Later", "→", () => link.pan(0.25)),
-    reset, shown, h("span", { class: "hint" }, "Drag over a chart to zoom, double-click to reset."));
+    reset, shown, h("span", { class: "hint" }, "Drag over a chart to zoom, double-click to reset. Keys on a chart: ← → read values, + − zoom, Shift ← → move, 0 resets."));
 }
 
 function eventList(run: Run): HTMLElement | null {

@@ -102,6 +102,7 @@ fn measure_and(
         ..RunOptions::new(command, env!("CARGO_PKG_VERSION"), &interrupted)
     };
     let live = live_page(keep)?;
+    let name = asked.plan.name.clone();
     let mut fleet = keep.fleet.gather(&asked, &interrupted)?;
     let peers = fleet.as_mut().map(|fleet| meet(fleet, keep, &interrupted)).transpose()?;
     let options = RunOptions { peers, ..options };
@@ -112,7 +113,7 @@ fn measure_and(
     if let Some(Err(error)) = fleet.map(Fleet::end) {
         remark(&format!("plimsoll: the agents may go on until they notice that the run is over: {error}"));
     }
-    let outcome = conducted?;
+    let outcome = conducted.or_else(|error| without_result(error.into(), &name, keep))?;
     let findings = analyze(&outcome.run)?;
     if let Some(live) = &live {
         let run = page_run(&outcome.run, &findings, Values::Hidden)?;
@@ -147,6 +148,14 @@ fn meet(fleet: &mut Fleet, keep: &KeepArgs, interrupted: &AtomicBool) -> anyhow:
     let mut peers = met.map_err(ConductError::from)?;
     peers.set_on_loss(keep.fleet.on_loss());
     Ok(peers)
+}
+
+/// Writes the documents of a run that has no result, so that a pipeline shows why; fails with the error itself.
+fn without_result(error: anyhow::Error, name: &str, keep: &KeepArgs) -> anyhow::Result<Outcome> {
+    let stem = keep.name.as_deref().unwrap_or(name);
+    let documents = keep.documents.documents(usual(keep, stem))?;
+    documents.write_failure(name, &format!("{error:#}"), keep.force)?.report(keep.quiet);
+    Err(error)
 }
 
 fn live_page(keep: &KeepArgs) -> anyhow::Result<Option<LivePage>> {

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use plimsoll_analyze::RunEntry;
 use plimsoll_history::{
-    FolderRuns, NotesError, RunFilter, RunFolder, RunNotes, RunOrder, StoreAddress, StoredRuns, TeamStore,
-    deliver, parse_instant, waiting,
+    FolderRuns, HistoryError, NotesError, RunFilter, RunFolder, RunNotes, RunOrder, StoreAddress, StoredRuns,
+    TeamStore, deliver, parse_instant, waiting,
 };
 use plimsoll_record::{Tag, TagChanges};
 use plimsoll_report::{json, text};
@@ -157,6 +157,7 @@ struct Row {
     name: String,
     file: String,
     entry: Result<RunEntry, String>,
+    damaged_in_part: bool,
 }
 
 pub(crate) fn runs(args: &RunsArgs) -> anyhow::Result<Exit> {
@@ -213,8 +214,9 @@ fn nothing_listed(all: usize, folder: &Path) -> String {
 
 fn document(rows: &[Row]) -> json::RunsDocument {
     let readable: Vec<RunEntry> = rows.iter().filter_map(|row| row.entry.as_ref().ok().cloned()).collect();
-    let unreadable: Vec<(String, String)> =
-        rows.iter().filter_map(|row| Some((row.file.clone(), row.entry.as_ref().err()?.clone()))).collect();
+    let unreadable =
+        |row: &Row| Some((row.file.clone(), row.entry.as_ref().err()?.clone(), row.damaged_in_part));
+    let unreadable: Vec<(String, String, bool)> = rows.iter().filter_map(unreadable).collect();
     json::RunsDocument::new(&readable, &unreadable)
 }
 
@@ -254,7 +256,8 @@ fn rows_of_folder(listed: FolderRuns, has_names: bool) -> Vec<Row> {
             (Some(_), before) => format!("last~{before}"),
         };
         let file = run.path.file_name().unwrap_or(run.path.as_os_str()).to_string_lossy().into_owned();
-        Row { name, file, entry: run.entry.map_err(|error| with_causes(&error)) }
+        let damaged_in_part = matches!(run.entry, Err(HistoryError::PartlyDamaged { .. }));
+        Row { name, file, entry: run.entry.map_err(|error| with_causes(&error)), damaged_in_part }
     };
     // Runs without a start come last, so that a run's place is its name.
     listed.runs.into_iter().enumerate().map(row).collect()
@@ -266,7 +269,13 @@ fn rows_of_store(store: &StoreAddress, local: &[Row]) -> Vec<Row> {
         local.iter().filter_map(|row| row.entry.as_ref().ok()?.id.as_ref()).collect();
     let runs =
         store_runs(store).into_iter().filter(|run| run.id.as_ref().is_none_or(|id| !known.contains(id)));
-    runs.map(|run| Row { name: "store".to_owned(), file: run.file.clone(), entry: Ok(run) }).collect()
+    runs.map(|run| Row {
+        name: "store".to_owned(),
+        file: run.file.clone(),
+        entry: Ok(run),
+        damaged_in_part: false,
+    })
+    .collect()
 }
 
 /// All runs of a store; none of one that is away, which is worth a line.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::net::TcpListener;
 
 use quick_xml::Reader;
 use quick_xml::events::Event;
@@ -130,4 +131,21 @@ fn a_recorded_run_and_a_comparison_have_the_same_documents() {
     assert_eq!(read(&bench, "b.md"), compared);
     let refused = bench.expect(2, &["diff", "last~1", "last", "--json", "--markdown", "-"]);
     assert!(refused.err.contains("--json"), "{}", refused.err);
+}
+
+#[test]
+fn a_target_that_is_unreachable_is_an_error_in_the_documents() {
+    let bench = Bench::new();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    drop(listener);
+    let flags = ["--junit", "run.xml", "--markdown", "run.md", "--html", "run.html", "--p99", "1s"];
+    let called = bench.expect(1, &[&["sweep", &url, "--no-files", "--no-probe"], &flags[..]].concat());
+    assert!(called.err.contains("run.xml"), "{}", called.err);
+    let suite = suite(&read(&bench, "run.xml"));
+    assert_eq!((&*suite["tests"], &*suite["errors"], &*suite["failures"]), ("1", "1", "0"));
+    assert!(read(&bench, "run.md").contains("**No result:**"));
+    assert!(!bench.path("run.html").exists(), "there is no run to show");
+    let xml = bench.expect(1, &["run", &url, "--no-files", "--junit", "-"]).out;
+    assert_eq!(self::suite(&xml)["errors"], "1");
 }

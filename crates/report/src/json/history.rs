@@ -14,21 +14,23 @@ pub const TREND_SCHEMA: &str = "plimsoll/trend/1";
 document! {
     /// Recorded runs with their key figures.
     #[schemars(title = "Recorded Plimsoll runs")]
-    pub struct RunsDocument(runs: &[RunEntry], unreadable: &[(String, String)]) {
+    pub struct RunsDocument(runs: &[RunEntry], unreadable: &[(String, String, bool)]) {
         /// Always `plimsoll/runs/1`.
         schema: &'static str = RUNS_SCHEMA,
         /// The runs, in the order asked for.
         runs: Vec<RunEntryDocument> = each(runs, RunEntryDocument::new),
-        /// Run files that cannot be read.
-        unreadable: Vec<UnreadableRunDocument> = each(unreadable, |(file, why)| UnreadableRunDocument::new(file, why)),
+        /// Run files without key figures: those that cannot be read, and those that can be read in part.
+        unreadable: Vec<UnreadableRunDocument> = each(unreadable, |(file, why, in_part)| UnreadableRunDocument::new(file, why, *in_part)),
     }
 
-    /// A run file that cannot be read.
-    pub struct UnreadableRunDocument(file: &str, reason: &str) {
+    /// A run file that is damaged or cannot be read.
+    pub struct UnreadableRunDocument(file: &str, reason: &str, damaged_in_part: bool) {
         /// The name of the file.
         file: String = file,
         /// Why, and what to do.
         reason: String = reason,
+        /// True if a part of the run is intact: a page of it shows that part.
+        damaged_in_part: bool = damaged_in_part,
     }
 
     /// One recorded run.

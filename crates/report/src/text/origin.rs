@@ -12,6 +12,9 @@ use crate::words;
 pub(crate) const UNFINISHED: &str =
     "This run did not finish. The report covers what was recorded until then.";
 
+/// The same of a run that goes on.
+pub(crate) const UNDER_WAY: &str = "This run is still going on. The report covers what was recorded so far.";
+
 /// Remarks that change how the figures are read: the run was killed, the target was not warm, or its answers are not
 /// what was meant.
 pub(super) fn remarks(run: &Run, findings: &Findings) -> String {

@@ -86,7 +86,7 @@ fn a_trend_of_any_length_and_any_metric_can_be_drawn() {
 fn lists_and_trends_satisfy_their_schemas() {
     let mut unsealed = run(1, 10.0);
     (unsealed.id, unsealed.figures.throughput_per_sec) = (None, None);
-    let unreadable = [("x.plimsoll".to_owned(), "it is no SQLite database".to_owned())];
+    let unreadable = [("x.plimsoll".to_owned(), "it is no SQLite database".to_owned(), false)];
     let list = serde_json::to_value(json::RunsDocument::new(&[run(0, 5.0), unsealed], &unreadable)).unwrap();
     let trend = of(TrendMetric::Throughput, &runs());
     let trend = serde_json::to_value(json::TrendDocument::new(&trend, Some(0.03))).unwrap();

@@ -164,12 +164,10 @@ mod tests {
     }
 
     fn totals() -> Totals {
-        let mut totals = Totals {
-            name: "shop".to_owned(),
-            version: "1.2".to_owned(),
-            began_unix_ns: Some(BEGAN),
-            ..Totals::default()
-        };
+        let mut totals = Totals::default();
+        totals.name = "shop".to_owned();
+        totals.version = "1.2".to_owned();
+        totals.began_unix_ns = Some(BEGAN);
         totals.counts.completed = 7;
         totals.counts.ok = 5;
         totals.latency[0] = 3;
