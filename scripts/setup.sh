@@ -10,6 +10,8 @@ ENVOY_VERSION=1.40.0
 # The versions of the compared tools that Debian does not have; the figures name them.
 OHA_VERSION=1.16.0
 K6_VERSION=v1.8.1
+# Debian's is no longer maintained, and older ones lose streams when they are killed.
+NATS_VERSION=v2.14.9
 GO_TOOLS="$HOME/go/bin"
 
 SERVICES="$(dirname "${BASH_SOURCE[0]}")/../lab/services"
@@ -234,6 +236,13 @@ install_oha() {
         fail "cargo could not install oha $OHA_VERSION; its message is above"
 }
 
+install_nats() {
+    have nats-server && return 0
+    printf 'setup: building nats-server %s\n' "$NATS_VERSION"
+    GOBIN="$GO_TOOLS" go install "github.com/nats-io/nats-server/v2@$NATS_VERSION" ||
+        fail "go could not install nats-server $NATS_VERSION; its message is above"
+}
+
 install_k6() {
     have k6 && return 0
     printf 'setup: building k6 %s; this takes some minutes\n' "$K6_VERSION"
@@ -254,6 +263,7 @@ main() {
         require_new_jdk
         build_collector
         install_envoy
+        install_nats
         ;;
     lint) install_deny ;;
     bench)

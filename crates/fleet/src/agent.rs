@@ -1,9 +1,10 @@
 //! An agent: a process that makes shares of the runs that a conductor invites it to.
 
+pub(crate) mod order;
 mod task;
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
@@ -13,30 +14,15 @@ use plimsoll_conductor::peers::{Channel, Command, Message};
 use plimsoll_plan::Plan;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
-use crate::allow::{AllowedTarget, refusal};
-use crate::broker::Broker;
-use crate::clock::Offset;
+use crate::allow::refusal;
 use crate::error::FleetError;
 use crate::wire::Invitation;
+pub use order::AgentOptions;
+use order::{AgentOrder, Invited, Notice};
 use task::{Setup, run};
 
 /// How often the interrupt flag is read while no run is on.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
-
-/// How an agent works.
-#[derive(Debug, Clone)]
-pub struct AgentOptions {
-    pub broker: Broker,
-    /// Unique in the fleet.
-    pub name: String,
-    /// The targets that it may load.
-    pub allow: Vec<AllowedTarget>,
-    /// Without a word of the conductor for so long the load ends.
-    pub orphan: Duration,
-    /// End after one run.
-    pub once: bool,
-    pub version: &'static str,
-}
 
 /// What an agent reports.
 #[derive(Debug)]
@@ -51,33 +37,6 @@ pub enum AgentReport<'a> {
     Ended { run: &'a str },
     /// Its part of a run failed.
     Failed { run: &'a str, why: &'a str },
-}
-
-/// What the agent's task is asked for.
-#[derive(Debug)]
-pub(crate) enum AgentOrder {
-    /// To the conductor.
-    Message(Box<Message>),
-    /// Compare the clocks; the answer is `None` if the conductor does not answer.
-    Measure(Sender<Option<Offset>>),
-    /// The generator has nothing more to send.
-    Finished,
-    /// The invitation is refused.
-    Refuse { run: String, why: String },
-    /// The agent ends.
-    Leave,
-}
-
-/// A run to take part in.
-pub(crate) struct Invited {
-    pub(crate) invitation: Invitation,
-    pub(crate) channel: Channel<Message, Command>,
-}
-
-/// What the agent's task reports to its main thread.
-pub(crate) enum Notice {
-    Connected,
-    Invited(Box<Invited>),
 }
 
 /// Takes part in runs until it is interrupted, or after one if it is to be only one.

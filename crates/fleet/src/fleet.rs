@@ -14,8 +14,8 @@ use base64::prelude::BASE64_STANDARD;
 use futures_util::StreamExt as _;
 use plimsoll_conductor::peers::{Channel, Command, Message, ReceiveFrom, Rendezvous, SendTo};
 use plimsoll_plan::Plan;
+use plimsoll_units::{Clock as _, RealClock};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
-use tokio::time::Instant;
 
 use crate::broker::Broker;
 use crate::error::FleetError;
@@ -203,7 +203,7 @@ fn run(setup: Setup) -> Result<(), FleetError> {
     let runtime = crate::runtime()?;
     runtime.block_on(async {
         let Setup { broker, agents, invitation, interrupted, orders, gathered } = setup;
-        let hub = match gather(&broker, agents, invitation, &interrupted).await {
+        match gather(&broker, agents, invitation, &interrupted).await {
             Ok((hub, joined, alive, clock)) => {
                 plimsoll_units::best_effort(gathered.send(Ok(joined)), "the run was given up");
                 hub.serve(Sources { orders, alive, clock }).await
@@ -212,8 +212,7 @@ fn run(setup: Setup) -> Result<(), FleetError> {
                 plimsoll_units::best_effort(gathered.send(Err(error)), "the run was given up");
                 Ok(())
             }
-        };
-        hub
+        }
     })
 }
 
@@ -261,15 +260,15 @@ fn refuse_versions(found: &BTreeMap<String, Alive>, ours: &str) -> Result<(), Fl
 /// The agents that are free, by name: so many, or all that answer within a while.
 async fn find(
     broker: &Broker,
-    wanted: Option<usize>,
+    asked_for: Option<usize>,
     alive: &mut Subscriber,
     interrupted: &AtomicBool,
 ) -> Result<BTreeMap<String, Alive>, FleetError> {
     let mut found: BTreeMap<String, Alive> = BTreeMap::new();
     let mut former = Vec::new();
-    let began = Instant::now();
+    let began = RealClock.now();
     let mut deadline = began + GATHER_WITHIN;
-    while Instant::now() < deadline {
+    while RealClock.now() < deadline {
         if interrupted.load(Ordering::Relaxed) {
             return Err(FleetError::Interrupted);
         }
@@ -278,8 +277,8 @@ async fn find(
         if sign.run.is_some() {
             continue;
         }
-        if found.is_empty() && wanted.is_none() {
-            deadline = Instant::now() + OTHERS_WITHIN;
+        if found.is_empty() && asked_for.is_none() {
+            deadline = RealClock.now() + OTHERS_WITHIN;
         }
         // One that was started again is heard no more; of two with one name both are.
         if former.contains(&sign.incarnation) {
@@ -288,12 +287,12 @@ async fn find(
         let incarnation = sign.incarnation;
         let before = found.insert(sign.agent.clone(), sign);
         former.extend(before.map(|before| before.incarnation).filter(|before| *before != incarnation));
-        if wanted.is_some_and(|wanted| found.len() >= wanted) {
+        if asked_for.is_some_and(|agents| found.len() >= agents) {
             return Ok(found);
         }
     }
-    let within_sec = began.elapsed().as_secs();
-    match wanted {
+    let within_sec = RealClock.now().since(began).as_secs();
+    match asked_for {
         _ if found.is_empty() => {
             Err(FleetError::NoAgents { address: broker.address.to_string(), within_sec })
         }

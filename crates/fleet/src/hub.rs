@@ -323,7 +323,7 @@ impl Hub {
             .filter(|member| member.arrivals.is_some() && member.joined)
             .map(|member| member.name.clone())
             .collect();
-        let deadline = tokio::time::Instant::now() + GRACE;
+        let deadline = RealClock.now() + GRACE;
         let mut tick = tokio::time::interval(REPEAT / 4);
         self.members.iter_mut().for_each(|member| member.over = true);
         while !left.is_empty() {
@@ -337,7 +337,7 @@ impl Hub {
                         self.send_state(index).await;
                     }
                 }
-                () = tokio::time::sleep_until(deadline) => break,
+                () = tokio::time::sleep(deadline.since(RealClock.now())) => break,
             }
         }
         let name = self.subjects.stream(&self.invitation.run);

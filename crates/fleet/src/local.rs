@@ -218,6 +218,7 @@ impl LocalFleet {
         self.agents.iter().chain(&self.nodes)
     }
 
+    /// True if any of its processes is still there.
     pub fn is_running(&self) -> bool {
         self.processes().any(FleetProcess::is_running)
     }

@@ -9,7 +9,7 @@ use plimsoll_conductor::peers::{Channel, Command, Message, ReceiveFrom, SendTo, 
 use plimsoll_units::{Clock as _, RealClock, duration_text};
 use tokio::sync::mpsc::UnboundedSender;
 
-use crate::agent::AgentOrder;
+use crate::agent::order::AgentOrder;
 use crate::clock::Offset;
 
 /// A measurement of the clock may take so long, of all its exchanges together.

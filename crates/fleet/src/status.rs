@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use async_nats::jetstream;
 use futures_util::StreamExt as _;
-use tokio::time::Instant;
+use plimsoll_units::{Clock as _, RealClock};
 
 use crate::broker::Broker;
 use crate::error::FleetError;
@@ -47,8 +47,8 @@ pub fn status(broker: &Broker) -> Result<FleetStatus, FleetError> {
         let subscribed = client.subscribe(broker.subjects().alive("*")).await;
         let mut signs = subscribed.map_err(|error| FleetError::Ended { why: error.to_string() })?;
         let mut agents = BTreeMap::new();
-        let until = Instant::now() + LISTEN;
-        while let Ok(Some(message)) = tokio::time::timeout_at(until, signs.next()).await {
+        let until = RealClock.now() + LISTEN;
+        while let Ok(Some(message)) = tokio::time::timeout(until.since(RealClock.now()), signs.next()).await {
             let Ok(Alive { agent, version, run, .. }) = unpack(&message.payload) else { continue };
             agents.insert(agent.clone(), AgentStatus { name: agent, version, run });
         }

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 /// The largest content of one message after it is unpacked. A fleet has no larger; more is damage or an attack.
 const MAX_UNPACKED_BYTES: u64 = 1 << 28;
 
-/// Of an agent to whoever conducts, each half second and after each command.
+/// Of an agent to its conductor, each half second and after each command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Alive {
     pub(crate) agent: String,

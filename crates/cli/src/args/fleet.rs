@@ -7,8 +7,9 @@ use std::sync::atomic::AtomicBool;
 use clap::ValueEnum;
 use plimsoll_conductor::peers::OnLoss;
 use plimsoll_fleet::{Broker, BrokerAddress, Fleet, FleetError, Gathering};
+use plimsoll_plan::Plan;
 
-use super::{Asked, values};
+use super::values;
 
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Fleet")]
@@ -60,7 +61,7 @@ impl FleetArgs {
     /// The agents that make this load; `None` if this process makes it.
     pub(crate) fn gather(
         &self,
-        asked: &Asked,
+        (plan, csv): (&Plan, Option<&[u8]>),
         interrupted: &Arc<AtomicBool>,
     ) -> Result<Option<Fleet>, FleetError> {
         let Some(address) = &self.address else { return Ok(None) };
@@ -72,8 +73,8 @@ impl FleetArgs {
         Fleet::gather(Gathering {
             broker,
             agents: self.agents.map(|agents| agents as usize),
-            plan: &asked.plan,
-            csv: asked.csv.as_deref(),
+            plan,
+            csv,
             version: env!("CARGO_PKG_VERSION"),
             interrupted: Arc::clone(interrupted),
         })

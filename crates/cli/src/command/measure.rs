@@ -103,7 +103,7 @@ fn measure_and(
     };
     let live = live_page(keep)?;
     let name = asked.plan.name.clone();
-    let mut fleet = keep.fleet.gather(&asked, &interrupted)?;
+    let mut fleet = keep.fleet.gather((&asked.plan, asked.csv.as_deref()), &interrupted)?;
     let peers = fleet.as_mut().map(|fleet| meet(fleet, keep, &interrupted)).transpose()?;
     let options = RunOptions { peers, ..options };
     let mut display = display(keep, &interrupted, live.as_ref(), &totals)?;

@@ -12,7 +12,7 @@ use plimsoll_conductor::peers::{Command, Message};
 use plimsoll_units::{Clock as _, Instant, RealClock, best_effort};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 
-use super::{AgentOptions, AgentOrder, Invited, Notice};
+use super::order::{AgentOptions, AgentOrder, Invited, Notice};
 use crate::broker::Broker;
 use crate::clock::{Exchange, Offset};
 use crate::commands::Confirmed;
@@ -104,7 +104,7 @@ struct ActiveRun {
     /// Messages that are not packed yet.
     gathered: Vec<Message>,
     /// When they are.
-    pack_at: Option<tokio::time::Instant>,
+    pack_at: Option<Instant>,
     /// To the generator; `None` once the run is over for it.
     commands: Option<Sender<Command>>,
     /// When the conductor was last heard.
@@ -136,14 +136,14 @@ impl Task {
     async fn serve(mut self, mut orders: UnboundedReceiver<AgentOrder>, mut commands: Subscriber) {
         let mut stored: FuturesUnordered<Stored> = FuturesUnordered::new();
         let mut tick = tokio::time::interval(REPEAT);
-        let mut leaving: Option<tokio::time::Instant> = None;
+        let mut leaving: Option<Instant> = None;
         loop {
             let pack_at = self.run.as_ref().and_then(|run| run.pack_at);
             tokio::select! {
                 biased;
                 order = orders.recv() => match order {
                     Some(AgentOrder::Leave) | None => {
-                        leaving = Some(tokio::time::Instant::now() + DELIVERED_WITHIN);
+                        leaving = Some(RealClock.now() + DELIVERED_WITHIN);
                     }
                     Some(order) => self.carry_out(order),
                 },
@@ -164,7 +164,7 @@ impl Task {
             }
             self.end_run();
             let delivered = self.run.as_ref().is_none_or(|run| run.over || run.outbox.is_delivered());
-            if leaving.is_some_and(|deadline| delivered || tokio::time::Instant::now() >= deadline) {
+            if leaving.is_some_and(|deadline| delivered || RealClock.now() >= deadline) {
                 best_effort(self.client.flush().await, "the conductor notices the silence");
                 return;
             }
@@ -190,7 +190,7 @@ impl Task {
     fn gather(&mut self, message: Message) {
         let Some(run) = &mut self.run else { return };
         run.gathered.push(message);
-        run.pack_at.get_or_insert_with(|| tokio::time::Instant::now() + GATHER);
+        run.pack_at.get_or_insert_with(|| RealClock.now() + GATHER);
         if run.gathered.len() >= BATCH_MAX {
             self.pack();
         }
@@ -290,7 +290,7 @@ impl Task {
         }
     }
 
-    /// A run has ended once the generator has, and everything has arrived or nobody waits for it.
+    /// A run has ended once the generator has, and everything has arrived or is not waited for.
     fn end_run(&mut self) {
         let is_over = |run: &mut ActiveRun| {
             run.finished && run.gathered.is_empty() && (run.over || run.outbox.unkept() == 0)
@@ -342,9 +342,9 @@ async fn is_stored(answer: Result<PublishAckFuture, jetstream::context::PublishE
     }
 }
 
-async fn sleep_until(instant: Option<tokio::time::Instant>) {
+async fn sleep_until(instant: Option<Instant>) {
     match instant {
-        Some(instant) => tokio::time::sleep_until(instant).await,
+        Some(instant) => tokio::time::sleep(instant.since(RealClock.now())).await,
         None => std::future::pending().await,
     }
 }

@@ -184,7 +184,7 @@ mod tests {
         &request.resource_metrics[0].scope_metrics[0].metrics
     }
 
-    fn data<'a>(request: &'a ExportMetricsServiceRequest, name: &str) -> &'a Data {
+    fn data_of<'a>(request: &'a ExportMetricsServiceRequest, name: &str) -> &'a Data {
         let metric = metrics(request).iter().find(|metric| metric.name == name).unwrap();
         metric.data.as_ref().unwrap()
     }
@@ -192,7 +192,7 @@ mod tests {
     #[test]
     fn counters_are_cumulative_monotonic_sums_since_the_run_began() {
         let request = request("");
-        let Data::Sum(sum) = data(&request, "plimsoll.requests") else { panic!("no sum") };
+        let Data::Sum(sum) = data_of(&request, "plimsoll.requests") else { panic!("no sum") };
         assert!(sum.is_monotonic);
         assert_eq!(sum.aggregation_temporality, AggregationTemporality::Cumulative as i32);
         let ok = &sum.data_points[0];
@@ -205,7 +205,7 @@ mod tests {
     #[test]
     fn latency_has_one_class_more_than_bounds_and_its_count_is_their_sum() {
         let request = request("");
-        let Data::Histogram(histogram) = data(&request, "plimsoll.latency_seconds") else {
+        let Data::Histogram(histogram) = data_of(&request, "plimsoll.latency_seconds") else {
             panic!("no histogram")
         };
         let point = &histogram.data_points[0];

@@ -89,7 +89,7 @@ fn endpoint(url: &str) -> Result<String, OtlpError> {
 
 fn milliseconds((name, text): &(&'static str, String), least: u64) -> Result<Duration, OtlpError> {
     let number = text.trim().parse().ok().filter(|ms| *ms >= least);
-    number.map(Duration::from_millis).ok_or(OtlpError::Milliseconds(*name, least))
+    number.map(Duration::from_millis).ok_or(OtlpError::Milliseconds(name, least))
 }
 
 fn read_headers(text: &str) -> Option<Vec<(HeaderName, HeaderValue)>> {

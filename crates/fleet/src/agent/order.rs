@@ -1,0 +1,53 @@
+//! What the threads of an agent ask of each other.
+
+use std::sync::mpsc::Sender;
+use std::time::Duration;
+
+use plimsoll_conductor::peers::{Channel, Command, Message};
+
+use crate::allow::AllowedTarget;
+use crate::broker::Broker;
+use crate::clock::Offset;
+use crate::wire::Invitation;
+
+/// How an agent works.
+#[derive(Debug, Clone)]
+pub struct AgentOptions {
+    pub broker: Broker,
+    /// Unique in the fleet.
+    pub name: String,
+    /// The targets that it may load.
+    pub allow: Vec<AllowedTarget>,
+    /// Without a word of the conductor for so long the load ends.
+    pub orphan: Duration,
+    /// End after one run.
+    pub once: bool,
+    pub version: &'static str,
+}
+
+/// What the agent's task is asked for.
+#[derive(Debug)]
+pub(crate) enum AgentOrder {
+    /// To the conductor.
+    Message(Box<Message>),
+    /// Compare the clocks; the answer is `None` if the conductor does not answer.
+    Measure(Sender<Option<Offset>>),
+    /// The generator has nothing more to send.
+    Finished,
+    /// The invitation is refused.
+    Refuse { run: String, why: String },
+    /// The agent ends.
+    Leave,
+}
+
+/// A run to take part in.
+pub(crate) struct Invited {
+    pub(crate) invitation: Invitation,
+    pub(crate) channel: Channel<Message, Command>,
+}
+
+/// What the agent's task reports to its main thread.
+pub(crate) enum Notice {
+    Connected,
+    Invited(Box<Invited>),
+}
