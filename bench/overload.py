@@ -65,11 +65,11 @@ def percents(steps):
 def row(name, own):
     """A line of the table."""
     rates = [one["overload"]["rate_per_sec"] for one in own]
-    told = sum(1 for one in own if one["overload"]["class"] in LABS[name])
+    right = sum(1 for one in own if one["overload"]["class"] in LABS[name])
     classes = ", ".join(one["overload"]["class"] for one in own)
     left = "; ".join(percents(one["overload"]["steps"]) for one in own)
     return [name, " or ".join(LABS[name]), ", ".join(f"{rate:,.0f}" if rate else "none" for rate in rates), left, classes,
-            f"{told} of {len(own)}", f"{statistics.median(one['seconds'] for one in own):.0f}"]
+            f"{right} of {len(own)}", f"{statistics.median(one['seconds'] for one in own):.0f}"]
 
 
 def summary(kept):
