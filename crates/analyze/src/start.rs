@@ -1,6 +1,8 @@
 //! How close together the generators of a fleet began a step.
 
-use plimsoll_record::{Run, Step};
+use std::collections::BTreeMap;
+
+use plimsoll_record::{GeneratorShare, Run, Step};
 
 /// When the generators of one step began, compared.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,13 +26,15 @@ pub fn fleet_starts(run: &Run) -> Vec<FleetStart> {
 
 impl FleetStart {
     fn of(run: &Run, step: &Step) -> Option<Self> {
-        let began = |share: &plimsoll_record::GeneratorShare| {
-            let own =
-                run.frames_of(step.index).map(|frame| &frame.head).filter(|head| share.has(head.worker));
-            own.map(|head| head.began_ns).min()
+        if step.generators.is_empty() {
+            return None;
+        }
+        let by_worker = begins(run, step.index);
+        // A worker begins late, never early: the first of a generator's shows when that began.
+        let began = |share: &GeneratorShare| {
+            let own = share.first_worker..share.first_worker.saturating_add(share.workers);
+            by_worker.range(own).map(|(_, began_ns)| *began_ns).min()
         };
-        // A worker begins late, never early, so that the last of a generator's workers counts for its end; all of them
-        // share a clock, and its first one shows that.
         let begun: Vec<(u64, Option<u64>)> =
             step.generators.iter().filter_map(|share| Some((began(share)?, share.clock_error_ns))).collect();
         let (first, last) = (begun.iter().map(|(at, _)| *at).min()?, begun.iter().map(|(at, _)| *at).max()?);
@@ -46,6 +50,16 @@ impl FleetStart {
                 .collect(),
         })
     }
+}
+
+/// When the first frame of each worker began.
+fn begins(run: &Run, step: u32) -> BTreeMap<u32, u64> {
+    let mut begins = BTreeMap::new();
+    for head in run.frames_of(step).map(|frame| &frame.head) {
+        let began_ns = begins.entry(head.worker).or_insert(head.began_ns);
+        *began_ns = head.began_ns.min(*began_ns);
+    }
+    begins
 }
 
 /// The most that two of these instants can be apart, each with its error.

@@ -17,6 +17,8 @@ const CONNECT_WITHIN: Duration = Duration::from_secs(5);
 const RECONNECT_MAX: Duration = Duration::from_secs(1);
 /// The most that the stream of a run may hold.
 const STREAM_BYTES: i64 = 8 << 30;
+/// What a conductor that died has left is gone after this time.
+const STREAM_AGE: Duration = Duration::from_secs(24 * 3600);
 /// A second copy of a message is dropped within this time.
 const DUPLICATE_WINDOW: Duration = Duration::from_secs(120);
 /// How often a frame is kept in a cluster, so that the loss of a node stops nothing.
@@ -116,6 +118,7 @@ impl Broker {
             retention: stream::RetentionPolicy::WorkQueue,
             discard: stream::DiscardPolicy::New,
             max_bytes: STREAM_BYTES,
+            max_age: STREAM_AGE,
             duplicate_window: DUPLICATE_WINDOW,
             num_replicas,
             ..stream::Config::default()

@@ -342,10 +342,7 @@ impl Hub {
         }
         let name = self.subjects.stream(&self.invitation.run);
         let context = jetstream::new(self.client.clone());
-        best_effort(
-            context.delete_stream(name).await,
-            "an empty stream is left, which the next fleet status lists",
-        );
+        best_effort(context.delete_stream(name).await, "an empty stream is left at the broker");
         best_effort(self.client.flush().await, "agents notice by themselves that the run is over");
         Ok(())
     }

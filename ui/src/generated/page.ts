@@ -93,6 +93,10 @@ export interface Document {
    * Claims, each with its value and its evidence.
    */
   findings: FindingDocument[];
+  /**
+   * The generators of each step, if they were on several machines; otherwise empty.
+   */
+  fleet: FleetStepDocument[];
   generator: GeneratorDocument;
   /**
    * The hosts that were sampled. The load generator has a part of its own.
@@ -286,6 +290,52 @@ export interface EvidenceDocument {
    * What was observed.
    */
   what: string;
+}
+/**
+ * The generators that made a step together, each on a machine with its own clock.
+ */
+export interface FleetStepDocument {
+  /**
+   * The most that it can be with the errors of their clocks; null if one is not known.
+   */
+  apart_max_ns: number | null;
+  /**
+   * From the first generator's begin to the last one's, in nanoseconds, if their clocks had no error.
+   */
+  apart_ns: number;
+  /**
+   * Each with its share.
+   */
+  generators: GeneratorShareDocument[];
+  /**
+   * The index of the step, from 0.
+   */
+  step: number;
+}
+/**
+ * What one generator made of a step.
+ */
+export interface GeneratorShareDocument {
+  /**
+   * How far its clock may be from what the times of its frames assume, in nanoseconds; null if that is not known.
+   */
+  clock_error_ns: number | null;
+  /**
+   * The number of its first worker; the others follow.
+   */
+  first_worker: number;
+  /**
+   * When it was last heard, in seconds since the run began, if it was lost during the step; otherwise null.
+   */
+  lost_sec: number | null;
+  /**
+   * Its name.
+   */
+  name: string;
+  /**
+   * How many workers it has.
+   */
+  workers: number;
 }
 /**
  * The load generator's check of itself.

@@ -104,15 +104,19 @@ fn measure_and(
     let live = live_page(keep)?;
     let name = asked.plan.name.clone();
     let mut fleet = keep.fleet.gather((&asked.plan, asked.csv.as_deref()), &interrupted)?;
-    let peers = fleet.as_mut().map(|fleet| meet(fleet, keep, &interrupted)).transpose()?;
+    let peers = match fleet.as_mut().map(|fleet| meet(fleet, keep, &interrupted)).transpose() {
+        Ok(peers) => peers,
+        Err(error) => {
+            end(fleet);
+            return Err(error);
+        }
+    };
     let options = RunOptions { peers, ..options };
     let mut display = display(keep, &interrupted, live.as_ref(), &totals)?;
     let exporter = otlp::start(pushed, &totals)?;
     let conducted = conduct(asked.plan, options, &mut display);
     drop(display);
-    if let Some(Err(error)) = fleet.map(Fleet::end) {
-        remark(&format!("plimsoll: the agents may go on until they notice that the run is over: {error}"));
-    }
+    end(fleet);
     let outcome = conducted.or_else(|error| without_result(error.into(), &name, keep))?;
     let findings = analyze(&outcome.run)?;
     if let Some(live) = &live {
@@ -136,6 +140,13 @@ fn measure_and(
         (true, Exit::Success) => RunStatus::new(&outcome.run, &findings, strict).into(),
         (true, printed) => printed,
     })
+}
+
+/// Lets the agents know that the run is over.
+fn end(fleet: Option<Fleet>) {
+    if let Some(Err(error)) = fleet.map(Fleet::end) {
+        remark(&format!("plimsoll: the agents may go on until they notice that the run is over: {error}"));
+    }
 }
 
 /// Waits until the agents of a run can begin.
