@@ -72,7 +72,7 @@ labs() {
     done
 }
 
-# A run that SIGINT ends once it has printed a line with this text. Background jobs of a script ignore SIGINT unless told otherwise.
+# A run that SIGINT ends once it has printed a line with this text. Background jobs of a script ignore SIGINT by default.
 interrupted() {
     local said=$1 page=$2 pid
     shift 2
