@@ -71,24 +71,22 @@ fn memcached_reports_its_commands_and_connections() {
     let memcached = Server::memcached().unwrap();
     let address = memcached.address().to_string();
     let mut probed = Probed::new(&Probe::Memcached(address.parse().unwrap()));
-    // The listener is a connection too.
-    let settled = [(memcached::CONNECTIONS, 3), (memcached::CURR_CONNECTIONS, 1)];
-    let before = probed.counters_once(Source::Memcached, &address, &settled);
+    // The connection that waited for the server's start is closed by then. Whether it was counted depends on the server's
+    // threads.
+    let before = probed.counters_once(Source::Memcached, &address, &[(memcached::CURR_CONNECTIONS, 1)]);
     let mut user = connect(memcached.address());
     say(&mut user, "set a 0 0 1\r\nx\r\n", "STORED\r\n");
     for _ in 0..3 {
         say(&mut user, "get a\r\n", "END\r\n");
     }
-    let after = probed.counters(Source::Memcached, &address);
+    let after = probed.counters_once(Source::Memcached, &address, &[(memcached::CURR_CONNECTIONS, 2)]);
     let grown = |metric: Metric| after[metric] - before[metric];
     assert_eq!(
         (grown(memcached::COMMANDS_GET), grown(memcached::COMMANDS_SET), grown(memcached::GET_MISSES)),
         (3, 1, 0)
     );
-    assert_eq!(
-        (after[memcached::THREADS], grown(memcached::CURR_CONNECTIONS), after[memcached::LISTEN_DISABLED]),
-        (2, 1, 0)
-    );
+    assert!(grown(memcached::CONNECTIONS) >= 1);
+    assert_eq!((after[memcached::THREADS], after[memcached::LISTEN_DISABLED]), (2, 0));
     assert!(after[memcached::MAX_CONNECTIONS] >= 1000 && after.get(memcached::CPU_US).is_some(), "{after:?}");
 }
 
