@@ -15,8 +15,18 @@ pub struct FleetStart {
     pub apart_max_ns: Option<u64>,
     /// The generators that took part.
     pub generators: usize,
-    /// Those that were lost during the step: the name, and the share of the workers that it had.
-    pub lost: Vec<(String, f64)>,
+    /// Those that were lost during the step.
+    pub lost: Vec<LostGenerator>,
+}
+
+/// A generator that was lost during a step.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LostGenerator {
+    pub name: String,
+    /// Of the workers, which is its share of the load: 0 to 1.
+    pub share: f64,
+    /// From the begin of the step, in nanoseconds.
+    pub after_ns: u64,
 }
 
 /// The begin of each step that several generators with clocks of their own made.
@@ -39,15 +49,19 @@ impl FleetStart {
             step.generators.iter().filter_map(|share| Some((began(share)?, share.clock_error_ns))).collect();
         let (first, last) = (begun.iter().map(|(at, _)| *at).min()?, begun.iter().map(|(at, _)| *at).max()?);
         let workers: u32 = step.generators.iter().map(|share| share.workers).sum();
-        let lost = step.generators.iter().filter(|share| share.lost_ns.is_some());
+        let lost = |share: &GeneratorShare| {
+            Some(LostGenerator {
+                name: share.name.clone(),
+                share: f64::from(share.workers) / f64::from(workers.max(1)),
+                after_ns: share.lost_ns?.saturating_sub(step.began_ns),
+            })
+        };
         Some(Self {
             step: step.index,
             apart_ns: last - first,
             apart_max_ns: farthest(&begun),
             generators: step.generators.len(),
-            lost: lost
-                .map(|share| (share.name.clone(), f64::from(share.workers) / f64::from(workers.max(1))))
-                .collect(),
+            lost: step.generators.iter().filter_map(lost).collect(),
         })
     }
 }

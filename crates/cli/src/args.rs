@@ -36,7 +36,7 @@ use crate::command::tiers::TiersArgs;
 use crate::command::trend::TrendArgs;
 use crate::command::view::ViewArgs;
 use crate::exit::UsageError;
-pub(crate) use fleet::{FLEET, FleetArgs};
+pub(crate) use fleet::{FLEET, FleetArgs, FleetAt};
 use foreign::Translated;
 pub(crate) use history::{HistoryArgs, StoreArgs};
 pub(crate) use load::{AnswerArgs, Asked, RunArgs, SearchArgs, Spread, SweepArgs, fresh_seed};

@@ -7,7 +7,7 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use plimsoll_analyze::Findings;
 use plimsoll_record::Run;
 use plimsoll_report::json::PageDocument;
@@ -15,7 +15,7 @@ use plimsoll_report::{Values, html, junit, junit_of_failure, markdown, markdown_
 
 use crate::args::values;
 use crate::exit::UsageError;
-use crate::files::{Output, Written};
+use crate::files::{Output, Written, refuse_existing};
 use crate::terminal::result;
 
 /// The file that GitHub Actions shows as the summary of a step.
@@ -136,11 +136,7 @@ impl Place {
     /// Fails if a file is there already that this document would replace.
     pub(crate) fn refuse_existing(&self) -> anyhow::Result<()> {
         match self {
-            Self::File { folder, name } if folder.join(name).exists() => {
-                let path = folder.join(name);
-                bail!("{} exists; --force overwrites it, or name another file", path.display())
-            }
-            Self::File { .. } => Ok(()),
+            Self::File { folder, name } => refuse_existing([&folder.join(name)], "name another file"),
             Self::Summary(_) | Self::StandardOutput => Ok(()),
         }
     }

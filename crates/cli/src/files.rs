@@ -65,13 +65,17 @@ impl Output {
     }
 }
 
-/// Fails if one of these files is there already.
-pub(crate) fn refuse_existing(folder: &Path, names: &[String]) -> anyhow::Result<()> {
-    match names.iter().map(|name| folder.join(name)).find(|path| path.exists()) {
+/// What else helps against files of a run that are there already.
+pub(crate) const ANOTHER_NAME: &str = "give another --name NAME";
+
+/// Fails if one of these files is there already; `otherwise` says what helps but for `--force`.
+pub(crate) fn refuse_existing(
+    files: impl IntoIterator<Item = impl AsRef<Path>>,
+    otherwise: &str,
+) -> anyhow::Result<()> {
+    match files.into_iter().find(|path| path.as_ref().exists()) {
         None => Ok(()),
-        Some(path) => {
-            bail!("{} exists; --force overwrites it, --name NAME gives another name", path.display())
-        }
+        Some(path) => bail!("{} exists; --force overwrites it, or {otherwise}", path.as_ref().display()),
     }
 }
 
@@ -113,8 +117,7 @@ impl Written {
 
     fn write_all(&mut self, folder: &Path, outputs: &[Output], force: bool) -> anyhow::Result<()> {
         if !force {
-            let names: Vec<String> = outputs.iter().map(|output| output.name.clone()).collect();
-            refuse_existing(folder, &names)?;
+            refuse_existing(outputs.iter().map(|output| folder.join(&output.name)), ANOTHER_NAME)?;
         }
         fs::create_dir_all(folder)
             .with_context(|| format!("could not make the folder {}", folder.display()))?;

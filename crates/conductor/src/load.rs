@@ -50,8 +50,8 @@ pub(crate) struct Load {
     faults: Vec<String>,
     /// Late begins of peers that were not reported yet.
     late: Vec<String>,
-    /// Why the run is to end, once a peer was lost whose loss ends it.
-    stop: Option<String>,
+    /// A peer was lost whose loss ends the run.
+    stopped: bool,
 }
 
 impl Load {
@@ -93,7 +93,7 @@ impl Load {
 
     fn new(own: Own, workers: u32) -> Self {
         let (faults, late) = (Vec::new(), Vec::new());
-        Self { own, peers: None, workers, own_ended: false, faults, late, stop: None }
+        Self { own, peers: None, workers, own_ended: false, faults, late, stopped: false }
     }
 
     /// Starts the workers of this process for their share of a step.
@@ -120,14 +120,6 @@ impl Load {
         match &self.own {
             Own::Workers(running) => running.first_connection(),
             Own::Nothing(load) => &load.first,
-        }
-    }
-
-    /// Why a worker of this process could not generate its requests.
-    fn own_fault(&self) -> Option<String> {
-        match &self.own {
-            Own::Workers(running) => running.fault().map(ToString::to_string),
-            Own::Nothing(_) => None,
         }
     }
 
@@ -158,9 +150,9 @@ impl Load {
         }
     }
 
-    /// Why the run is to end, if a peer was lost whose loss ends it; only once.
-    pub(crate) fn stop(&mut self) -> Option<String> {
-        self.stop.take()
+    /// True if a peer was lost whose loss ends the run.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.stopped
     }
 
     /// What went wrong with peers since the last call, and which of them began late.
@@ -170,14 +162,23 @@ impl Load {
 
     /// What went wrong since the last call, and which peers began late.
     pub(crate) fn troubles(&mut self) -> Vec<String> {
-        let late: Vec<String> = self.late.drain(..).collect();
-        late.into_iter().chain(self.faults()).collect()
+        let mut troubles = self.troubles_of_peers();
+        troubles.extend(self.ended_by());
+        troubles
     }
 
     /// What went wrong since the last call. That of this process is known once its workers have ended.
     pub(crate) fn faults(&mut self) -> Vec<String> {
-        let own = self.own_ended.then(|| self.own_fault()).flatten();
+        let own = self.ended_by();
         self.faults.drain(..).chain(own).collect()
+    }
+
+    /// Why a worker of this process ended early, once all have ended.
+    fn ended_by(&self) -> Option<String> {
+        match &self.own {
+            Own::Workers(running) if self.own_ended => running.fault().map(ToString::to_string),
+            Own::Workers(_) | Own::Nothing(_) => None,
+        }
     }
 
     /// Ends the load; requests under way are still waited for.
@@ -247,7 +248,7 @@ impl Load {
             PeerEvent::Fault(text) => self.faults.push(text),
             PeerEvent::Late(text) => self.late.push(text),
             PeerEvent::Stop(text) => {
-                self.stop = Some(text.clone());
+                self.stopped = true;
                 self.faults.push(text);
             }
         }

@@ -380,7 +380,7 @@ impl Policy for MeasuredStep<'_, '_> {
         self.session.hosts.take_in(&mut self.session.recorder);
         if self.session.interrupted() {
             self.interrupt(load, now);
-        } else if load.stop().is_some() {
+        } else if load.is_stopped() && !self.stopped_by_loss {
             self.stopped_by_loss = true;
             self.end_load(load, StepEnd::Cut);
         }

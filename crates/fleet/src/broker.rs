@@ -1,7 +1,7 @@
 //! The connection to the broker.
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -75,7 +75,7 @@ impl Broker {
 
     /// Connects; the connection is taken up again by itself whenever it breaks.
     pub(crate) async fn connect(&self, name: &str) -> Result<Client, FleetError> {
-        let options = self.options().await?.name(name).connection_timeout(CONNECT_WITHIN);
+        let options = self.options()?.name(name).connection_timeout(CONNECT_WITHIN);
         let options = options.reconnect_delay_callback(|tries| {
             let doubled =
                 Duration::from_millis(50) * 2_u32.saturating_pow(u32::try_from(tries).unwrap_or(31).min(10));
@@ -86,10 +86,10 @@ impl Broker {
         options.connect(servers).await.map_err(|error| self.not_connected(&error))
     }
 
-    async fn options(&self) -> Result<ConnectOptions, FleetError> {
+    fn options(&self) -> Result<ConnectOptions, FleetError> {
         let Some(path) = &self.credentials else { return Ok(ConnectOptions::new()) };
         let unreadable = |source| FleetError::Credentials { path: path.clone(), source };
-        let text = read(path).map_err(unreadable)?;
+        let text = std::fs::read_to_string(path).map_err(unreadable)?;
         ConnectOptions::with_credentials(&text).map_err(unreadable)
     }
 
@@ -141,10 +141,6 @@ impl Broker {
             _ => FleetError::Stream { why },
         }
     }
-}
-
-fn read(path: &Path) -> std::io::Result<String> {
-    std::fs::read_to_string(path)
 }
 
 fn is_not_clustered(error: &jetstream::context::CreateStreamError) -> bool {

@@ -227,23 +227,25 @@ impl Hub {
 
     async fn send_state(&self, agent: usize) {
         let Some(member) = self.members.get(agent) else { return };
-        let Ok(content) = pack(&ToAgent::State(member.state(&self.invitation.run))) else { return };
+        self.send(member, &ToAgent::State(member.state(&self.invitation.run))).await;
+    }
+
+    /// Sends what is sent again at the next repetition if it does not arrive.
+    async fn send(&self, member: &Member, message: &ToAgent) {
+        let Ok(content) = pack(message) else { return };
         let sent = self.client.publish(self.subjects.to(&member.name), content.into()).await;
-        best_effort(sent, "the state is repeated");
+        best_effort(sent, "it is repeated");
     }
 
     /// Invites who has not come yet, and tells all others how the run stands.
     async fn repeat(&self) {
-        for (index, member) in self.members.iter().enumerate().filter(|(_, member)| member.arrivals.is_some())
-        {
-            if member.joined {
-                self.send_state(index).await;
-                continue;
-            }
-            let invitation = Invitation { incarnation: member.incarnation, ..self.invitation.clone() };
-            let Ok(content) = pack(&ToAgent::Join(invitation)) else { continue };
-            let sent = self.client.publish(self.subjects.to(&member.name), content.into()).await;
-            best_effort(sent, "the invitation is repeated");
+        for member in self.members.iter().filter(|member| member.arrivals.is_some()) {
+            let message = if member.joined {
+                ToAgent::State(member.state(&self.invitation.run))
+            } else {
+                ToAgent::Join(Invitation { incarnation: member.incarnation, ..self.invitation.clone() })
+            };
+            self.send(member, &message).await;
         }
     }
 

@@ -24,7 +24,7 @@ pub use allow::{AllowedTarget, NoTarget};
 pub use broker::{Broker, BrokerAddress};
 pub use error::FleetError;
 pub use fleet::{Fleet, Gathering};
-pub use local::{FleetProcess, LocalFleet, LocalOptions};
+pub use local::{FleetProcess, LocalFleet, LocalOptions, nats_server};
 pub use status::{AgentStatus, FleetStatus, status};
 pub use wire::is_name;
 

@@ -101,7 +101,7 @@ impl LocalFleet {
                 why: format!("a fleet runs already at {}; end it with plimsoll fleet down", other.address),
             });
         }
-        let server = find_server()?;
+        let server = nats_server()?;
         fs::create_dir_all(&options.folder)
             .map_err(FleetError::system("could not make the folder of the fleet"))?;
         let ports = free_ports(options.nodes * 2)?;
@@ -253,10 +253,9 @@ fn spawn(mut command: Command, folder: &Path, name: String) -> Result<FleetProce
         .map_err(FleetError::system("could not make a log"))?;
     let same = log.try_clone().map_err(FleetError::system("could not make a log"))?;
     command.stdin(Stdio::null()).stdout(log).stderr(same).process_group(0);
-    let child = command.spawn().map_err(FleetError::system("could not start a process of the fleet"))?;
+    let mut child = command.spawn().map_err(FleetError::system("could not start a process of the fleet"))?;
     let process = FleetProcess::of(name, child.id())?;
     // Collected when it ends, so that it is not taken for one that runs.
-    let mut child = child;
     let collect = thread::Builder::new().name("collect".to_owned()).spawn(move || child.wait());
     collect.map_err(FleetError::system("could not start a thread"))?;
     Ok(process)
@@ -288,7 +287,11 @@ fn free_ports(count: usize) -> Result<Vec<u16>, FleetError> {
     ports.map_err(FleetError::system("could not find free ports"))
 }
 
-fn find_server() -> Result<PathBuf, FleetError> {
+/// The program of the broker: on the PATH, or where Go installs programs.
+///
+/// # Errors
+/// When it is in neither.
+pub fn nats_server() -> Result<PathBuf, FleetError> {
     let go = std::env::var_os("HOME").map(|home| Path::new(&home).join("go/bin"));
     let paths = std::env::var_os("PATH").unwrap_or_default();
     let found =

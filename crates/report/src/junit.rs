@@ -36,31 +36,13 @@ struct Case {
 /// When it cannot be written; memory always can be written to.
 pub fn junit(run: &Run, findings: &Findings, values: Values, strict: bool) -> io::Result<String> {
     let findings = &for_figures(findings, values);
-    let cases = cases(run, findings, strict);
-    let count = |of: fn(&Outcome) -> bool| cases.iter().filter(|case| of(&case.outcome)).count().to_string();
-    let (tests, time) = (cases.len().to_string(), time(run));
-    let failures = count(|outcome| matches!(outcome, Outcome::Failed(_)));
-    let errors = count(|outcome| matches!(outcome, Outcome::Error(_)));
-    let counts = [("tests", &*tests), ("failures", &*failures), ("errors", &*errors), ("time", &*time)];
-    let (name, host) = (in_attribute(&findings.plan.name), in_attribute(&run.manifest.machine.hostname));
-    let (skipped, began) = (count(|outcome| matches!(outcome, Outcome::Skipped(_))), began(run));
-    let mut writer = Writer::new_with_indent(Vec::new(), b' ', 2);
-    writer.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
-    let suites =
-        writer.create_element("testsuites").with_attribute(("name", "plimsoll")).with_attributes(counts);
-    suites.write_inner_content(|writer| {
-        let suite =
-            writer.create_element("testsuite").with_attribute(("name", &*name)).with_attributes(counts);
-        let about = [("skipped", &*skipped), ("timestamp", &*began), ("hostname", &*host)];
-        suite.with_attributes(about).write_inner_content(|writer| {
-            write_properties(writer, run, findings)?;
-            cases.iter().try_for_each(|case| case.write(writer, &name, &time))?;
-            let answer = in_text(&text::short(run, findings, &Page::plain()));
-            writer.create_element("system-out").write_text_content(BytesText::new(&answer)).map(drop)
-        })?;
-        Ok(())
-    })?;
-    Ok(String::from_utf8_lossy(&writer.into_inner()).into_owned() + "\n")
+    let suite = Suite {
+        name: &findings.plan.name,
+        cases: cases(run, findings, strict),
+        time: &time(run),
+        run: Some((run, findings)),
+    };
+    suite.document()
 }
 
 /// The suite of a run that did not begin, such as one whose target is unreachable: its measurement is an error.
@@ -69,19 +51,62 @@ pub fn junit(run: &Run, findings: &Findings, values: Values, strict: bool) -> io
 /// When it cannot be written; memory always can be written to.
 pub fn junit_of_failure(name: &str, why: &str) -> io::Result<String> {
     let case = Case { name: Case::MEASUREMENT.to_owned(), outcome: Outcome::Error(why.to_owned()) };
-    let counts = [("tests", "1"), ("failures", "0"), ("errors", "1"), ("time", "0")];
-    let name = in_attribute(name);
-    let mut writer = Writer::new_with_indent(Vec::new(), b' ', 2);
-    writer.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
-    let suites =
-        writer.create_element("testsuites").with_attribute(("name", "plimsoll")).with_attributes(counts);
-    suites.write_inner_content(|writer| {
+    Suite { name, cases: vec![case], time: "0", run: None }.document()
+}
+
+/// A suite before it is written.
+struct Suite<'a> {
+    name: &'a str,
+    cases: Vec<Case>,
+    /// Seconds.
+    time: &'a str,
+    /// What was measured; `None` if the run did not begin.
+    run: Option<(&'a Run, &'a Findings)>,
+}
+
+impl Suite<'_> {
+    fn document(&self) -> io::Result<String> {
+        let mut writer = Writer::new_with_indent(Vec::new(), b' ', 2);
+        writer.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
+        let tests = self.cases.len().to_string();
+        let failures = self.count(|outcome| matches!(outcome, Outcome::Failed(_)));
+        let errors = self.count(|outcome| matches!(outcome, Outcome::Error(_)));
+        let counts =
+            [("tests", &*tests), ("failures", &*failures), ("errors", &*errors), ("time", self.time)];
+        let suites =
+            writer.create_element("testsuites").with_attribute(("name", "plimsoll")).with_attributes(counts);
+        suites.write_inner_content(|writer| self.write(writer, counts))?;
+        Ok(String::from_utf8_lossy(&writer.into_inner()).into_owned() + "\n")
+    }
+
+    fn count(&self, of: fn(&Outcome) -> bool) -> String {
+        self.cases.iter().filter(|case| of(&case.outcome)).count().to_string()
+    }
+
+    fn write(&self, writer: &mut Writer<Vec<u8>>, counts: [(&str, &str); 4]) -> io::Result<()> {
+        let name = in_attribute(self.name);
+        let skipped = self.count(|outcome| matches!(outcome, Outcome::Skipped(_)));
         let suite =
             writer.create_element("testsuite").with_attribute(("name", &*name)).with_attributes(counts);
-        let suite = suite.with_attribute(("skipped", "0"));
-        suite.write_inner_content(|writer| case.write(writer, &name, "0")).map(drop)
-    })?;
-    Ok(String::from_utf8_lossy(&writer.into_inner()).into_owned() + "\n")
+        let mut suite = suite.with_attribute(("skipped", &*skipped));
+        if let Some((run, _)) = self.run {
+            let (began, host) = (began(run), in_attribute(&run.manifest.machine.hostname));
+            suite = suite.with_attributes([("timestamp", &*began), ("hostname", &*host)]);
+        }
+        suite.write_inner_content(|writer| {
+            if let Some((run, findings)) = self.run {
+                write_properties(writer, run, findings)?;
+            }
+            self.cases.iter().try_for_each(|case| case.write(writer, &name, self.time))?;
+            self.run.map_or(Ok(()), |(run, findings)| write_answer(writer, run, findings))
+        })?;
+        Ok(())
+    }
+}
+
+fn write_answer(writer: &mut Writer<Vec<u8>>, run: &Run, findings: &Findings) -> io::Result<()> {
+    let answer = in_text(&text::short(run, findings, &Page::plain()));
+    writer.create_element("system-out").write_text_content(BytesText::new(&answer)).map(drop)
 }
 
 fn write_properties(writer: &mut Writer<Vec<u8>>, run: &Run, findings: &Findings) -> io::Result<()> {

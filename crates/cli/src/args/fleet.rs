@@ -19,18 +19,35 @@ pub(crate) struct FleetArgs {
     /// Start agents with `plimsoll agent`, or a broker and agents on this machine with `plimsoll fleet up --local 3`.
     #[arg(long = "fleet", value_name = "nats://HOST:PORT")]
     address: Option<BrokerAddress>,
+    #[command(flatten)]
+    at: FleetAt,
     /// How many agents take part; by default all that answer within 2 s
     #[arg(long, value_name = "N", requires = "address", value_parser = clap::value_parser!(u32).range(1..))]
     agents: Option<u32>,
     /// What becomes of the run if it loses an agent
     #[arg(long, value_name = "WHAT", requires = "address", default_value = "redistribute")]
     on_loss: Loss,
+}
+
+/// Which fleet at a broker, and how to get in.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct FleetAt {
     /// The credentials file for the broker
     #[arg(long, value_name = "FILE", requires = "address")]
     fleet_credentials: Option<PathBuf>,
     /// The name of the fleet, where several share a broker
     #[arg(long, value_name = "NAME", requires = "address", default_value = FLEET, value_parser = values::agent_name)]
     fleet_name: String,
+}
+
+impl FleetAt {
+    pub(crate) fn broker(&self, address: &BrokerAddress) -> Broker {
+        Broker {
+            address: address.clone(),
+            credentials: self.fleet_credentials.clone(),
+            fleet: self.fleet_name.clone(),
+        }
+    }
 }
 
 /// The usual fleet of a broker.
@@ -65,13 +82,8 @@ impl FleetArgs {
         interrupted: &Arc<AtomicBool>,
     ) -> Result<Option<Fleet>, FleetError> {
         let Some(address) = &self.address else { return Ok(None) };
-        let broker = Broker {
-            address: address.clone(),
-            credentials: self.fleet_credentials.clone(),
-            fleet: self.fleet_name.clone(),
-        };
         Fleet::gather(Gathering {
-            broker,
+            broker: self.at.broker(address),
             agents: self.agents.map(|agents| agents as usize),
             plan,
             csv,

@@ -11,7 +11,7 @@ use plimsoll_fleet::{
 };
 use plimsoll_units::parse_duration;
 
-use crate::args::{FLEET, values};
+use crate::args::{FLEET, FleetAt, values};
 use crate::exit::{Exit, UsageError};
 use crate::signals;
 use crate::terminal::{remark, result};
@@ -97,12 +97,8 @@ struct StatusArgs {
     /// The broker [default: that of the fleet on this machine]
     #[arg(long = "fleet", value_name = "nats://HOST:PORT")]
     address: Option<BrokerAddress>,
-    /// The credentials file for the broker
-    #[arg(long, value_name = "FILE", requires = "address")]
-    fleet_credentials: Option<PathBuf>,
-    /// The name of the fleet, where several share a broker
-    #[arg(long, value_name = "NAME", requires = "address", default_value = FLEET, value_parser = values::agent_name)]
-    fleet_name: String,
+    #[command(flatten)]
+    at: FleetAt,
     #[command(flatten)]
     folder: FolderArgs,
 }
@@ -177,11 +173,7 @@ fn up(args: &UpArgs) -> anyhow::Result<Exit> {
 
 fn show(args: &StatusArgs) -> anyhow::Result<Exit> {
     let broker = match &args.address {
-        Some(address) => Broker {
-            address: address.clone(),
-            credentials: args.fleet_credentials.clone(),
-            fleet: args.fleet_name.clone(),
-        },
+        Some(address) => args.at.broker(address),
         None => {
             let local = LocalFleet::read(&args.folder.dir)?;
             let none = || {

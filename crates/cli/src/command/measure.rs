@@ -242,7 +242,8 @@ fn refuse_existing(plan: &Plan, command: RunCommand, keep: &KeepArgs) -> anyhow:
         keep.documents.documents(usual(keep, stem))?.refuse_existing()?;
     }
     let Some(name) = keep.name.as_ref().filter(|_| !keep.force && !keep.no_files) else { return Ok(()) };
-    files::refuse_existing(&keep.out, &files::names_of_run(name, command, plan))
+    let names = files::names_of_run(name, command, plan);
+    files::refuse_existing(names.iter().map(|name| keep.out.join(name)), files::ANOTHER_NAME)
 }
 
 /// The name that figures and tables carry: the user's own, or else that of the run file, which is unique.

@@ -245,18 +245,14 @@ fn a_broker_that_cannot_be_used_is_an_error_before_the_load() {
 
     let plain = bench.path("plain.conf");
     std::fs::write(&plain, format!("listen: \"{free}\"\n")).unwrap();
-    let server =
-        Command::new(nats_server()).arg("--config").arg(&plain).stderr(Stdio::null()).spawn().unwrap();
+    let server = Command::new(plimsoll_fleet::nats_server().unwrap())
+        .arg("--config")
+        .arg(&plain)
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
     let _server = Ended(server);
     await_true("the broker answers", || std::net::TcpStream::connect(free).is_ok());
     let without = bench.expect(1, &["fleet", "status", "--fleet", &format!("nats://{free}")]);
     assert!(without.err.contains("has no JetStream"), "{}", without.err);
-}
-
-/// As `make setup` installs it.
-fn nats_server() -> PathBuf {
-    let go = std::env::var_os("HOME").map(|home| PathBuf::from(home).join("go/bin"));
-    let paths = std::env::var_os("PATH").unwrap();
-    let found = std::env::split_paths(&paths).chain(go).map(|folder| folder.join("nats-server"));
-    found.into_iter().find(|file| file.is_file()).unwrap()
 }

@@ -1,7 +1,7 @@
 //! The generators of a fleet: how close together they began, which of them was lost, which of them was not healthy.
 
-use plimsoll_analyze::{Findings, FleetStart, GeneratorReason, fleet_starts};
-use plimsoll_record::{GeneratorShare, Run};
+use plimsoll_analyze::{Findings, FleetStart, GeneratorReason, LostGenerator, fleet_starts};
+use plimsoll_record::Run;
 use plimsoll_units::{duration_text, share_text};
 
 use super::paragraph::{point, wrapped};
@@ -16,7 +16,7 @@ pub(super) fn block(run: &Run, findings: &Findings) -> String {
     let Some(worst) = starts.iter().max_by_key(|start| start.apart_max_ns.unwrap_or(u64::MAX)) else {
         return String::new();
     };
-    let lost = starts.iter().flat_map(|start| start.lost.iter().map(|lost| lost_text(run, start, lost)));
+    let lost = starts.iter().flat_map(|start| start.lost.iter().map(|lost| lost_text(start.step, lost)));
     let ill = unhealthy(run, findings);
     let points: String = lost.chain(ill).map(|text| point(&text)).collect();
     wrapped("", "  ", &start_text(worst)) + &points
@@ -41,18 +41,12 @@ fn start_text(start: &FleetStart) -> String {
     }
 }
 
-fn lost_text(run: &Run, start: &FleetStart, (name, share): &(String, f64)) -> String {
-    let lost = |share: &GeneratorShare| (share.name == *name).then_some(share.lost_ns).flatten();
-    let step = run.steps.iter().find(|step| step.index == start.step);
-    let at = step.and_then(|step| {
-        let lost_ns = step.generators.iter().find_map(lost)?;
-        Some(duration_text(lost_ns.saturating_sub(step.began_ns) as f64))
-    });
-    let part = share_text(*share);
-    let when = at.unwrap_or_default();
+fn lost_text(step: u32, lost: &LostGenerator) -> String {
+    let LostGenerator { name, share, after_ns } = lost;
     format!(
-        "{name} with {part} of the load was lost {when} into step {}; its figures are of the time before",
-        start.step
+        "{name} with {} of the load was lost {} into step {step}; its figures are of the time before",
+        share_text(*share),
+        duration_text(*after_ns as f64)
     )
 }
 
