@@ -36,7 +36,7 @@ use crate::command::tiers::TiersArgs;
 use crate::command::trend::TrendArgs;
 use crate::command::view::ViewArgs;
 use crate::exit::UsageError;
-pub(crate) use fleet::{FLEET, FleetArgs, FleetAt};
+pub(crate) use fleet::{FLEET, FLEET_FOLDER, FleetArgs, FleetAt};
 use foreign::Translated;
 pub(crate) use history::{HistoryArgs, StoreArgs};
 pub(crate) use load::{AnswerArgs, Asked, RunArgs, SearchArgs, Spread, SweepArgs, fresh_seed};

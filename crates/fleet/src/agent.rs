@@ -1,5 +1,6 @@
 //! An agent: a process that makes shares of the runs that a conductor invites it to.
 
+mod gate;
 pub(crate) mod order;
 mod task;
 
@@ -16,7 +17,7 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use crate::allow::refusal;
 use crate::error::FleetError;
-use crate::wire::Invitation;
+use crate::wire::{Invitation, Refusal};
 pub use order::AgentOptions;
 use order::{AgentOrder, Invited, Notice};
 use task::{Setup, run};
@@ -78,6 +79,9 @@ impl Agent<'_> {
                     if self.options.once {
                         return Ok(());
                     }
+                }
+                Ok(Notice::Refused(Refusal { run, why })) => {
+                    (self.report)(&AgentReport::Refused { run: &run, why: &why });
                 }
                 // Its own error says why.
                 Err(RecvTimeoutError::Disconnected) => return Ok(()),

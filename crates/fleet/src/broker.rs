@@ -46,6 +46,13 @@ impl FromStr for BrokerAddress {
     }
 }
 
+impl BrokerAddress {
+    /// True if both name the same node, among others.
+    pub(crate) fn meets(&self, other: &Self) -> bool {
+        self.0.split(',').any(|part| other.0.split(',').any(|own| own == part))
+    }
+}
+
 impl fmt::Display for BrokerAddress {
     /// Without user and password.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

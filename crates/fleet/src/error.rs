@@ -10,6 +10,10 @@ pub enum FleetError {
     Address { text: String },
     #[error("could not read the credentials in {}: {source}", path.display())]
     Credentials { path: PathBuf, source: io::Error },
+    #[error("could not use the key in {}: {why}", path.display())]
+    Key { path: PathBuf, why: String },
+    #[error("could not write {}: {source}; name another folder, or remove it", path.display())]
+    SecretFile { path: PathBuf, source: io::Error },
     #[error(
         "could not connect to the broker at {address}: {why}; start one, or check the address with plimsoll fleet status"
     )]

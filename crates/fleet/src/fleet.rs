@@ -20,6 +20,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use crate::broker::Broker;
 use crate::error::FleetError;
 use crate::hub::{Arrival, Hub, Member, Order, Sources};
+use crate::signature::ConductorKey;
 use crate::wire::{Alive, Invitation, pack, unpack};
 
 /// How long agents are waited for that were asked for, or for the first of any number.
@@ -35,6 +36,8 @@ const HEAD_START: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 pub struct Gathering<'a> {
     pub broker: Broker,
+    /// Signs what agents are asked to do.
+    pub key: Option<ConductorKey>,
     /// How many agents take part; as many as answer if `None`.
     pub agents: Option<usize>,
     pub plan: &'a Plan,
@@ -65,6 +68,7 @@ struct Joined {
 /// What the thread of the hub begins with.
 struct Setup {
     broker: Broker,
+    key: Option<ConductorKey>,
     agents: Option<usize>,
     invitation: Invitation,
     interrupted: Arc<AtomicBool>,
@@ -89,6 +93,7 @@ impl Fleet {
                 csv: order.csv.map(|csv| BASE64_STANDARD.encode(csv)),
             },
             broker: order.broker,
+            key: order.key,
             agents: order.agents,
             interrupted: order.interrupted,
             orders: received,
@@ -202,8 +207,8 @@ impl ReceiveFrom<Message> for AgentMessages {
 fn run(setup: Setup) -> Result<(), FleetError> {
     let runtime = crate::runtime()?;
     runtime.block_on(async {
-        let Setup { broker, agents, invitation, interrupted, orders, gathered } = setup;
-        match gather(&broker, agents, invitation, &interrupted).await {
+        let Setup { broker, key, agents, invitation, interrupted, orders, gathered } = setup;
+        match gather(&broker, agents, (invitation, key), &interrupted).await {
             Ok((hub, joined, alive, clock)) => {
                 plimsoll_units::best_effort(gathered.send(Ok(joined)), "the run was given up");
                 hub.serve(Sources { orders, alive, clock }).await
@@ -221,7 +226,7 @@ type Gathered = (Hub, Vec<Joined>, Subscriber, Subscriber);
 async fn gather(
     broker: &Broker,
     agents: Option<usize>,
-    invitation: Invitation,
+    (invitation, key): (Invitation, Option<ConductorKey>),
     interrupted: &AtomicBool,
 ) -> Result<Gathered, FleetError> {
     let client = broker.connect("plimsoll conductor").await?;
@@ -237,7 +242,7 @@ async fn gather(
     let clock = client.subscribe(subjects.clock(&invitation.run)).await.map_err(unsubscribed)?;
     let stream = broker.make_stream(&jetstream::new(client.clone()), &invitation.run).await?;
     let (members, joined) = found.into_values().enumerate().map(introduce).unzip();
-    Ok((Hub::new(client, subjects, invitation, members, stream), joined, alive, clock))
+    Ok((Hub::new(client, subjects, (invitation, key), members, stream), joined, alive, clock))
 }
 
 fn introduce((index, alive): (usize, Alive)) -> (Member, Joined) {

@@ -16,6 +16,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use crate::commands::Commands;
 use crate::error::FleetError;
 use crate::inbox::Inbox;
+use crate::signature::ConductorKey;
 use crate::wire::{Alive, ClockAnswer, Invitation, State, Subjects, ToAgent, pack, unpack};
 
 /// How often each agent gets the state of its run.
@@ -105,6 +106,7 @@ impl Member {
         State {
             run: run.to_owned(),
             incarnation: self.incarnation,
+            sent: RealClock.now(),
             first,
             commands,
             received: self.inbox.received(),
@@ -119,6 +121,7 @@ pub(crate) struct Hub {
     client: Client,
     subjects: Subjects,
     invitation: Invitation,
+    key: Option<ConductorKey>,
     members: Vec<Member>,
     by_name: HashMap<String, usize>,
     stream: Stream,
@@ -135,13 +138,13 @@ impl Hub {
     pub(crate) fn new(
         client: Client,
         subjects: Subjects,
-        invitation: Invitation,
+        (invitation, key): (Invitation, Option<ConductorKey>),
         members: Vec<Member>,
         stream: Stream,
     ) -> Self {
         let by_name =
             members.iter().enumerate().map(|(index, member)| (member.name.clone(), index)).collect();
-        Self { client, subjects, invitation, members, by_name, stream }
+        Self { client, subjects, invitation, key, members, by_name, stream }
     }
 
     /// Carries everything until the run is over for all agents.
@@ -233,7 +236,11 @@ impl Hub {
     /// Sends what is sent again at the next repetition if it does not arrive.
     async fn send(&self, member: &Member, message: &ToAgent) {
         let Ok(content) = pack(message) else { return };
-        let sent = self.client.publish(self.subjects.to(&member.name), content.into()).await;
+        let subject = self.subjects.to(&member.name);
+        let headers = self.key.as_ref().map(|key| key.sign(&subject, &content)).transpose();
+        let Ok(headers) = headers else { return };
+        let headers = headers.unwrap_or_default();
+        let sent = self.client.publish_with_headers(subject, headers, content.into()).await;
         best_effort(sent, "it is repeated");
     }
 

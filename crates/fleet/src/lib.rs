@@ -15,7 +15,9 @@ mod hub;
 mod inbox;
 mod local;
 mod outbox;
+mod secret;
 mod session;
+mod signature;
 mod status;
 mod wire;
 
@@ -25,6 +27,7 @@ pub use broker::{Broker, BrokerAddress};
 pub use error::FleetError;
 pub use fleet::{Fleet, Gathering};
 pub use local::{FleetProcess, LocalFleet, LocalOptions, nats_server};
+pub use signature::{ConductorKey, NoKey, TrustedKey};
 pub use status::{AgentStatus, FleetStatus, status};
 pub use wire::is_name;
 

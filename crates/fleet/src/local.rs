@@ -13,8 +13,9 @@ use plimsoll_units::{Clock as _, RealClock, best_effort};
 use rustix::process::{Pid, Signal, kill_process};
 use serde::{Deserialize, Serialize};
 
-use crate::broker::Broker;
+use crate::broker::{Broker, BrokerAddress};
 use crate::error::FleetError;
+use crate::signature::ConductorKey;
 use crate::status::status;
 
 /// The program of the broker.
@@ -26,6 +27,8 @@ const DOWN_WITHIN: Duration = Duration::from_secs(10);
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// What is written about a fleet, in its folder.
 const RECORD: &str = "fleet.json";
+/// The seed of the conductor's key, next to it.
+const KEY: &str = "conductor.nk";
 
 /// What a local fleet is made of.
 #[derive(Debug, Clone)]
@@ -48,6 +51,8 @@ pub struct LocalFleet {
     /// The broker's addresses, as `--fleet` takes them.
     pub address: String,
     pub fleet: String,
+    /// The conductor's key: the agents obey no other.
+    pub key: PathBuf,
     pub nodes: Vec<FleetProcess>,
     pub agents: Vec<FleetProcess>,
 }
@@ -110,9 +115,12 @@ impl LocalFleet {
         let mut fleet = Self {
             address: addresses.join(","),
             fleet: options.fleet.clone(),
+            key: options.folder.join(KEY),
             nodes: Vec::new(),
             agents: Vec::new(),
         };
+        // A fleet that was killed has left its own.
+        best_effort(fs::remove_file(&fleet.key), "there is none");
         match fleet.start(options, &server, clients, routes) {
             Ok(()) => Ok(fleet),
             Err(error) => {
@@ -145,10 +153,12 @@ impl LocalFleet {
             self.write(&options.folder)?;
         }
         self.wait("the broker did not start", |found| found.is_ok())?;
+        let trusted = ConductorKey::make(&self.key)?.public();
         for number in 1..=options.agents {
             let name = format!("agent-{number}");
             let mut command = Command::new(&options.program);
             command.args(["agent", "--join", &self.address, "--name", &name, "--fleet-name", &options.fleet]);
+            command.args(["--trust", &trusted]);
             command.args(options.allow.iter().flat_map(|target| ["--allow", target]));
             self.agents.push(spawn(command, &options.folder, name)?);
             self.write(&options.folder)?;
@@ -198,6 +208,15 @@ impl LocalFleet {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(FleetError::system("could not read the record of the fleet")(error)),
         }
+    }
+
+    /// The fleet of a folder, if it meets at this broker.
+    ///
+    /// # Errors
+    /// When its record cannot be read.
+    pub fn at(folder: &Path, address: &BrokerAddress) -> Result<Option<Self>, FleetError> {
+        let meets = |fleet: &Self| fleet.address.parse().is_ok_and(|own: BrokerAddress| own.meets(address));
+        Ok(Self::read(folder)?.filter(meets))
     }
 
     fn write(&self, folder: &Path) -> Result<(), FleetError> {

@@ -64,6 +64,8 @@ pub(crate) struct Invitation {
 pub(crate) struct State {
     pub(crate) run: String,
     pub(crate) incarnation: u64,
+    /// When it was sent, by the conductor's clock: one that is no later than another is a replay.
+    pub(crate) sent: Instant,
     /// The number of the first of `commands`.
     pub(crate) first: u64,
     /// Commands that the agent has not confirmed.

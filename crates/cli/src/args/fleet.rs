@@ -1,12 +1,12 @@
 //! Flags of a load that many machines make.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use clap::ValueEnum;
 use plimsoll_conductor::peers::OnLoss;
-use plimsoll_fleet::{Broker, BrokerAddress, Fleet, FleetError, Gathering};
+use plimsoll_fleet::{Broker, BrokerAddress, ConductorKey, Fleet, FleetError, Gathering, LocalFleet};
 use plimsoll_plan::Plan;
 
 use super::values;
@@ -24,6 +24,11 @@ pub(crate) struct FleetArgs {
     /// How many agents take part; by default all that answer within 2 s
     #[arg(long, value_name = "N", requires = "address", value_parser = clap::value_parser!(u32).range(1..))]
     agents: Option<u32>,
+    /// The key with which this conductor signs, for agents with --trust; only its owner may read the file
+    ///
+    /// `plimsoll fleet keys` makes one. For the fleet of `plimsoll fleet up`, in this folder, its own is the default.
+    #[arg(long, value_name = "FILE", requires = "address")]
+    fleet_key: Option<PathBuf>,
     /// What becomes of the run if it loses an agent
     #[arg(long, value_name = "WHAT", requires = "address", default_value = "redistribute")]
     on_loss: Loss,
@@ -52,6 +57,8 @@ impl FleetAt {
 
 /// The usual fleet of a broker.
 pub(crate) const FLEET: &str = "default";
+/// Where a fleet on this machine keeps its record, its keys and its logs.
+pub(crate) const FLEET_FOLDER: &str = "plimsoll-fleet";
 
 /// What becomes of a run that loses an agent.
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -84,6 +91,7 @@ impl FleetArgs {
         let Some(address) = &self.address else { return Ok(None) };
         Fleet::gather(Gathering {
             broker: self.at.broker(address),
+            key: self.key(address)?,
             agents: self.agents.map(|agents| agents as usize),
             plan,
             csv,
@@ -91,6 +99,14 @@ impl FleetArgs {
             interrupted: Arc::clone(interrupted),
         })
         .map(Some)
+    }
+
+    /// The key that was named, or that of the fleet on this machine.
+    fn key(&self, address: &BrokerAddress) -> Result<Option<ConductorKey>, FleetError> {
+        let local =
+            || LocalFleet::at(Path::new(FLEET_FOLDER), address).map(|fleet| fleet.map(|fleet| fleet.key));
+        let path = self.fleet_key.clone().map_or_else(local, |path| Ok(Some(path)))?;
+        path.map(|path| ConductorKey::read(&path)).transpose()
     }
 
     pub(crate) fn on_loss(&self) -> OnLoss {

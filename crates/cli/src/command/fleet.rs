@@ -7,17 +7,14 @@ use anyhow::Context as _;
 use clap::Subcommand;
 use plimsoll_fleet::{
     AgentOptions, AgentReport, AllowedTarget, Broker, BrokerAddress, FleetStatus, LocalFleet, LocalOptions,
-    serve, status,
+    TrustedKey, serve, status,
 };
 use plimsoll_units::parse_duration;
 
-use crate::args::{FLEET, FleetAt, values};
+use crate::args::{FLEET, FLEET_FOLDER, FleetAt, values};
 use crate::exit::{Exit, UsageError};
 use crate::signals;
 use crate::terminal::{remark, result};
-
-/// Where a fleet on this machine keeps its record and its logs.
-const FOLDER: &str = "plimsoll-fleet";
 
 #[derive(Debug, clap::Args)]
 #[command(before_help = "\
@@ -34,6 +31,9 @@ pub(crate) struct AgentArgs {
     /// Its name, unique in the fleet [default: the name of this machine]
     #[arg(long, value_parser = values::agent_name)]
     name: Option<String>,
+    /// The public key of a conductor that it obeys; may be given several times [default: any conductor]
+    #[arg(long, value_name = "KEY")]
+    trust: Vec<TrustedKey>,
     /// The credentials file for the broker
     #[arg(long, value_name = "FILE")]
     credentials: Option<PathBuf>,
@@ -73,7 +73,7 @@ enum FleetCommand {
 #[derive(Debug, clap::Args)]
 struct FolderArgs {
     /// The folder of the fleet's record and logs
-    #[arg(long, value_name = "DIR", default_value = FOLDER)]
+    #[arg(long, value_name = "DIR", default_value = FLEET_FOLDER)]
     dir: PathBuf,
 }
 
@@ -114,6 +114,7 @@ pub(crate) fn agent(args: &AgentArgs) -> anyhow::Result<Exit> {
         },
         name,
         allow: args.allow.clone(),
+        trust: args.trust.clone(),
         orphan: args.orphan,
         once: args.once,
         version: env!("CARGO_PKG_VERSION"),

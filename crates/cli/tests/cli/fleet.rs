@@ -1,6 +1,7 @@
 //! `--fleet`, `plimsoll agent` and `plimsoll fleet`, with a real broker.
 
 use std::io::{BufRead, BufReader, Read};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -218,6 +219,32 @@ fn two_agents_of_one_name_are_refused() {
     assert!(line.contains("waits for runs"), "{line}");
     let refused = fleet.call(1, &[&target.url("/"), "-R", "10", "-d", "1s", "--agents", "2"]);
     assert!(refused.err.contains("two agents call themselves agent-1"), "{}", refused.err);
+}
+
+#[test]
+fn an_agent_obeys_only_conductors_whose_key_it_trusts() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    let fleet = Fleet::up(&bench, &["--local", "1"]);
+    let load = [&target.url("/"), "-n", "1000", "-c", "3"];
+    // From another folder this conductor does not find the fleet's key.
+    let elsewhere = Bench::new();
+    let unsigned = [&["run"], &load[..], &["--fleet", &fleet.address, "--no-probe"]].concat();
+    let refused = elsewhere.expect(1, &unsigned).err;
+    assert!(refused.contains("agent-1") && refused.contains("--fleet-key FILE"), "{refused}");
+    let other = elsewhere.path("other.nk");
+    write_secret(&other, "SUANQDPB2RUOE4ETUA26CNX7FUKE5ZZKFCQIIW63OX225F2CO7UEXTM7ZY");
+    let refused = fleet.call(1, &[&load[..], &["--fleet-key", other.to_str().unwrap()]].concat()).err;
+    assert!(refused.contains("which is no --trust of this agent"), "{refused}");
+    let run = fleet.run(&load);
+    assert_eq!(due_and_completed(&run), (1000, 1000), "what was refused has cost nothing");
+    let log = std::fs::read_to_string(bench.path("plimsoll-fleet/agent-1.log")).unwrap();
+    assert!(log.contains("refused: it is not signed"), "{log}");
+}
+
+fn write_secret(path: &std::path::Path, content: &str) {
+    std::fs::write(path, content).unwrap();
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)).unwrap();
 }
 
 /// A process that is ended when dropped.

@@ -8,7 +8,8 @@ use plimsoll_conductor::peers::{Channel, Command, Message};
 use crate::allow::AllowedTarget;
 use crate::broker::Broker;
 use crate::clock::Offset;
-use crate::wire::Invitation;
+use crate::signature::TrustedKey;
+use crate::wire::{Invitation, Refusal};
 
 /// How an agent works.
 #[derive(Debug, Clone)]
@@ -18,6 +19,8 @@ pub struct AgentOptions {
     pub name: String,
     /// The targets that it may load.
     pub allow: Vec<AllowedTarget>,
+    /// The conductors that it obeys; any if there is none.
+    pub trust: Vec<TrustedKey>,
     /// Without a word of the conductor for so long the load ends.
     pub orphan: Duration,
     /// End after one run.
@@ -50,4 +53,6 @@ pub(crate) struct Invited {
 pub(crate) enum Notice {
     Connected,
     Invited(Box<Invited>),
+    /// A message that was not obeyed.
+    Refused(Refusal),
 }

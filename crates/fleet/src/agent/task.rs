@@ -12,6 +12,7 @@ use plimsoll_conductor::peers::{Command, Message};
 use plimsoll_units::{Clock as _, Instant, RealClock, best_effort};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 
+use super::gate::{Admission, Gate};
 use super::order::{AgentOptions, AgentOrder, Invited, Notice};
 use crate::broker::Broker;
 use crate::clock::{Exchange, Offset};
@@ -20,7 +21,8 @@ use crate::error::FleetError;
 use crate::hub::BATCH_HEADER;
 use crate::outbox::{Outbox, Parcel};
 use crate::session::channel;
-use crate::wire::{Alive, ClockAnswer, Invitation, Refusal, State, Subjects, ToAgent, pack, unpack};
+use crate::signature::Trust;
+use crate::wire::{Alive, ClockAnswer, Invitation, Refusal, State, Subjects, ToAgent, pack};
 
 /// How often the agent says that it lives.
 const REPEAT: Duration = Duration::from_millis(500);
@@ -41,6 +43,7 @@ pub(super) struct Setup {
     agent: String,
     incarnation: u64,
     version: String,
+    trust: Trust,
     orphan: Duration,
     received: UnboundedReceiver<AgentOrder>,
     orders: UnboundedSender<AgentOrder>,
@@ -59,6 +62,7 @@ impl Setup {
             agent: options.name.clone(),
             incarnation: crate::random()?,
             version: options.version.to_owned(),
+            trust: Trust::new(&options.trust),
             orphan: options.orphan,
             received,
             orders,
@@ -76,7 +80,8 @@ pub(super) fn run(setup: Setup) -> Result<(), FleetError> {
         let subscribed = client.subscribe(subjects.to(&setup.agent)).await;
         let commands = subscribed.map_err(|error| FleetError::Ended { why: error.to_string() })?;
         best_effort(setup.notices.send(Notice::Connected), "the agent has ended");
-        let Setup { agent, incarnation, version, orphan, received, orders, notices, .. } = setup;
+        let Setup { agent, incarnation, version, trust, orphan, received, orders, notices, .. } = setup;
+        let gate = Gate::new(trust, subjects.to(&agent), incarnation);
         let context = jetstream::new(client.clone());
         let task = Task {
             client,
@@ -85,11 +90,13 @@ pub(super) fn run(setup: Setup) -> Result<(), FleetError> {
             agent,
             incarnation,
             version,
+            gate,
             orphan,
             orders,
             notices,
             run: None,
             refusal: None,
+            distrusted: None,
         };
         task.serve(received, commands).await;
         Ok(())
@@ -109,6 +116,8 @@ struct ActiveRun {
     commands: Option<Sender<Command>>,
     /// When the conductor was last heard.
     heard: Instant,
+    /// When the conductor sent the last state, by its clock.
+    latest: Instant,
     /// The generator has nothing more to send.
     finished: bool,
     /// The conductor has ended the run.
@@ -122,11 +131,14 @@ struct Task {
     agent: String,
     incarnation: u64,
     version: String,
+    gate: Gate,
     orphan: Duration,
     orders: UnboundedSender<AgentOrder>,
     notices: Sender<Notice>,
     run: Option<ActiveRun>,
     refusal: Option<Refusal>,
+    /// The last message that was not obeyed. Unlike a refusal it does not stand in the way of a valid invitation.
+    distrusted: Option<Refusal>,
 }
 
 /// The broker's answer to a batch, or that there was none.
@@ -148,7 +160,7 @@ impl Task {
                     Some(order) => self.carry_out(order),
                 },
                 Some(message) = commands.next() => {
-                    if self.hear(&message.payload) {
+                    if self.hear(&message) {
                         self.announce().await;
                     }
                 }
@@ -231,20 +243,32 @@ impl Task {
     }
 
     /// Takes in a word of the conductor; true if an answer should not wait.
-    fn hear(&mut self, payload: &[u8]) -> bool {
-        match unpack(payload) {
-            Ok(ToAgent::Join(invitation)) => self.join(invitation),
-            Ok(ToAgent::State(state)) => self.take_state(state),
-            Err(_) => false,
+    fn hear(&mut self, message: &async_nats::Message) -> bool {
+        match self.gate.examine(message.headers.as_ref(), &message.payload) {
+            Admission::Obey(ToAgent::Join(invitation)) => self.join(invitation),
+            Admission::Obey(ToAgent::State(state)) => self.take_state(state),
+            Admission::Refuse(refusal) => self.distrust(refusal),
+            Admission::Drop => false,
         }
+    }
+
+    /// Names a message that is not obeyed, once; true if it is new.
+    fn distrust(&mut self, refusal: Refusal) -> bool {
+        if self.distrusted.as_ref() == Some(&refusal) {
+            return false;
+        }
+        best_effort(self.notices.send(Notice::Refused(refusal.clone())), "the agent has ended");
+        self.distrusted = Some(refusal);
+        true
     }
 
     fn join(&mut self, invitation: Invitation) -> bool {
         let is_refused = self.refusal.as_ref().is_some_and(|refusal| refusal.run == invitation.run);
         let is_known = self.run.as_ref().is_some_and(|run| run.name == invitation.run);
-        if invitation.incarnation != self.incarnation || self.run.is_some() || is_refused {
+        if self.run.is_some() || is_refused {
             return is_known || is_refused;
         }
+        self.distrusted = None;
         let (commands, received) = std::sync::mpsc::channel();
         self.run = Some(ActiveRun {
             name: invitation.run.clone(),
@@ -254,6 +278,7 @@ impl Task {
             pack_at: None,
             commands: Some(commands),
             heard: RealClock.now(),
+            latest: Instant::from_nanos(0),
             finished: false,
             over: false,
         });
@@ -266,6 +291,11 @@ impl Task {
     fn take_state(&mut self, state: State) -> bool {
         let is_own = |run: &&mut ActiveRun| run.name == state.run && state.incarnation == self.incarnation;
         let Some(run) = self.run.as_mut().filter(is_own) else { return false };
+        if state.sent <= run.latest {
+            let why = "a command came a second time, and is a replay".to_owned();
+            return self.distrust(Refusal { run: state.run, why });
+        }
+        run.latest = state.sent;
         let now = RealClock.now();
         run.heard = now;
         run.outbox.confirm(state.received, state.kept, now);
@@ -295,17 +325,21 @@ impl Task {
         let is_over = |run: &mut ActiveRun| {
             run.finished && run.gathered.is_empty() && (run.over || run.outbox.unkept() == 0)
         };
-        self.run.take_if(is_over);
+        if let Some(run) = self.run.take_if(is_over) {
+            self.gate.close(run.name);
+        }
     }
 
     async fn announce(&self) {
+        // What a stranger sends during a run does not end it.
+        let distrusted = self.distrusted.as_ref().filter(|_| self.run.is_none());
         let alive = Alive {
             agent: self.agent.clone(),
             incarnation: self.incarnation,
             version: self.version.clone(),
             run: self.run.as_ref().map(|run| run.name.clone()),
             commands: self.run.as_ref().map_or(0, |run| run.confirmed.count()),
-            refusal: self.refusal.clone(),
+            refusal: self.refusal.as_ref().or(distrusted).cloned(),
         };
         let Ok(content) = pack(&alive) else { return };
         let sent = self.client.publish(self.subjects.alive(&self.agent), content.into()).await;

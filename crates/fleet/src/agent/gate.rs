@@ -1,0 +1,111 @@
+//! Which messages of a conductor an agent obeys.
+
+use std::collections::HashSet;
+
+use async_nats::HeaderMap;
+
+use crate::signature::Trust;
+use crate::wire::{Invitation, Refusal, ToAgent, unpack};
+
+/// Examines what arrives before anything follows from it.
+pub(super) struct Gate {
+    trust: Trust,
+    /// Where the agent hears its conductor.
+    subject: String,
+    incarnation: u64,
+    /// The runs that ended here: an invitation to one of them is a replay.
+    ended: HashSet<String>,
+}
+
+/// What is to be done with a message.
+#[derive(Debug, PartialEq)]
+pub(super) enum Admission {
+    Obey(ToAgent),
+    Refuse(Refusal),
+    /// It says nothing.
+    Drop,
+}
+
+impl Gate {
+    pub(super) fn new(trust: Trust, subject: String, incarnation: u64) -> Self {
+        Self { trust, subject, incarnation, ended: HashSet::new() }
+    }
+
+    pub(super) fn examine(&self, headers: Option<&HeaderMap>, content: &[u8]) -> Admission {
+        let trusted = self.trust.examine(&self.subject, headers, content);
+        let Ok(message) = unpack::<ToAgent>(content) else { return Admission::Drop };
+        let why = match (trusted, &message) {
+            (Err(distrust), _) => Some(distrust.to_string()),
+            (Ok(()), ToAgent::Join(invitation)) => self.outdated(invitation),
+            (Ok(()), ToAgent::State(_)) => None,
+        };
+        match why {
+            Some(why) => Admission::Refuse(Refusal { run: run_of(&message).to_owned(), why }),
+            None => Admission::Obey(message),
+        }
+    }
+
+    fn outdated(&self, invitation: &Invitation) -> Option<String> {
+        if invitation.incarnation != self.incarnation {
+            return Some(
+                "the invitation is for another process of this agent's name, or a replay".to_owned(),
+            );
+        }
+        let has_ended = self.ended.contains(&invitation.run);
+        has_ended.then(|| "the run has ended here, and the invitation is a replay".to_owned())
+    }
+
+    /// A run is over here for good.
+    pub(super) fn close(&mut self, run: String) {
+        self.ended.insert(run);
+    }
+}
+
+fn run_of(message: &ToAgent) -> &str {
+    match message {
+        ToAgent::Join(invitation) => &invitation.run,
+        ToAgent::State(state) => &state.run,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::pack;
+
+    fn invitation(run: &str, incarnation: u64) -> Vec<u8> {
+        let join = ToAgent::Join(Invitation {
+            run: run.to_owned(),
+            incarnation,
+            version: "1".to_owned(),
+            plan: String::new(),
+            csv: None,
+        });
+        pack(&join).unwrap()
+    }
+
+    fn refused(admission: Admission) -> String {
+        match admission {
+            Admission::Refuse(refusal) => refusal.why,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn an_invitation_is_good_for_one_process_and_one_run() {
+        let mut gate = Gate::new(Trust::new(&[]), "to.a".to_owned(), 7);
+        assert!(matches!(gate.examine(None, &invitation("r", 7)), Admission::Obey(_)));
+        assert!(refused(gate.examine(None, &invitation("r", 6))).contains("another process"));
+        gate.close("r".to_owned());
+        assert!(refused(gate.examine(None, &invitation("r", 7))).contains("replay"));
+        assert!(matches!(gate.examine(None, &invitation("s", 7)), Admission::Obey(_)));
+        assert_eq!(gate.examine(None, b"noise"), Admission::Drop);
+    }
+
+    #[test]
+    fn with_a_trusted_key_an_unsigned_invitation_is_refused() {
+        let key = nkeys::KeyPair::new_user().public_key().parse().unwrap();
+        let gate = Gate::new(Trust::new(&[key]), "to.a".to_owned(), 7);
+        assert!(refused(gate.examine(None, &invitation("r", 7))).contains("--fleet-key"));
+    }
+}
