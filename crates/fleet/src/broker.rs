@@ -6,8 +6,11 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use async_nats::jetstream::{self, stream};
-use async_nats::{Client, ConnectErrorKind, ConnectOptions, ServerAddr};
+use async_nats::{Client, ConnectErrorKind, ConnectOptions, Event, ServerAddr, ServerError};
+use plimsoll_units::{best_effort, duration_text};
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
+use crate::credentials;
 use crate::error::FleetError;
 use crate::wire::Subjects;
 
@@ -23,6 +26,10 @@ const STREAM_AGE: Duration = Duration::from_secs(24 * 3600);
 const DUPLICATE_WINDOW: Duration = Duration::from_secs(120);
 /// How often a frame is kept in a cluster, so that the loss of a node stops nothing.
 const REPLICAS: usize = 3;
+/// What a server says of what the credentials do not permit.
+const VIOLATION: &str = "permissions violation";
+/// What it says before it ends a connection for good.
+const SHUT_OUT: [&str; 2] = ["authentication expired", "authentication revoked"];
 /// The server is no cluster (its error code for more than one replica).
 const NOT_CLUSTERED: u64 = 10_074;
 
@@ -65,12 +72,35 @@ impl fmt::Display for BrokerAddress {
     }
 }
 
+/// Files of TLS: how the broker proves itself, and this client.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Certificates {
+    /// The authorities of the broker; those of the system if `None`.
+    pub authorities: Option<PathBuf>,
+    /// This client's certificate and its key, for a broker that asks for one.
+    pub own: Option<(PathBuf, PathBuf)>,
+}
+
+impl Certificates {
+    /// The options with these files; a connection without TLS is refused then.
+    fn add_to(&self, mut options: ConnectOptions) -> ConnectOptions {
+        if let Some(authorities) = &self.authorities {
+            options = options.add_root_certificates(authorities.clone()).require_tls(true);
+        }
+        if let Some((certificate, key)) = &self.own {
+            options = options.add_client_certificate(certificate.clone(), key.clone()).require_tls(true);
+        }
+        options
+    }
+}
+
 /// Where a fleet meets.
 #[derive(Debug, Clone)]
 pub struct Broker {
     pub address: BrokerAddress,
     /// A NATS credentials file: a JWT and its key.
     pub credentials: Option<PathBuf>,
+    pub certificates: Certificates,
     /// The name of the fleet: several may share a broker.
     pub fleet: String,
 }
@@ -80,24 +110,37 @@ impl Broker {
         Subjects::new(&self.fleet)
     }
 
-    /// Connects; the connection is taken up again by itself whenever it breaks.
-    pub(crate) async fn connect(&self, name: &str) -> Result<Client, FleetError> {
+    /// Connects, with a place for answers of its own if one is given. The connection is taken up again by itself whenever it
+    /// breaks.
+    pub(crate) async fn connect(&self, name: &str, inbox: Option<String>) -> Result<Connected, FleetError> {
+        let (sender, violations) = unbounded_channel();
         let options = self.options()?.name(name).connection_timeout(CONNECT_WITHIN);
-        let options = options.reconnect_delay_callback(|tries| {
-            let doubled =
-                Duration::from_millis(50) * 2_u32.saturating_pow(u32::try_from(tries).unwrap_or(31).min(10));
-            doubled.min(RECONNECT_MAX)
+        let options = options.reconnect_delay_callback(reconnect_delay).event_callback(move |event| {
+            if let Some(error) = shutting_out(event) {
+                best_effort(sender.send(error), "the connection is not used any more");
+            }
+            std::future::ready(())
         });
+        let options = match inbox {
+            Some(inbox) => options.custom_inbox_prefix(inbox),
+            None => options,
+        };
         let servers: Vec<ServerAddr> =
             self.address.0.split(',').filter_map(|part| part.parse().ok()).collect();
-        options.connect(servers).await.map_err(|error| self.not_connected(&error))
+        let client = options.connect(servers).await.map_err(|error| self.not_connected(&error))?;
+        Ok(Connected { client, violations })
     }
 
     fn options(&self) -> Result<ConnectOptions, FleetError> {
-        let Some(path) = &self.credentials else { return Ok(ConnectOptions::new()) };
+        let options = self.certificates.add_to(ConnectOptions::new());
+        let Some(path) = &self.credentials else { return Ok(options) };
         let unreadable = |source| FleetError::Credentials { path: path.clone(), source };
         let text = std::fs::read_to_string(path).map_err(unreadable)?;
-        ConnectOptions::with_credentials(&text).map_err(unreadable)
+        if let Some(ago) = credentials::expired_for(&text) {
+            let ago = duration_text(ago.as_nanos() as f64);
+            return Err(FleetError::Expired { path: path.clone(), ago });
+        }
+        options.credentials(&text).map_err(unreadable)
     }
 
     fn not_connected(&self, error: &async_nats::ConnectError) -> FleetError {
@@ -106,6 +149,8 @@ impl Broker {
             ConnectErrorKind::Authentication | ConnectErrorKind::AuthorizationViolation => {
                 FleetError::Refused { address, why }
             }
+            _ if why.contains("CertificateRequired") => FleetError::CertificateRefused { address, why },
+            _ if why.contains("invalid peer certificate") => FleetError::BrokerUnproven { address, why },
             _ => FleetError::Unreachable { address, why },
         }
     }
@@ -147,6 +192,43 @@ impl Broker {
             }
             _ => FleetError::Stream { why },
         }
+    }
+}
+
+/// The wait before a try to connect again, which doubles.
+fn reconnect_delay(tries: usize) -> Duration {
+    let doubled =
+        Duration::from_millis(50) * 2_u32.saturating_pow(u32::try_from(tries).unwrap_or(31).min(10));
+    doubled.min(RECONNECT_MAX)
+}
+
+/// The error that a connection cannot go on after; `None` if it can.
+fn shutting_out(event: Event) -> Option<FleetError> {
+    match event {
+        Event::Closed => Some(FleetError::ShutOut),
+        Event::ServerError(ServerError::Other(why)) => {
+            let text = why.to_ascii_lowercase();
+            let is_shut_out = SHUT_OUT.iter().any(|part| text.contains(part));
+            let is_forbidden = text.contains(VIOLATION);
+            is_forbidden
+                .then_some(FleetError::Forbidden { why })
+                .or(is_shut_out.then_some(FleetError::ShutOut))
+        }
+        _ => None,
+    }
+}
+
+/// A connection to the broker.
+pub(crate) struct Connected {
+    pub(crate) client: Client,
+    /// What the broker does not permit.
+    pub(crate) violations: UnboundedReceiver<FleetError>,
+}
+
+impl Connected {
+    /// An error that a violation of the credentials' rights explains better, if there was one.
+    pub(crate) fn explain(&mut self, error: FleetError) -> FleetError {
+        self.violations.try_recv().unwrap_or(error)
     }
 }
 

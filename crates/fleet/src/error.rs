@@ -19,9 +19,29 @@ pub enum FleetError {
     )]
     Unreachable { address: String, why: String },
     #[error(
-        "the broker at {address} refused the credentials: {why}; give others with --fleet-credentials FILE (agents: --credentials FILE)"
+        "the broker at {address} refused the credentials, or there were none: {why}; give --fleet-credentials FILE (agents: --credentials FILE), as plimsoll fleet keys makes them"
     )]
     Refused { address: String, why: String },
+    #[error(
+        "the credentials in {} expired {ago} ago; make new ones with plimsoll fleet keys DIR --agents NAME", path.display()
+    )]
+    Expired { path: PathBuf, ago: String },
+    #[error(
+        "the broker ended the connection: the credentials expired, or were taken back; make new ones with plimsoll fleet keys DIR --agents NAME"
+    )]
+    ShutOut,
+    #[error(
+        "the credentials do not permit this at the broker: {why}; an agent has the name for which plimsoll fleet keys made its credentials, and only conductor.creds are for conductors"
+    )]
+    Forbidden { why: String },
+    #[error(
+        "the broker at {address} refused this client's certificate, or there was none: {why}; give --fleet-cert FILE and --fleet-cert-key FILE (agents: --cert FILE --cert-key FILE)"
+    )]
+    CertificateRefused { address: String, why: String },
+    #[error(
+        "the certificate of the broker at {address} was refused: {why}; name its authority with --fleet-cacert FILE (agents: --cacert FILE)"
+    )]
+    BrokerUnproven { address: String, why: String },
     #[error(
         "the broker at {address} has no JetStream ({why}); start nats-server with -js, or enable it for this account"
     )]

@@ -229,7 +229,8 @@ async fn gather(
     (invitation, key): (Invitation, Option<ConductorKey>),
     interrupted: &AtomicBool,
 ) -> Result<Gathered, FleetError> {
-    let client = broker.connect("plimsoll conductor").await?;
+    let mut connected = broker.connect("plimsoll conductor", None).await?;
+    let client = connected.client.clone();
     let size = pack(&invitation).map_err(FleetError::system("could not pack the plan"))?.len();
     if size > client.max_payload() {
         return Err(FleetError::PlanTooLarge { bytes: size, most: client.max_payload() });
@@ -237,7 +238,8 @@ async fn gather(
     let subjects = broker.subjects();
     let unsubscribed = |error: async_nats::SubscribeError| FleetError::Ended { why: error.to_string() };
     let mut alive = client.subscribe(subjects.alive("*")).await.map_err(unsubscribed)?;
-    let found = find(broker, agents, &mut alive, interrupted).await?;
+    let found = find(broker, agents, &mut alive, interrupted).await;
+    let found = found.map_err(|error| connected.explain(error))?;
     refuse_versions(&found, &invitation.version)?;
     let clock = client.subscribe(subjects.clock(&invitation.run)).await.map_err(unsubscribed)?;
     let stream = broker.make_stream(&jetstream::new(client.clone()), &invitation.run).await?;

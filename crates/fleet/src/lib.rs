@@ -7,12 +7,15 @@
 mod agent;
 mod allow;
 mod broker;
+mod claims;
 mod clock;
 mod commands;
+mod credentials;
 mod error;
 mod fleet;
 mod hub;
 mod inbox;
+mod keys;
 mod local;
 mod outbox;
 mod secret;
@@ -23,9 +26,10 @@ mod wire;
 
 pub use agent::{AgentOptions, AgentReport, serve};
 pub use allow::{AllowedTarget, NoTarget};
-pub use broker::{Broker, BrokerAddress};
+pub use broker::{Broker, BrokerAddress, Certificates};
 pub use error::FleetError;
 pub use fleet::{Fleet, Gathering};
+pub use keys::KeyFolder;
 pub use local::{FleetProcess, LocalFleet, LocalOptions, nats_server};
 pub use signature::{ConductorKey, NoKey, TrustedKey};
 pub use status::{AgentStatus, FleetStatus, status};

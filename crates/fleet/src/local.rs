@@ -13,9 +13,9 @@ use plimsoll_units::{Clock as _, RealClock, best_effort};
 use rustix::process::{Pid, Signal, kill_process};
 use serde::{Deserialize, Serialize};
 
-use crate::broker::{Broker, BrokerAddress};
+use crate::broker::{Broker, BrokerAddress, Certificates};
 use crate::error::FleetError;
-use crate::signature::ConductorKey;
+use crate::keys::KeyFolder;
 use crate::status::status;
 
 /// The program of the broker.
@@ -27,8 +27,10 @@ const DOWN_WITHIN: Duration = Duration::from_secs(10);
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// What is written about a fleet, in its folder.
 const RECORD: &str = "fleet.json";
-/// The seed of the conductor's key, next to it.
-const KEY: &str = "conductor.nk";
+/// The folder of its keys, next to it.
+const KEYS: &str = "keys";
+/// How long the credentials of a local fleet are good: as long as one may run.
+const VALID: Duration = Duration::from_secs(365 * 24 * 3600);
 
 /// What a local fleet is made of.
 #[derive(Debug, Clone)]
@@ -51,8 +53,8 @@ pub struct LocalFleet {
     /// The broker's addresses, as `--fleet` takes them.
     pub address: String,
     pub fleet: String,
-    /// The conductor's key: the agents obey no other.
-    pub key: PathBuf,
+    /// The folder of its keys.
+    keys: PathBuf,
     pub nodes: Vec<FleetProcess>,
     pub agents: Vec<FleetProcess>,
 }
@@ -115,12 +117,12 @@ impl LocalFleet {
         let mut fleet = Self {
             address: addresses.join(","),
             fleet: options.fleet.clone(),
-            key: options.folder.join(KEY),
+            keys: options.folder.join(KEYS),
             nodes: Vec::new(),
             agents: Vec::new(),
         };
         // A fleet that was killed has left its own.
-        best_effort(fs::remove_file(&fleet.key), "there is none");
+        best_effort(fs::remove_dir_all(&fleet.keys), "there are none");
         match fleet.start(options, &server, clients, routes) {
             Ok(()) => Ok(fleet),
             Err(error) => {
@@ -141,11 +143,15 @@ impl LocalFleet {
         clients: &[u16],
         routes: &[u16],
     ) -> Result<(), FleetError> {
+        let keys = KeyFolder::open(&self.keys, &options.fleet)?;
+        keys.mint_conductor(VALID)?;
+        let access = fs::read_to_string(keys.broker_conf())
+            .map_err(FleetError::system("could not read the keys of the fleet"))?;
         for (number, port) in (1..).zip(clients) {
             let name = format!("node-{number}");
             let config = options.folder.join(format!("{name}.conf"));
             let text = node_config(&name, *port, (number - 1, routes), &options.folder);
-            fs::write(&config, text)
+            fs::write(&config, text + &access)
                 .map_err(FleetError::system("could not write the settings of the broker"))?;
             let mut command = Command::new(server);
             command.arg("--config").arg(config);
@@ -153,12 +159,13 @@ impl LocalFleet {
             self.write(&options.folder)?;
         }
         self.wait("the broker did not start", |found| found.is_ok())?;
-        let trusted = ConductorKey::make(&self.key)?.public();
+        let trusted = keys.trusted()?;
         for number in 1..=options.agents {
             let name = format!("agent-{number}");
             let mut command = Command::new(&options.program);
             command.args(["agent", "--join", &self.address, "--name", &name, "--fleet-name", &options.fleet]);
-            command.args(["--trust", &trusted]);
+            keys.mint_agent(&name, VALID)?;
+            command.args(["--trust", &trusted, "--credentials"]).arg(keys.agent_credentials(&name));
             command.args(options.allow.iter().flat_map(|target| ["--allow", target]));
             self.agents.push(spawn(command, &options.folder, name)?);
             self.write(&options.folder)?;
@@ -230,7 +237,17 @@ impl LocalFleet {
     /// # Errors
     /// When the address in its record is none.
     pub fn broker(&self) -> Result<Broker, FleetError> {
-        Ok(Broker { address: self.address.parse()?, credentials: None, fleet: self.fleet.clone() })
+        Ok(Broker {
+            address: self.address.parse()?,
+            credentials: Some(self.keys().conductor_credentials()),
+            certificates: Certificates::default(),
+            fleet: self.fleet.clone(),
+        })
+    }
+
+    /// Its keys: the agents obey no other conductor.
+    pub fn keys(&self) -> KeyFolder {
+        KeyFolder::existing(self.keys.clone())
     }
 
     fn processes(&self) -> impl Iterator<Item = &FleetProcess> {

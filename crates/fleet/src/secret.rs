@@ -6,6 +6,7 @@ use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
 
 use nkeys::{KeyPair, KeyPairType};
+use plimsoll_units::best_effort;
 
 use crate::error::FleetError;
 
@@ -20,6 +21,15 @@ pub(crate) fn write(path: &Path, content: &str) -> Result<(), FleetError> {
     let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
     let written = made.and_then(|mut file| file.write_all(content.as_bytes()));
     written.map_err(|source| FleetError::SecretFile { path: path.to_owned(), source })
+}
+
+/// Writes a file for its owner alone, in place of an older one.
+///
+/// # Errors
+/// When it cannot be written.
+pub(crate) fn replace(path: &Path, content: &str) -> Result<(), FleetError> {
+    best_effort(fs::remove_file(path), "there is none");
+    write(path, content)
 }
 
 /// Makes a key, and writes its seed to a file.

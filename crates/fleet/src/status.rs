@@ -38,11 +38,12 @@ pub struct AgentStatus {
 /// When the broker cannot be used.
 pub fn status(broker: &Broker) -> Result<FleetStatus, FleetError> {
     crate::runtime()?.block_on(async {
-        let client = broker.connect("plimsoll fleet status").await?;
+        let mut connected = broker.connect("plimsoll fleet status", None).await?;
+        let client = connected.client.clone();
         let account = jetstream::new(client.clone()).query_account().await;
-        account.map_err(|error| FleetError::NoJetStream {
-            address: broker.address.to_string(),
-            why: error.to_string(),
+        account.map_err(|error| {
+            let (address, why) = (broker.address.to_string(), error.to_string());
+            connected.explain(FleetError::NoJetStream { address, why })
         })?;
         let subscribed = client.subscribe(broker.subjects().alive("*")).await;
         let mut signs = subscribed.map_err(|error| FleetError::Ended { why: error.to_string() })?;

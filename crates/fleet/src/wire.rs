@@ -112,6 +112,11 @@ impl Subjects {
         format!("plimsoll.{}.frames.{run}.{agent}", self.fleet)
     }
 
+    /// Where an agent gets answers: no other may listen there.
+    pub(crate) fn inbox(&self, agent: &str) -> String {
+        format!("plimsoll.{}.inbox.{agent}", self.fleet)
+    }
+
     /// The name of the stream that holds the frames of a run.
     pub(crate) fn stream(&self, run: &str) -> String {
         format!("plimsoll-{}-{run}", self.fleet)

@@ -6,7 +6,9 @@ use std::sync::atomic::AtomicBool;
 
 use clap::ValueEnum;
 use plimsoll_conductor::peers::OnLoss;
-use plimsoll_fleet::{Broker, BrokerAddress, ConductorKey, Fleet, FleetError, Gathering, LocalFleet};
+use plimsoll_fleet::{
+    Broker, BrokerAddress, Certificates, ConductorKey, Fleet, FleetError, Gathering, KeyFolder, LocalFleet,
+};
 use plimsoll_plan::Plan;
 
 use super::values;
@@ -37,22 +39,47 @@ pub(crate) struct FleetArgs {
 /// Which fleet at a broker, and how to get in.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct FleetAt {
-    /// The credentials file for the broker
+    /// The credentials file for the broker, as `plimsoll fleet keys` makes it
+    ///
+    /// For the fleet of `plimsoll fleet up`, in this folder, its own is the default.
     #[arg(long, value_name = "FILE", requires = "address")]
     fleet_credentials: Option<PathBuf>,
+    /// The certificates of the authorities that prove the broker, in PEM [default: those of this machine]
+    #[arg(long, value_name = "FILE", requires = "address")]
+    fleet_cacert: Option<PathBuf>,
+    /// The certificate of this client, for a broker that asks for one, in PEM
+    #[arg(long, value_name = "FILE", requires = "address", requires = "fleet_cert_key")]
+    fleet_cert: Option<PathBuf>,
+    /// The key of the certificate, in PEM
+    #[arg(long, value_name = "FILE", requires = "address", requires = "fleet_cert")]
+    fleet_cert_key: Option<PathBuf>,
     /// The name of the fleet, where several share a broker
     #[arg(long, value_name = "NAME", requires = "address", default_value = FLEET, value_parser = values::agent_name)]
     fleet_name: String,
 }
 
 impl FleetAt {
-    pub(crate) fn broker(&self, address: &BrokerAddress) -> Broker {
-        Broker {
+    /// The broker at an address.
+    ///
+    /// # Errors
+    /// When the record of the fleet in this folder cannot be read.
+    pub(crate) fn broker(&self, address: &BrokerAddress) -> Result<Broker, FleetError> {
+        let local = || Ok(local(address)?.map(|keys| keys.conductor_credentials()));
+        Ok(Broker {
             address: address.clone(),
-            credentials: self.fleet_credentials.clone(),
+            credentials: self.fleet_credentials.clone().map_or_else(local, |path| Ok(Some(path)))?,
+            certificates: Certificates {
+                authorities: self.fleet_cacert.clone(),
+                own: self.fleet_cert.clone().zip(self.fleet_cert_key.clone()),
+            },
             fleet: self.fleet_name.clone(),
-        }
+        })
     }
+}
+
+/// The keys of the fleet on this machine, if it is at this broker.
+fn local(address: &BrokerAddress) -> Result<Option<KeyFolder>, FleetError> {
+    Ok(LocalFleet::at(Path::new(FLEET_FOLDER), address)?.map(|fleet| fleet.keys()))
 }
 
 /// The usual fleet of a broker.
@@ -90,7 +117,7 @@ impl FleetArgs {
     ) -> Result<Option<Fleet>, FleetError> {
         let Some(address) = &self.address else { return Ok(None) };
         Fleet::gather(Gathering {
-            broker: self.at.broker(address),
+            broker: self.at.broker(address)?,
             key: self.key(address)?,
             agents: self.agents.map(|agents| agents as usize),
             plan,
@@ -103,8 +130,7 @@ impl FleetArgs {
 
     /// The key that was named, or that of the fleet on this machine.
     fn key(&self, address: &BrokerAddress) -> Result<Option<ConductorKey>, FleetError> {
-        let local =
-            || LocalFleet::at(Path::new(FLEET_FOLDER), address).map(|fleet| fleet.map(|fleet| fleet.key));
+        let local = || Ok(local(address)?.map(|keys| keys.conductor_key()));
         let path = self.fleet_key.clone().map_or_else(local, |path| Ok(Some(path)))?;
         path.map(|path| ConductorKey::read(&path)).transpose()
     }

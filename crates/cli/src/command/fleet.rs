@@ -1,16 +1,19 @@
 //! `plimsoll agent` and `plimsoll fleet`: many machines that make one load.
 
+mod keys;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::Subcommand;
 use plimsoll_fleet::{
-    AgentOptions, AgentReport, AllowedTarget, Broker, BrokerAddress, FleetStatus, LocalFleet, LocalOptions,
-    TrustedKey, serve, status,
+    AgentOptions, AgentReport, AllowedTarget, Broker, BrokerAddress, Certificates, FleetStatus, LocalFleet,
+    LocalOptions, TrustedKey, serve, status,
 };
 use plimsoll_units::parse_duration;
 
+use self::keys::KeysArgs;
 use crate::args::{FLEET, FLEET_FOLDER, FleetAt, values};
 use crate::exit::{Exit, UsageError};
 use crate::signals;
@@ -34,9 +37,18 @@ pub(crate) struct AgentArgs {
     /// The public key of a conductor that it obeys; may be given several times [default: any conductor]
     #[arg(long, value_name = "KEY")]
     trust: Vec<TrustedKey>,
-    /// The credentials file for the broker
+    /// The credentials file for the broker, as `plimsoll fleet keys` makes it for this name
     #[arg(long, value_name = "FILE")]
     credentials: Option<PathBuf>,
+    /// The certificates of the authorities that prove the broker, in PEM [default: those of this machine]
+    #[arg(long, value_name = "FILE")]
+    cacert: Option<PathBuf>,
+    /// The certificate of this agent, for a broker that asks for one, in PEM
+    #[arg(long, value_name = "FILE", requires = "cert_key")]
+    cert: Option<PathBuf>,
+    /// The key of the certificate, in PEM
+    #[arg(long, value_name = "FILE", requires = "cert")]
+    cert_key: Option<PathBuf>,
     /// The name of the fleet, where several share a broker
     #[arg(long, value_name = "NAME", default_value = FLEET, value_parser = values::agent_name)]
     fleet_name: String,
@@ -54,7 +66,8 @@ Examples:
   plimsoll fleet up --local 3                      a broker and three agents on this machine
   plimsoll run http://127.0.0.1:8080/ -c 100 -d 10s --fleet nats://127.0.0.1:4222
   plimsoll fleet status                            who is there
-  plimsoll fleet down")]
+  plimsoll fleet down
+  plimsoll fleet keys keys --agents a,b            keys, and credentials for two agents elsewhere")]
 pub(crate) struct FleetCommandArgs {
     #[command(subcommand)]
     command: FleetCommand,
@@ -64,6 +77,8 @@ pub(crate) struct FleetCommandArgs {
 enum FleetCommand {
     /// Start a broker and agents
     Up(UpArgs),
+    /// Make the keys of a fleet, and credentials that expire
+    Keys(KeysArgs),
     /// The broker and the agents of a fleet
     Status(StatusArgs),
     /// End what `up` started
@@ -110,6 +125,10 @@ pub(crate) fn agent(args: &AgentArgs) -> anyhow::Result<Exit> {
         broker: Broker {
             address: args.join.clone(),
             credentials: args.credentials.clone(),
+            certificates: Certificates {
+                authorities: args.cacert.clone(),
+                own: args.cert.clone().zip(args.cert_key.clone()),
+            },
             fleet: args.fleet_name.clone(),
         },
         name,
@@ -148,6 +167,7 @@ fn report(report: &AgentReport<'_>) {
 pub(crate) fn fleet(args: &FleetCommandArgs) -> anyhow::Result<Exit> {
     match &args.command {
         FleetCommand::Up(args) => up(args),
+        FleetCommand::Keys(args) => keys::run(args),
         FleetCommand::Status(args) => show(args),
         FleetCommand::Down(args) => down(args),
     }
@@ -174,7 +194,7 @@ fn up(args: &UpArgs) -> anyhow::Result<Exit> {
 
 fn show(args: &StatusArgs) -> anyhow::Result<Exit> {
     let broker = match &args.address {
-        Some(address) => args.at.broker(address),
+        Some(address) => args.at.broker(address)?,
         None => {
             let local = LocalFleet::read(&args.folder.dir)?;
             let none = || {

@@ -1,5 +1,7 @@
 //! `--fleet`, `plimsoll agent` and `plimsoll fleet`, with a real broker.
 
+mod access;
+
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
@@ -213,6 +215,7 @@ fn two_agents_of_one_name_are_refused() {
     let fleet = Fleet::up(&bench, &["--local", "1"]);
     let mut twin =
         bench.command(&["agent", "--join", &fleet.address, "--name", "agent-1", "--allow", "127.0.0.1"]);
+    twin.args(["--credentials", "plimsoll-fleet/keys/agents/agent-1.creds"]);
     let mut twin = Ended(twin.stderr(Stdio::piped()).spawn().unwrap());
     let mut line = String::new();
     BufReader::new(twin.0.stderr.take().unwrap()).read_line(&mut line).unwrap();
@@ -227,19 +230,14 @@ fn an_agent_obeys_only_conductors_whose_key_it_trusts() {
     let target = Target::start(&bench);
     let fleet = Fleet::up(&bench, &["--local", "1"]);
     let load = [&target.url("/"), "-n", "1000", "-c", "3"];
-    // From another folder this conductor does not find the fleet's key.
-    let elsewhere = Bench::new();
-    let unsigned = [&["run"], &load[..], &["--fleet", &fleet.address, "--no-probe"]].concat();
-    let refused = elsewhere.expect(1, &unsigned).err;
-    assert!(refused.contains("agent-1") && refused.contains("--fleet-key FILE"), "{refused}");
-    let other = elsewhere.path("other.nk");
+    let other = bench.path("other.nk");
     write_secret(&other, "SUANQDPB2RUOE4ETUA26CNX7FUKE5ZZKFCQIIW63OX225F2CO7UEXTM7ZY");
     let refused = fleet.call(1, &[&load[..], &["--fleet-key", other.to_str().unwrap()]].concat()).err;
     assert!(refused.contains("which is no --trust of this agent"), "{refused}");
     let run = fleet.run(&load);
     assert_eq!(due_and_completed(&run), (1000, 1000), "what was refused has cost nothing");
     let log = std::fs::read_to_string(bench.path("plimsoll-fleet/agent-1.log")).unwrap();
-    assert!(log.contains("refused: it is not signed"), "{log}");
+    assert!(log.contains("refused: it is signed with"), "{log}");
 }
 
 fn write_secret(path: &std::path::Path, content: &str) {

@@ -14,7 +14,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 
 use super::gate::{Admission, Gate};
 use super::order::{AgentOptions, AgentOrder, Invited, Notice};
-use crate::broker::Broker;
+use crate::broker::{Broker, Connected};
 use crate::clock::{Exchange, Offset};
 use crate::commands::Confirmed;
 use crate::error::FleetError;
@@ -75,8 +75,9 @@ impl Setup {
 pub(super) fn run(setup: Setup) -> Result<(), FleetError> {
     let runtime = crate::runtime()?;
     runtime.block_on(async {
-        let client = setup.broker.connect(&format!("plimsoll agent {}", setup.agent)).await?;
         let subjects = setup.broker.subjects();
+        let (name, inbox) = (format!("plimsoll agent {}", setup.agent), subjects.inbox(&setup.agent));
+        let Connected { client, violations } = setup.broker.connect(&name, Some(inbox)).await?;
         let subscribed = client.subscribe(subjects.to(&setup.agent)).await;
         let commands = subscribed.map_err(|error| FleetError::Ended { why: error.to_string() })?;
         best_effort(setup.notices.send(Notice::Connected), "the agent has ended");
@@ -98,8 +99,7 @@ pub(super) fn run(setup: Setup) -> Result<(), FleetError> {
             refusal: None,
             distrusted: None,
         };
-        task.serve(received, commands).await;
-        Ok(())
+        task.serve(received, commands, violations).await
     })
 }
 
@@ -145,7 +145,12 @@ struct Task {
 type Stored = std::pin::Pin<Box<dyn Future<Output = (u64, bool)>>>;
 
 impl Task {
-    async fn serve(mut self, mut orders: UnboundedReceiver<AgentOrder>, mut commands: Subscriber) {
+    async fn serve(
+        mut self,
+        mut orders: UnboundedReceiver<AgentOrder>,
+        mut commands: Subscriber,
+        mut violations: UnboundedReceiver<FleetError>,
+    ) -> Result<(), FleetError> {
         let mut stored: FuturesUnordered<Stored> = FuturesUnordered::new();
         let mut tick = tokio::time::interval(REPEAT);
         let mut leaving: Option<Instant> = None;
@@ -159,11 +164,14 @@ impl Task {
                     }
                     Some(order) => self.carry_out(order),
                 },
-                Some(message) = commands.next() => {
+                message = commands.next() => {
+                    // The subscription of a connection that is refused has ended.
+                    let message = message.ok_or(FleetError::ShutOut)?;
                     if self.hear(&message) {
                         self.announce().await;
                     }
                 }
+                Some(error) = violations.recv() => return Err(error),
                 Some((first, is_stored)) = stored.next() => self.note_stored(first, is_stored),
                 () = sleep_until(pack_at) => self.pack(),
                 _ = tick.tick() => {
@@ -178,7 +186,7 @@ impl Task {
             let delivered = self.run.as_ref().is_none_or(|run| run.over || run.outbox.is_delivered());
             if leaving.is_some_and(|deadline| delivered || RealClock.now() >= deadline) {
                 best_effort(self.client.flush().await, "the conductor notices the silence");
-                return;
+                return Ok(());
             }
         }
     }

@@ -1,0 +1,154 @@
+//! The keys of a fleet, in a folder: who may use its broker, and whose plans its agents obey.
+//!
+//! An operator's key signs the account of the fleet, with which the broker is configured once. The account's key signs the
+//! conductor's credentials. A scoped key of the account signs those of agents, and gives no right beyond an agent's.
+
+use std::fs::{self, DirBuilder};
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use nkeys::{KeyPair, KeyPairType};
+
+use crate::claims::{self, Token};
+use crate::credentials::mint;
+use crate::error::FleetError;
+use crate::secret::{self, read_key};
+use crate::signature::ConductorKey;
+
+/// The seeds of the account's key, of the key that mints agents, and of the key that signs plans.
+const ACCOUNT: &str = "account.nk";
+const AGENTS: &str = "agents.nk";
+const CONDUCTOR: &str = "conductor.nk";
+/// Written last: a folder that has it is complete.
+const BROKER: &str = "broker.conf";
+
+/// A folder with the keys of one fleet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyFolder(PathBuf);
+
+impl KeyFolder {
+    /// The keys in a folder, which are made if it has none.
+    ///
+    /// # Errors
+    /// When the folder cannot be written, or has keys of another fleet.
+    pub fn open(path: &Path, fleet: &str) -> Result<Self, FleetError> {
+        let folder = Self(path.to_owned());
+        match fs::read_to_string(folder.broker_conf()) {
+            Ok(text) if text.starts_with(&title(fleet)) => Ok(folder),
+            Ok(_) => {
+                let why = format!("they are not of fleet {fleet}; name another folder, or its --fleet-name");
+                Err(FleetError::Key { path: folder.broker_conf(), why })
+            }
+            Err(_) => folder.make(fleet),
+        }
+    }
+
+    /// The keys that another has made.
+    pub(crate) fn existing(path: PathBuf) -> Self {
+        Self(path)
+    }
+
+    fn make(self, fleet: &str) -> Result<Self, FleetError> {
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(self.0.join("agents"))
+            .map_err(|source| FleetError::SecretFile { path: self.0.clone(), source })?;
+        let operator = secret::make_key(KeyPairType::Operator, &self.0.join("operator.nk"))?;
+        let account = secret::make_key(KeyPairType::Account, &self.0.join(ACCOUNT))?;
+        let agents = secret::make_key(KeyPairType::Account, &self.0.join(AGENTS))?;
+        ConductorKey::make(&self.conductor_key())?;
+        let settings = broker_settings(fleet, &operator, &account, &agents)?;
+        secret::write(&self.broker_conf(), &settings)?;
+        Ok(self)
+    }
+
+    /// The part of nats-server's configuration by which it knows this fleet.
+    pub fn broker_conf(&self) -> PathBuf {
+        self.0.join(BROKER)
+    }
+
+    /// The key with which the conductor signs.
+    pub fn conductor_key(&self) -> PathBuf {
+        self.0.join(CONDUCTOR)
+    }
+
+    /// The credentials of the conductor.
+    pub fn conductor_credentials(&self) -> PathBuf {
+        self.0.join("conductor.creds")
+    }
+
+    /// The credentials of an agent.
+    pub fn agent_credentials(&self, agent: &str) -> PathBuf {
+        self.0.join("agents").join(format!("{agent}.creds"))
+    }
+
+    /// The public key that agents are to trust.
+    ///
+    /// # Errors
+    /// When the conductor's key cannot be read.
+    pub fn trusted(&self) -> Result<String, FleetError> {
+        Ok(ConductorKey::read(&self.conductor_key())?.public())
+    }
+
+    /// Mints credentials for the conductor, in place of older ones.
+    ///
+    /// # Errors
+    /// When the account's key cannot be read, or the file cannot be written.
+    pub fn mint_conductor(&self, valid: Duration) -> Result<(), FleetError> {
+        let account = read_key(&self.0.join(ACCOUNT))?;
+        mint(&self.conductor_credentials(), "conductor", (&account, claims::conductor()), valid)
+    }
+
+    /// Mints credentials for an agent, in place of older ones.
+    ///
+    /// # Errors
+    /// When a key cannot be read, or the file cannot be written.
+    pub fn mint_agent(&self, agent: &str, valid: Duration) -> Result<(), FleetError> {
+        let account = read_key(&self.0.join(ACCOUNT))?.public_key();
+        let agents = read_key(&self.0.join(AGENTS))?;
+        mint(&self.agent_credentials(agent), agent, (&agents, claims::agent(&account)), valid)
+    }
+}
+
+/// The first line of the settings, which says whose they are.
+fn title(fleet: &str) -> String {
+    format!("# The fleet {fleet} of Plimsoll; include this in nats-server's configuration.\n")
+}
+
+fn broker_settings(
+    fleet: &str,
+    operator: &KeyPair,
+    account: &KeyPair,
+    agents: &KeyPair,
+) -> Result<String, FleetError> {
+    // JetStream in operator mode needs an account of the server's own. No key of it is kept.
+    let system = secret::random_key(KeyPairType::Account)?.public_key();
+    let (own, agents) = (account.public_key(), agents.public_key());
+    let token = |subject: &str, name, nats| Token { subject, name, expires_sec: None, nats }.sign(operator);
+    Ok(format!(
+        "{}operator: {}\nsystem_account: {system}\nresolver: MEMORY\nresolver_preload: {{\n  {system}: {}\n  {own}: {}\n}}\n",
+        title(fleet),
+        token(&operator.public_key(), "plimsoll", claims::operator(&system))?,
+        token(&system, "SYS", claims::account(fleet, None))?,
+        token(&own, fleet, claims::account(fleet, Some(&agents)))?,
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_made_once_and_of_one_fleet() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("keys");
+        let made = KeyFolder::open(&path, "a").unwrap();
+        made.mint_conductor(Duration::from_secs(1)).unwrap();
+        made.mint_agent("x", Duration::from_secs(1)).unwrap();
+        let trusted = made.trusted().unwrap();
+        assert_eq!(KeyFolder::open(&path, "a").unwrap().trusted().unwrap(), trusted);
+        assert!(KeyFolder::open(&path, "b").unwrap_err().to_string().contains("not of fleet b"));
+    }
+}
