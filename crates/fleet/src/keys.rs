@@ -74,12 +74,12 @@ impl KeyFolder {
         self.0.join(CONDUCTOR)
     }
 
-    /// The credentials of the conductor.
+    /// Where `mint_conductor` writes.
     pub fn conductor_credentials(&self) -> PathBuf {
         self.0.join("conductor.creds")
     }
 
-    /// The credentials of an agent.
+    /// Where `mint_agent` writes.
     pub fn agent_credentials(&self, agent: &str) -> PathBuf {
         self.0.join("agents").join(format!("{agent}.creds"))
     }
