@@ -5,7 +5,7 @@ CARGO ?= cargo
 export RUST_TEST_THREADS ?= $(shell expr 2 \* `nproc`)
 
 .DEFAULT_GOAL := help
-.PHONY: ui test-ui help setup setup-lab setup-bench services diagnose demo test test-services lint fmt clippy tidy deny advisories fuzz-targets bench fuzz soak sanitize conformance
+.PHONY: ui test-ui help setup setup-lab setup-bench services diagnose demo demo-fleet test test-services lint fmt clippy tidy deny advisories fuzz-targets bench fuzz soak sanitize conformance
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,6 +29,9 @@ setup-bench: setup-lab ## setup-lab, and the tools Plimsoll is compared with (ab
 demo: ## build, load the built-in target, show table, figures and run file (needs cargo, a C compiler)
 	@scripts/setup.sh demo
 	@scripts/demo.sh
+
+demo-fleet: setup ## three agents and a broker of three nodes on this machine, to one answer (needs Go)
+	@scripts/demo-fleet.sh
 
 lint: fmt deny clippy tidy fuzz-targets ## every check that needs no server: format, dependencies, clippy, tidy, and that the fuzz targets compile
 
