@@ -10,7 +10,7 @@ export RUST_TEST_THREADS ?= $(shell expr 2 \* `nproc`)
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: ## install what the tests need and is not there (nginx, wrk, Redis, MariaDB, sshd, a JDK, Go …)
+setup: ## install what the tests need and is not there (nginx, wrk, Redis, nats-server, an OpenTelemetry collector, sshd, a JDK, Go …)
 	@scripts/setup.sh
 
 setup-lab: setup services ## setup, and what the scenarios of the lab need besides (servers, the services of lab/services)
