@@ -68,6 +68,8 @@ image: ## build the container image of the static binary into target/plimsoll-im
 test-kubernetes: ## test fleets and probes on a real Kubernetes of one node (needs root, Debian 12, Go; the first time ten minutes)
 	@scripts/setup.sh
 	@lab/kubernetes/build.sh
+	$(CARGO) build --locked --workspace --bins
+	@scripts/image.sh plimsoll.test/plimsoll:0.1.0
 	@lab/kubernetes/test.sh
 
 ui: ## build the page from ui/ into crates/report/page (needs Node)

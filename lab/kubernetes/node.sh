@@ -184,6 +184,7 @@ start_controllers() {
 }
 
 start_kubelet() {
+    # Images that are removed when the disk fills up cannot be pulled again: 100 turns that off.
     cat >/run/node/kubelet.yaml <<YAML
 apiVersion: kubelet.config.k8s.io/v1beta1
 kind: KubeletConfiguration
@@ -201,6 +202,7 @@ oomScoreAdj: 0
 maxOpenFiles: $(ulimit -Hn | sed 's/unlimited/1000000/')
 maxPods: 200
 registryPullQPS: 0
+imageGCHighThresholdPercent: 100
 evictionHard: {memory.available: 100Mi, nodefs.available: 1%, imagefs.available: 1%, nodefs.inodesFree: 1%}
 YAML
     run kubelet kubelet --config /run/node/kubelet.yaml --kubeconfig kubelet.conf --hostname-override "$NODE" --node-ip "$NODE_IP"

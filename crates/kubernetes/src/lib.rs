@@ -13,6 +13,7 @@ mod in_pod;
 mod kubeconfig;
 mod pod;
 mod trouble;
+mod workload;
 mod yaml;
 
 pub use cluster::Cluster;
@@ -20,3 +21,4 @@ pub use error::KubernetesError;
 pub use event::{Event, events_of};
 pub use pod::{ContainerStatus, Pod, PodList};
 pub use trouble::trouble;
+pub use workload::{PlacedPod, pods_behind, pods_of};
