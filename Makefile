@@ -5,7 +5,7 @@ CARGO ?= cargo
 export RUST_TEST_THREADS ?= $(shell expr 2 \* `nproc`)
 
 .DEFAULT_GOAL := help
-.PHONY: ui test-ui help setup setup-lab setup-bench services diagnose demo demo-fleet test test-services lint fmt clippy tidy deny advisories fuzz-targets bench fuzz soak sanitize conformance
+.PHONY: ui test-ui help setup setup-lab setup-bench services diagnose demo demo-fleet test test-services lint fmt clippy tidy deny advisories fuzz-targets image test-kubernetes bench fuzz soak sanitize conformance
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -64,6 +64,16 @@ test: setup lint test-services test-ui ## lint, then every test
 test-services: setup ## test each service of the lab on its own, with the servers it needs (needs Go, a JDK and Maven)
 	@cd lab/services/go && go test ./...
 	@cd lab/services/java && mvn --quiet verify
+
+image: ## build the container image of the static binary into target/plimsoll-image.tar; IMAGE=NAME:TAG names it
+	@scripts/image.sh $(IMAGE)
+
+test-kubernetes: ## test fleets and probes on a real Kubernetes of one node (needs root, Debian 12, Go; the first time ten minutes)
+	@scripts/setup.sh
+	@lab/kubernetes/build.sh
+	$(CARGO) build --locked --workspace --bins
+	@scripts/image.sh plimsoll.test/plimsoll:0.1.0
+	@lab/kubernetes/test.sh
 
 ui: ## build the page from ui/ into crates/report/page (needs Node)
 	@cd ui && npm ci --no-audit --no-fund && npm run build

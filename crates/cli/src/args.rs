@@ -3,6 +3,7 @@
 mod fleet;
 mod foreign;
 mod history;
+mod kubernetes;
 mod load;
 mod network;
 mod overload;
@@ -39,6 +40,7 @@ use crate::exit::UsageError;
 pub(crate) use fleet::{FLEET, FLEET_FOLDER, FleetArgs, FleetAt};
 use foreign::Translated;
 pub(crate) use history::{HistoryArgs, StoreArgs};
+pub(crate) use kubernetes::{KubernetesArgs, OnKubernetesArgs};
 pub(crate) use load::{AnswerArgs, Asked, RunArgs, SearchArgs, Spread, SweepArgs, fresh_seed};
 pub(crate) use overload::OverloadArgs;
 pub(crate) use request::{KeepArgs, RequestArgs, SloArgs};

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use plimsoll_kubernetes::KubernetesError;
+
 /// Why a fleet does not work.
 #[derive(Debug, thiserror::Error)]
 pub enum FleetError {
@@ -70,6 +72,12 @@ pub enum FleetError {
     NotTaken { name: String, why: String },
     #[error("{why}")]
     Local { why: String },
+    #[error(transparent)]
+    Kubernetes(#[from] KubernetesError),
+    #[error("{came} of {expected} agents answered at the broker; these did not:\n{reasons}")]
+    NotReady { came: usize, expected: usize, reasons: String },
+    #[error("pod {name} has not ended within a minute; see kubectl describe pod {name}")]
+    PodLeft { name: String },
     #[error("interrupted before the agents had come together")]
     Interrupted,
     #[error("{doing}: {source}")]

@@ -15,6 +15,7 @@ mod conversation;
 mod error;
 mod expvar;
 mod jvm;
+mod kubernetes;
 mod mariadb;
 mod memcached;
 mod nginx;
@@ -41,6 +42,7 @@ impl Component {
             Probe::Nginx(url) => nginx::collector(url),
             Probe::Expvar(url) => expvar::collector(url),
             Probe::Jvm(pid) => jvm::collector(root, *pid),
+            Probe::Kubernetes(workload) => kubernetes::collector(workload),
             Probe::Redis { address, password } => match password::resolve(password.as_deref()) {
                 Ok(password) => redis::collector(address, password.as_deref()),
                 Err(reason) => without_password(Source::Redis, address, &reason),

@@ -67,7 +67,8 @@ pub enum PlanHostError {
     #[error(
         "`{text}` is not a probe: {reason}; write local, local:8080, pid:1234, jvm:1234, ssh://user@host:22, \
          http://host:9100/metrics, nginx+http://host/stub_status, expvar+http://host:6060/debug/vars, \
-         redis://host:6379, memcached://host:11211, mariadb://user:password@host:3306 or none"
+         redis://host:6379, memcached://host:11211, mariadb://user:password@host:3306, \
+         k8s://namespace/deployment/name or none"
     )]
     Probe { text: String, reason: String },
     #[error(

@@ -9,8 +9,10 @@ use crate::PlanHostError;
 use crate::name::{LOCAL_HOST, is_host_name};
 
 mod probe;
+mod workload;
 
 pub use probe::Probe;
+pub use workload::{Workload, WorkloadKind};
 
 /// One host that a run crosses.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

@@ -33,7 +33,7 @@ pub use file::{
     Combinations, Compare, Expect, Expected, GeneratorSpec, LabHostSpec, MachineGoal, PlanFile,
     PlanFileError, Positions, Problem, Ready, RowSpec, Switch, Turn, Variant,
 };
-pub use hosts::{Cap, Capacity, NamedProbe, PlanHost, Probe};
+pub use hosts::{Cap, Capacity, NamedProbe, PlanHost, Probe, Workload, WorkloadKind};
 pub use limit::Limit;
 pub use name::checked_name;
 pub use network::{HostPort, IpRange, Network, NetworkError, ResolveEntry};

@@ -60,12 +60,12 @@ sources! {
         "Time in which tasks waited for a resource, from `/proc/pressure` or the host's control group; needs `CONFIG_PSI` and no `psi=0`";
     Memory "memory" Host "Memory and swap, from `/proc/meminfo` and `/proc/vmstat`";
     Disk "disk" Disk "Each whole block device, from `/proc/diskstats`";
-    Interface "interface" Interface "Each network interface, from `/proc/net/dev`; the loopback only where there is no other";
+    Interface "interface" Interface "Each network interface, from `/proc/net/dev`; the loopback only where there is no other. On Kubernetes those of pods";
     Tcp "tcp" Host "TCP of the network namespace, from `/proc/net/snmp` and `/proc/net/netstat` (RFC 4022)";
     Sockets "sockets" Host "TCP sockets of the network namespace by state, from `/proc/net/sockstat`";
     Conntrack "conntrack" Host "The kernel's table of tracked connections; absent where none are tracked";
     Cgroup "cgroup" Group
-        "Control groups of version 1 or 2: the host's own, those of watched processes, and groups above these that have a quota; on the generator only the group that caps it";
+        "Control groups of version 1 or 2: the host's own, those of watched processes, and groups above these that have a quota; on the generator only the group that caps it. On Kubernetes the containers of a workload";
     Process "process" Process "Each watched process, from `/proc/PID`";
     Thread "thread" Thread "Threads of watched processes that were once among the busiest of their process";
     Waiting "waiting" Process

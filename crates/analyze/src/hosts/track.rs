@@ -7,8 +7,10 @@ use plimsoll_record::{Counters, Metric, Source};
 use plimsoll_stats::mean;
 
 /// Two reads farther apart than this do not show what was between them: hosts are read once a second, so more than one
-/// read is missing there.
+/// read is missing there. What is measured more rarely, as by cAdvisor, has [`MAX_GAPS`] instead.
 const MAX_GAP_NS: u64 = 2_500_000_000;
+/// The same in usual distances of reads.
+const MAX_GAPS: f64 = 2.5;
 /// A rate is known only if reads cover this part of the time it is for.
 const MIN_COVERED: f64 = 0.5;
 /// In less time without load the ticks by which kernels count processor time show nothing.
@@ -90,11 +92,12 @@ impl<'a> Track<'a> {
     /// Nor is it where most of what the reads are apart lies outside the span: it is another time's then.
     pub(crate) fn per_sec(&self, metric: Metric, span: Span) -> Option<f64> {
         let values: Vec<(u64, f64)> = self.values(metric).collect();
+        let max_gap_ns = self.max_gap_ns();
         let (mut grown, mut covered_sec, mut read_sec) = (0.0, 0.0, 0.0);
         for pair in values.windows(2) {
             let (before, after) = (pair[0], pair[1]);
             let between = Span { from_ns: before.0, to_ns: after.0 };
-            if after.0 - before.0 > MAX_GAP_NS {
+            if after.0 - before.0 > max_gap_ns {
                 continue;
             }
             if let Some(shared) = between.shared(span) {
@@ -110,6 +113,15 @@ impl<'a> Track<'a> {
             && covered_sec >= MIN_COVERED * span.seconds()
             && covered_sec >= MIN_COVERED * read_sec;
         enough.then(|| grown / covered_sec)
+    }
+
+    /// The longest distance of two reads that shows what was between them.
+    fn max_gap_ns(&self) -> u64 {
+        let mut gaps: Vec<u64> = self.reads.windows(2).map(|pair| pair[1].at_ns - pair[0].at_ns).collect();
+        gaps.sort_unstable();
+        // One distance shows nothing of what is usual.
+        let usual_ns = gaps.get(gaps.len() / 2).copied().filter(|_| gaps.len() > 1).unwrap_or_default();
+        MAX_GAP_NS.max((usual_ns as f64 * MAX_GAPS) as u64)
     }
 
     /// From the first read to the last one up to this time; `None` unless there are two, some time apart.

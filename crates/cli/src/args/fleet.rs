@@ -64,7 +64,7 @@ impl FleetAt {
     /// # Errors
     /// When the record of the fleet in this folder cannot be read.
     pub(crate) fn broker(&self, address: &BrokerAddress) -> Result<Broker, FleetError> {
-        let local = || Ok(local(address)?.map(|keys| keys.conductor_credentials()));
+        let local = || local(address).map(|keys| keys.map(|keys| keys.conductor_credentials()));
         Ok(Broker {
             address: address.clone(),
             credentials: self.fleet_credentials.clone().map_or_else(local, |path| Ok(Some(path)))?,
@@ -130,7 +130,7 @@ impl FleetArgs {
 
     /// The key that was named, or that of the fleet on this machine.
     fn key(&self, address: &BrokerAddress) -> Result<Option<ConductorKey>, FleetError> {
-        let local = || Ok(local(address)?.map(|keys| keys.conductor_key()));
+        let local = || local(address).map(|keys| keys.map(|keys| keys.conductor_key()));
         let path = self.fleet_key.clone().map_or_else(local, |path| Ok(Some(path)))?;
         path.map(|path| ConductorKey::read(&path)).transpose()
     }

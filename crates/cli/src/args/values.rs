@@ -36,6 +36,19 @@ pub(crate) fn agent_name(text: &str) -> Result<String, String> {
     }
 }
 
+/// The name of a namespace or of an object, as RFC 1123 has labels.
+pub(crate) fn dns_label(text: &str) -> Result<String, String> {
+    let fits = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    let is_label = (1..=50).contains(&text.len())
+        && text.bytes().all(fits)
+        && !text.starts_with('-')
+        && !text.ends_with('-');
+    match is_label {
+        true => Ok(text.to_owned()),
+        false => Err("write 1 to 50 small letters, digits and -".to_owned()),
+    }
+}
+
 /// How many nodes a broker has: one, or enough to outvote the loss of one.
 pub(crate) fn broker_nodes(text: &str) -> Result<u16, String> {
     match text.parse() {

@@ -1,6 +1,7 @@
 //! `plimsoll agent` and `plimsoll fleet`: many machines that make one load.
 
 mod keys;
+mod kubernetes;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -14,10 +15,13 @@ use plimsoll_fleet::{
 use plimsoll_units::parse_duration;
 
 use self::keys::KeysArgs;
-use crate::args::{FLEET, FLEET_FOLDER, FleetAt, values};
+use crate::args::{FLEET, FLEET_FOLDER, FleetAt, KubernetesArgs, OnKubernetesArgs, values};
 use crate::exit::{Exit, UsageError};
 use crate::signals;
 use crate::terminal::{remark, result};
+
+/// What the agents of a local fleet may load unless it is said.
+const THIS_MACHINE: [&str; 3] = ["127.0.0.1", "localhost", "::1"];
 
 #[derive(Debug, clap::Args)]
 #[command(before_help = "\
@@ -67,6 +71,7 @@ Examples:
   plimsoll run http://127.0.0.1:8080/ -c 100 -d 10s --fleet nats://127.0.0.1:4222
   plimsoll fleet status                            who is there
   plimsoll fleet down
+  plimsoll fleet up --kubernetes 20 --image plimsoll:0.1.0 --fleet nats://nats.load:4222 --allow api.shop:80
   plimsoll fleet keys keys --agents a,b            keys, and credentials for two agents elsewhere")]
 pub(crate) struct FleetCommandArgs {
     #[command(subcommand)]
@@ -82,7 +87,7 @@ enum FleetCommand {
     /// The broker and the agents of a fleet
     Status(StatusArgs),
     /// End what `up` started
-    Down(FolderArgs),
+    Down(DownArgs),
 }
 
 #[derive(Debug, clap::Args)]
@@ -95,16 +100,19 @@ struct FolderArgs {
 #[derive(Debug, clap::Args)]
 struct UpArgs {
     /// Start a broker and so many agents as processes on this machine
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
-    local: u16,
+    #[arg(long, value_name = "N", required_unless_present = "kubernetes", conflicts_with = "kubernetes",
+        value_parser = clap::value_parser!(u16).range(1..=64))]
+    local: Option<u16>,
     /// Nodes of the broker: with 3 the loss of one stops nothing
-    #[arg(long, value_name = "N", default_value = "1", value_parser = values::broker_nodes)]
+    #[arg(long, value_name = "N", conflicts_with = "kubernetes", default_value = "1", value_parser = values::broker_nodes)]
     nodes: u16,
     /// A target that the agents may load, as for `plimsoll agent` [default: this machine]
-    #[arg(long, value_name = "TARGET", default_values = ["127.0.0.1", "localhost", "::1"])]
+    #[arg(long, value_name = "TARGET")]
     allow: Vec<AllowedTarget>,
     #[command(flatten)]
     folder: FolderArgs,
+    #[command(flatten)]
+    kubernetes: KubernetesArgs,
 }
 
 #[derive(Debug, clap::Args)]
@@ -116,6 +124,16 @@ struct StatusArgs {
     at: FleetAt,
     #[command(flatten)]
     folder: FolderArgs,
+    #[command(flatten)]
+    kubernetes: OnKubernetesArgs,
+}
+
+#[derive(Debug, clap::Args)]
+struct DownArgs {
+    #[command(flatten)]
+    folder: FolderArgs,
+    #[command(flatten)]
+    kubernetes: OnKubernetesArgs,
 }
 
 pub(crate) fn agent(args: &AgentArgs) -> anyhow::Result<Exit> {
@@ -173,13 +191,29 @@ pub(crate) fn fleet(args: &FleetCommandArgs) -> anyhow::Result<Exit> {
     }
 }
 
+impl UpArgs {
+    fn allowed(&self) -> Vec<String> {
+        match self.allow.is_empty() {
+            true => THIS_MACHINE.map(ToOwned::to_owned).to_vec(),
+            false => self.allow.iter().map(ToString::to_string).collect(),
+        }
+    }
+}
+
 fn up(args: &UpArgs) -> anyhow::Result<Exit> {
+    match args.kubernetes.broker()? {
+        Some(broker) => kubernetes::up(&args.kubernetes, &broker, args.allowed()),
+        None => up_here(args),
+    }
+}
+
+fn up_here(args: &UpArgs) -> anyhow::Result<Exit> {
     let folder = std::path::absolute(&args.folder.dir).context("could not find the folder of the fleet")?;
     let fleet = LocalFleet::up(&LocalOptions {
         folder,
-        agents: args.local.into(),
+        agents: args.local.unwrap_or_default().into(),
         nodes: args.nodes.into(),
-        allow: args.allow.iter().map(ToString::to_string).collect(),
+        allow: args.allowed(),
         program: std::env::current_exe().context("could not find this program")?,
         fleet: FLEET.to_owned(),
     })?;
@@ -193,6 +227,12 @@ fn up(args: &UpArgs) -> anyhow::Result<Exit> {
 }
 
 fn show(args: &StatusArgs) -> anyhow::Result<Exit> {
+    if args.kubernetes.kubernetes {
+        kubernetes::show(&args.kubernetes)?;
+        if args.address.is_none() {
+            return Ok(Exit::Success);
+        }
+    }
     let broker = match &args.address {
         Some(address) => args.at.broker(address)?,
         None => {
@@ -223,10 +263,13 @@ fn status_text(broker: &Broker, found: &FleetStatus) -> String {
     text
 }
 
-fn down(args: &FolderArgs) -> anyhow::Result<Exit> {
-    if LocalFleet::down(&args.dir)? {
-        return Ok(Exit::Success);
+fn down(args: &DownArgs) -> anyhow::Result<Exit> {
+    if args.kubernetes.kubernetes {
+        return kubernetes::down(&args.kubernetes);
     }
-    remark(&format!("plimsoll: {} holds no fleet", args.dir.display()));
+    let folder = &args.folder.dir;
+    if !LocalFleet::down(folder)? {
+        remark(&format!("plimsoll: {} holds no fleet", folder.display()));
+    }
     Ok(Exit::Success)
 }

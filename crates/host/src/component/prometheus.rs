@@ -13,6 +13,7 @@ use crate::collector::{Collector, Read};
 use row::{Index, Row, rows};
 
 mod any;
+pub(super) mod cadvisor;
 mod node;
 mod row;
 

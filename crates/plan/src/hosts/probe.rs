@@ -7,6 +7,7 @@ use std::str::FromStr;
 use http::Uri;
 use serde::{Deserialize, Serialize};
 
+use super::workload::Workload;
 use crate::name::{LOCAL_HOST, default_name, is_host_name};
 use crate::typed::{self, stored_as_typed};
 use crate::{HostPort, PlanHostError};
@@ -51,6 +52,8 @@ pub enum Probe {
     Expvar(String),
     /// A Java virtual machine on this machine, by its process.
     Jvm(u32),
+    /// The pods of a workload on Kubernetes.
+    Kubernetes(Workload),
 }
 
 impl Probe {
@@ -64,7 +67,12 @@ impl Probe {
     pub fn settled(&self, address: impl Fn(&str) -> Option<IpAddr>) -> Self {
         let mut settled = self.clone();
         match &mut settled {
-            Self::None | Self::Local { .. } | Self::Pid(_) | Self::Ssh { .. } | Self::Jvm(_) => {}
+            Self::None
+            | Self::Local { .. }
+            | Self::Pid(_)
+            | Self::Ssh { .. }
+            | Self::Jvm(_)
+            | Self::Kubernetes(_) => {}
             Self::Page(url) | Self::Nginx(url) | Self::Expvar(url) => {
                 let page = host_of(url).and_then(|host| with_host(url, &host, address(&host)?));
                 *url = page.unwrap_or_else(|| url.clone());
@@ -88,6 +96,7 @@ impl Probe {
                 return LOCAL_HOST.to_owned();
             }
             Self::Ssh { host, .. } => return default_name(host),
+            Self::Kubernetes(workload) => return default_name(&workload.name),
             Self::Page(url) | Self::Nginx(url) | Self::Expvar(url) => host_of(url).unwrap_or_default(),
             Self::Memcached(address) | Self::Redis { address, .. } | Self::Mariadb { address, .. } => {
                 address.host.clone()
@@ -200,6 +209,7 @@ fn parsed(text: &str) -> Result<Probe, String> {
             "redis" => redis(rest),
             "memcached" => address(rest, 11211).map(Probe::Memcached),
             "mariadb" | "mysql" => mariadb(rest),
+            "k8s" => rest.parse().map(Probe::Kubernetes),
             other => Err(format!("nothing here speaks {other}://")),
         };
     }
@@ -230,6 +240,7 @@ impl fmt::Display for Probe {
             Self::Local { port: Some(port) } => write!(f, "local:{port}"),
             Self::Pid(pid) => write!(f, "pid:{pid}"),
             Self::Jvm(pid) => write!(f, "jvm:{pid}"),
+            Self::Kubernetes(workload) => write!(f, "k8s://{workload}"),
             Self::Ssh { user, host, port } => {
                 let user = user.as_ref().map(|user| format!("{user}@")).unwrap_or_default();
                 let host = if host.contains(':') { format!("[{host}]") } else { host.clone() };

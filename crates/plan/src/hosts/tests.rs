@@ -23,9 +23,20 @@ fn a_probe_reads_as_it_is_printed() {
         "redis://10.0.0.1:6380",
         "memcached://[::1]:11211",
         "mariadb://root@db:3306",
+        "k8s://shop/deployment/api",
+        "k8s://shop/service/api",
     ];
     for text in typed {
         assert_eq!(probe(text).to_string(), text);
+    }
+}
+
+#[test]
+fn a_workload_is_named_by_namespace_kind_and_name() {
+    assert_eq!(probe("k8s://shop/deployment/api").host_name(), "api");
+    for text in ["k8s://shop/api", "k8s://shop/pod/api", "k8s:///deployment/api", "k8s://shop/deployment/a/b"]
+    {
+        assert!(text.parse::<Probe>().is_err(), "{text}");
     }
 }
 

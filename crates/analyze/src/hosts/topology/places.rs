@@ -25,7 +25,7 @@ fn has(host: &PlanHost, ip: IpAddr) -> bool {
         | Probe::Redis { address: HostPort { host, .. }, .. }
         | Probe::Mariadb { address: HostPort { host, .. }, .. } => is(host),
         Probe::None | Probe::Local { .. } | Probe::Pid(_) | Probe::Jvm(_) => false,
-        Probe::Page(_) | Probe::Nginx(_) | Probe::Expvar(_) => false,
+        Probe::Page(_) | Probe::Nginx(_) | Probe::Expvar(_) | Probe::Kubernetes(_) => false,
     };
     match host.address {
         Some(address) => address.to_canonical() == ip,

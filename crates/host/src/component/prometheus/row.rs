@@ -3,12 +3,14 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// One sample: `name{label="value",…} number`. A time after the number is ignored: the page was read now.
+/// One sample: `name{label="value",…} number time`.
 #[derive(Debug, PartialEq)]
 pub(super) struct Row<'a> {
     pub(super) name: &'a str,
     pub(super) labels: Vec<(&'a str, Cow<'a, str>)>,
     pub(super) value: f64,
+    /// When it was measured, in milliseconds of the server's clock; most pages leave it out.
+    pub(super) time_ms: Option<u64>,
 }
 
 impl Row<'_> {
@@ -39,8 +41,10 @@ fn row(line: &str) -> Option<Row<'_>> {
         Some(inside) => labels(inside)?,
         None => (Vec::new(), rest),
     };
-    let value = rest.split_ascii_whitespace().next()?.parse().ok()?;
-    is_name(name).then_some(Row { name, labels, value })
+    let mut numbers = rest.split_ascii_whitespace();
+    let value = numbers.next()?.parse().ok()?;
+    let time_ms = numbers.next().and_then(|time| time.parse().ok());
+    is_name(name).then_some(Row { name, labels, value, time_ms })
 }
 
 fn is_name(text: &str) -> bool {

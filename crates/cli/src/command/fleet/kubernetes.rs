@@ -1,0 +1,52 @@
+//! `plimsoll fleet` on Kubernetes.
+
+use anyhow::Context as _;
+use plimsoll_fleet::{AgentPod, Broker, KubernetesFleet};
+use serde_json::json;
+
+use crate::args::{KubernetesArgs, OnKubernetesArgs};
+use crate::exit::Exit;
+use crate::signals;
+use crate::terminal::{remark, result};
+
+/// Starts the agents, or prints what would be created.
+pub(super) fn up(args: &KubernetesArgs, broker: &Broker, allow: Vec<String>) -> anyhow::Result<Exit> {
+    let fleet = KubernetesFleet::at(&args.at.place())?;
+    let agents = args.agents(broker, allow)?;
+    if args.print {
+        let list = json!({ "apiVersion": "v1", "kind": "List", "items": fleet.objects(&agents) });
+        let text = serde_json::to_string_pretty(&list).context("could not write the objects")?;
+        result(&format!("{text}\n"))?;
+        return Ok(Exit::Success);
+    }
+    fleet.up(&agents, (broker, args.within), signals::interrupted()?.as_ref())?;
+    result(&format!("{}\n", broker.address))?;
+    remark(&format!(
+        "plimsoll: {} agents wait there; load with --fleet {}, end them with plimsoll fleet down --kubernetes",
+        agents.count, broker.address
+    ));
+    Ok(Exit::Success)
+}
+
+/// Shows the pods of the agents.
+pub(super) fn show(args: &OnKubernetesArgs) -> anyhow::Result<()> {
+    let pods = KubernetesFleet::at(&args.at.place())?.status()?;
+    let text: String = pods.iter().map(line).collect();
+    result(if text.is_empty() { "no pods\n" } else { &text })?;
+    Ok(())
+}
+
+fn line(pod: &AgentPod) -> String {
+    let node = pod.node.as_deref().unwrap_or("no node");
+    let why = pod.why.as_ref().map(|why| format!("  {why}")).unwrap_or_default();
+    format!("pod     {}  {node}  {}{why}\n", pod.name, pod.phase)
+}
+
+/// Deletes the agents.
+pub(super) fn down(args: &OnKubernetesArgs) -> anyhow::Result<Exit> {
+    let place = args.at.place();
+    if !KubernetesFleet::at(&place)?.down()? {
+        remark(&format!("plimsoll: there is no fleet {} in this namespace", place.name));
+    }
+    Ok(Exit::Success)
+}

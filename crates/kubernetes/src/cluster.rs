@@ -1,0 +1,216 @@
+//! Requests to the API server.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use rustls::crypto::aws_lc_rs::default_provider;
+use rustls_native_certs::load_native_certs;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use ureq::http::{Request, Response};
+use ureq::tls::{Certificate, ClientCert, PemItem, RootCerts, TlsConfig, parse_pem};
+use ureq::{Agent, Body};
+
+use crate::access::Access;
+use crate::credentials::{Credentials, Login};
+use crate::error::KubernetesError;
+use crate::kubeconfig;
+
+/// The longest answer: a page of cAdvisor on a node of 250 pods has about 10 MB.
+const MAX_ANSWER_BYTES: u64 = 64 << 20;
+/// The namespace of a context that names none.
+const DEFAULT_NAMESPACE: &str = "default";
+const UNAUTHORIZED: u16 = 401;
+
+/// A cluster and the user it is asked as.
+#[derive(Debug)]
+pub struct Cluster {
+    agent: Agent,
+    server: String,
+    login: Login,
+    /// The token of the last request.
+    token: Mutex<Option<String>>,
+    /// That of the context.
+    namespace: String,
+}
+
+/// What the API server says of a request that it does not fulfil.
+#[derive(Default, Deserialize)]
+struct Status {
+    #[serde(default)]
+    message: String,
+}
+
+impl Cluster {
+    /// The cluster of a kubeconfig's context, or of its current one; in a pod that of its service account. Nothing is asked
+    /// yet; a later answer takes at most `deadline`.
+    ///
+    /// # Errors
+    /// When there is no kubeconfig, or it cannot be read or lacks what it names.
+    pub fn connect(context: Option<&str>, deadline: Duration) -> Result<Self, KubernetesError> {
+        let access = kubeconfig::choose(context)?;
+        let agent = Agent::config_builder()
+            .timeout_global(Some(deadline))
+            .http_status_as_error(false)
+            .max_redirects(0)
+            // `http_proxy` is meant for the web.
+            .proxy(None)
+            .tls_config(security(&access)?)
+            .user_agent(concat!("plimsoll/", env!("CARGO_PKG_VERSION")))
+            .build();
+        Ok(Self {
+            agent: agent.into(),
+            server: access.server,
+            login: access.credentials.login,
+            token: Mutex::default(),
+            namespace: access.namespace.unwrap_or_else(|| DEFAULT_NAMESPACE.to_owned()),
+        })
+    }
+
+    /// The namespace of the context.
+    pub fn namespace(&self) -> &str {
+        &self.namespace
+    }
+
+    /// The object at a path such as `/api/v1/namespaces/default/pods`.
+    ///
+    /// # Errors
+    /// When the API server does not answer, refuses, or gives something else.
+    pub fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, KubernetesError> {
+        let text = self.text(path)?;
+        serde_json::from_str(&text).map_err(|error| KubernetesError::Answer {
+            request: format!("GET {path}"),
+            why: error.to_string(),
+        })
+    }
+
+    /// The page at a path, as text.
+    ///
+    /// # Errors
+    /// When the API server does not answer, or refuses.
+    pub fn text(&self, path: &str) -> Result<String, KubernetesError> {
+        self.send("GET", path, None)
+    }
+
+    /// Creates an object in the list at a path.
+    ///
+    /// # Errors
+    /// When the API server does not answer, refuses, or has an object of that name.
+    pub fn create(&self, path: &str, object: &Value) -> Result<(), KubernetesError> {
+        self.send("POST", path, Some(object)).map(drop)
+    }
+
+    /// Deletes the object at a path and what belongs to it; false if there is none.
+    ///
+    /// # Errors
+    /// When the API server does not answer, or refuses.
+    pub fn delete(&self, path: &str) -> Result<bool, KubernetesError> {
+        let deleted = self.send("DELETE", &format!("{path}?propagationPolicy=Foreground"), None);
+        match deleted {
+            Ok(_) => Ok(true),
+            Err(KubernetesError::NotFound { .. }) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn send(&self, method: &str, path: &str, body: Option<&Value>) -> Result<String, KubernetesError> {
+        let mut answer = self.attempt((method, path), body)?;
+        // The token of a program expires.
+        if answer.status().as_u16() == UNAUTHORIZED && self.token.lock().take().is_some() {
+            answer = self.attempt((method, path), body)?;
+        }
+        let status = answer.status().as_u16();
+        let text = answer.body_mut().with_config().limit(MAX_ANSWER_BYTES).read_to_string();
+        let text = text.map_err(|error| self.unreachable(&error))?;
+        match status {
+            200..=299 => Ok(text),
+            _ => Err(refused(&format!("{method} {path}"), status, &text)),
+        }
+    }
+
+    fn attempt(
+        &self,
+        (method, path): (&str, &str),
+        body: Option<&Value>,
+    ) -> Result<Response<Body>, KubernetesError> {
+        let malformed = |error: ureq::http::Error| KubernetesError::Answer {
+            request: format!("{method} {path}"),
+            why: error.to_string(),
+        };
+        let mut request = Request::builder().method(method).uri(format!("{}{path}", self.server));
+        if let Some(token) = self.token()? {
+            request = request.header("authorization", format!("Bearer {token}"));
+        }
+        let sent = match body {
+            Some(body) => {
+                let request = request.header("content-type", "application/json");
+                self.agent.run(request.body(body.to_string()).map_err(malformed)?)
+            }
+            None => self.agent.run(request.body(()).map_err(malformed)?),
+        };
+        sent.map_err(|error| self.unreachable(&error))
+    }
+
+    /// The token to send. That of a program is kept until it is refused; a file is read each time.
+    fn token(&self) -> Result<Option<String>, KubernetesError> {
+        let mut kept = self.token.lock();
+        if kept.is_none() || matches!(self.login, Login::TokenFile(_)) {
+            *kept = self.login.token()?;
+        }
+        Ok(kept.clone())
+    }
+
+    fn unreachable(&self, error: &ureq::Error) -> KubernetesError {
+        KubernetesError::Unreachable { server: self.server.clone(), why: error.to_string() }
+    }
+}
+
+fn refused(request: &str, status: u16, text: &str) -> KubernetesError {
+    let said = serde_json::from_str::<Status>(text).unwrap_or_default().message;
+    let message = if said.is_empty() { text.chars().take(200).collect() } else { said };
+    let request = request.to_owned();
+    match status {
+        401 | 403 => KubernetesError::Forbidden { request, message },
+        404 => KubernetesError::NotFound { request, message },
+        409 => KubernetesError::Exists { message },
+        _ => KubernetesError::Refused { request, status, message },
+    }
+}
+
+fn security(access: &Access) -> Result<TlsConfig, KubernetesError> {
+    let authorities = match &access.authority {
+        Some(pem) => certificates(access, pem)?,
+        None => load_native_certs().certs.iter().map(|one| Certificate::from_der(one).to_owned()).collect(),
+    };
+    Ok(TlsConfig::builder()
+        .root_certs(RootCerts::new_with_certs(&authorities))
+        .client_cert(client(access, &access.credentials)?)
+        .disable_verification(access.is_unverified)
+        .unversioned_rustls_crypto_provider(Arc::new(default_provider()))
+        .build())
+}
+
+fn client(access: &Access, credentials: &Credentials) -> Result<Option<ClientCert>, KubernetesError> {
+    let Some((certificate, key)) = &credentials.certificate else { return Ok(None) };
+    let chain = certificates(access, certificate)?;
+    let key = ureq::tls::PrivateKey::from_pem(key).map_err(|error| unfit(access, &error))?;
+    Ok(Some(ClientCert::new_with_certs(&chain, key)))
+}
+
+fn certificates(access: &Access, pem: &[u8]) -> Result<Vec<Certificate<'static>>, KubernetesError> {
+    let certificate = |item| match item {
+        Ok(PemItem::Certificate(certificate)) => Some(Ok(certificate)),
+        Ok(_) => None,
+        Err(error) => Some(Err(unfit(access, &error))),
+    };
+    parse_pem(pem).filter_map(certificate).collect()
+}
+
+fn unfit(access: &Access, error: &ureq::Error) -> KubernetesError {
+    KubernetesError::Unreachable {
+        server: access.server.clone(),
+        why: format!("a certificate or key of the kubeconfig cannot be read ({error})"),
+    }
+}

@@ -1,0 +1,35 @@
+//! Why a cluster cannot be used.
+
+use std::io;
+use std::path::PathBuf;
+
+/// Why a cluster cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum KubernetesError {
+    #[error(
+        "no kubeconfig was found (KUBECONFIG, ~/.kube/config), and this is no pod; name one with KUBECONFIG=FILE"
+    )]
+    NoConfig,
+    #[error("could not read {}: {source}", path.display())]
+    File { path: PathBuf, source: io::Error },
+    #[error("{} is no kubeconfig: {why}", path.display())]
+    Config { path: PathBuf, why: String },
+    #[error("{} has no {kind} {name:?}; `kubectl config get-contexts` lists what it has", path.display())]
+    NotInConfig { path: PathBuf, kind: &'static str, name: String },
+    #[error("{program}, which the kubeconfig names to log in, {why}; run it by hand to see more")]
+    Login { program: String, why: String },
+    #[error("could not reach the Kubernetes API server at {server}: {why}")]
+    Unreachable { server: String, why: String },
+    #[error(
+        "the Kubernetes API server refused {request}: {message}; the roles that are needed are in docs/kubernetes.md"
+    )]
+    Forbidden { request: String, message: String },
+    #[error("the Kubernetes API server has no {request} ({message})")]
+    NotFound { request: String, message: String },
+    #[error("the Kubernetes API server already has it: {message}")]
+    Exists { message: String },
+    #[error("the Kubernetes API server answered {request} with status {status}: {message}")]
+    Refused { request: String, status: u16, message: String },
+    #[error("the answer to {request} is not what the Kubernetes API gives: {why}")]
+    Answer { request: String, why: String },
+}

@@ -1,0 +1,3 @@
+module plimsoll.test/pause
+
+go 1.24
