@@ -1,7 +1,7 @@
 //! The pods of a workload on Kubernetes, by cAdvisor's page of their kubelets.
 //!
 //! Each container is a control group of the host, each interface of a pod one of its interfaces. cAdvisor measures a group
-//! every 10 to 16 s; only a new measurement becomes a sample.
+//! every 10 to 17 s; only a new measurement becomes a sample.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -51,7 +51,7 @@ impl Pods {
         Ok(all.into_iter().filter_map(|measured| self.news(measured)).collect())
     }
 
-    /// What was measured since the last read; cAdvisor repeats the rest. The first that is seen of a subject may be 16 s old,
+    /// What was measured since the last read; cAdvisor repeats the rest. The first that is seen of a subject may be 17 s old,
     /// and would stand for now.
     fn news(&mut self, measured: Measured) -> Option<Read> {
         let Measured { source, subject, time_ms, counters } = measured;

@@ -42,7 +42,7 @@ const LIMITS: [Metric; 2] = [cgroup::QUOTA_US, cgroup::MEMORY_LIMIT_BYTES];
 pub(in super::super) struct Measured {
     pub(in super::super) source: Source,
     pub(in super::super) subject: String,
-    /// When it did, by the node's clock: the same until it measures again, 10 to 16 s later.
+    /// When it did, by the node's clock: the same until it measures again, 10 to 17 s later.
     pub(in super::super) time_ms: Option<u64>,
     pub(in super::super) counters: CounterSet,
 }
