@@ -80,6 +80,7 @@ pub(super) fn run(setup: Setup) -> Result<(), FleetError> {
         let Connected { client, violations } = setup.broker.connect(&name, Some(inbox)).await?;
         let subscribed = client.subscribe(subjects.to(&setup.agent)).await;
         let commands = subscribed.map_err(|error| FleetError::Ended { why: error.to_string() })?;
+        best_effort(client.flush().await, "it is sent with the first sign of life");
         best_effort(setup.notices.send(Notice::Connected), "the agent has ended");
         let Setup { agent, incarnation, version, trust, orphan, received, orders, notices, .. } = setup;
         let gate = Gate::new(trust, subjects.to(&agent), incarnation);

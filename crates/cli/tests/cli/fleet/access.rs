@@ -182,6 +182,10 @@ fn a_replay_is_refused_and_costs_nothing() {
     drop(agent);
     let again = broker.agent("a", &["--trust", &trusted]);
     again.reports("waits for runs");
+    // Only a sign of life shows that the broker knows of its subscription.
+    await_true("the agent is heard", || {
+        bench.expect(0, &["fleet", "status", "--fleet", &broker.address()]).out.contains("agent   a ")
+    });
     tap.replay(&recorded);
     again.reports("another process of this agent's name, or a replay");
     tap.replay(&recorded.iter().map(|message| message.altered()).collect::<Vec<_>>());
