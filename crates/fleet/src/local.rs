@@ -308,9 +308,9 @@ fn node_config(name: &str, port: u16, (number, routes): (usize, &[u16]), folder:
         ),
         _ => String::new(),
     };
-    // Without sync_interval a node acknowledges what it has not written to its disk.
+    // No sync_interval: what a killed process has written survives it, and this fleet does not outlive the machine.
     format!(
-        "server_name: {name}\nlisten: \"127.0.0.1:{port}\"\njetstream {{\n  store_dir: {store:?}\n  sync_interval: always\n}}\n{cluster}"
+        "server_name: {name}\nlisten: \"127.0.0.1:{port}\"\njetstream {{\n  store_dir: {store:?}\n}}\n{cluster}"
     )
 }
 
