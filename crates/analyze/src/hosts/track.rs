@@ -43,17 +43,28 @@ struct Read<'a> {
     counters: &'a Counters,
 }
 
+/// The longest distance of two of these reads, in order of time, that shows what was between them.
+fn max_gap_ns(reads: &[Read<'_>]) -> u64 {
+    let mut gaps: Vec<u64> = reads.windows(2).map(|pair| pair[1].at_ns - pair[0].at_ns).collect();
+    gaps.sort_unstable();
+    // One distance shows nothing of what is usual.
+    let usual_ns = gaps.get(gaps.len() / 2).copied().filter(|_| gaps.len() > 1).unwrap_or_default();
+    MAX_GAP_NS.max((usual_ns as f64 * MAX_GAPS) as u64)
+}
+
 /// The reads of one subject, in order of time.
 #[derive(Debug)]
 pub(crate) struct Track<'a> {
     source: Source,
     reads: Vec<Read<'a>>,
+    /// The longest distance of two reads that shows what was between them.
+    max_gap_ns: u64,
 }
 
 impl<'a> Track<'a> {
     /// Without any read.
     pub(super) fn new(source: Source) -> Self {
-        Self { source, reads: Vec::new() }
+        Self { source, reads: Vec::new(), max_gap_ns: MAX_GAP_NS }
     }
 
     pub(crate) fn is_of(&self, source: Source) -> bool {
@@ -71,6 +82,7 @@ impl<'a> Track<'a> {
 
     pub(super) fn sort(&mut self) {
         self.reads.sort_by_key(|read| read.at_ns);
+        self.max_gap_ns = max_gap_ns(&self.reads);
     }
 
     /// The values of a metric of this track's source.
@@ -92,12 +104,11 @@ impl<'a> Track<'a> {
     /// Nor is it where most of what the reads are apart lies outside the span: it is another time's then.
     pub(crate) fn per_sec(&self, metric: Metric, span: Span) -> Option<f64> {
         let values: Vec<(u64, f64)> = self.values(metric).collect();
-        let max_gap_ns = self.max_gap_ns();
         let (mut grown, mut covered_sec, mut read_sec) = (0.0, 0.0, 0.0);
         for pair in values.windows(2) {
             let (before, after) = (pair[0], pair[1]);
             let between = Span { from_ns: before.0, to_ns: after.0 };
-            if after.0 - before.0 > max_gap_ns {
+            if after.0 - before.0 > self.max_gap_ns {
                 continue;
             }
             if let Some(shared) = between.shared(span) {
@@ -113,15 +124,6 @@ impl<'a> Track<'a> {
             && covered_sec >= MIN_COVERED * span.seconds()
             && covered_sec >= MIN_COVERED * read_sec;
         enough.then(|| grown / covered_sec)
-    }
-
-    /// The longest distance of two reads that shows what was between them.
-    fn max_gap_ns(&self) -> u64 {
-        let mut gaps: Vec<u64> = self.reads.windows(2).map(|pair| pair[1].at_ns - pair[0].at_ns).collect();
-        gaps.sort_unstable();
-        // One distance shows nothing of what is usual.
-        let usual_ns = gaps.get(gaps.len() / 2).copied().filter(|_| gaps.len() > 1).unwrap_or_default();
-        MAX_GAP_NS.max((usual_ns as f64 * MAX_GAPS) as u64)
     }
 
     /// From the first read to the last one up to this time; `None` unless there are two, some time apart.

@@ -64,10 +64,9 @@ impl FleetAt {
     /// # Errors
     /// When the record of the fleet in this folder cannot be read.
     pub(crate) fn broker(&self, address: &BrokerAddress) -> Result<Broker, FleetError> {
-        let local = || local(address).map(|keys| keys.map(|keys| keys.conductor_credentials()));
         Ok(Broker {
             address: address.clone(),
-            credentials: self.fleet_credentials.clone().map_or_else(local, |path| Ok(Some(path)))?,
+            credentials: given_or_local(&self.fleet_credentials, address, KeyFolder::conductor_credentials)?,
             certificates: Certificates {
                 authorities: self.fleet_cacert.clone(),
                 own: self.fleet_cert.clone().zip(self.fleet_cert_key.clone()),
@@ -77,9 +76,17 @@ impl FleetAt {
     }
 }
 
-/// The keys of the fleet on this machine, if it is at this broker.
-fn local(address: &BrokerAddress) -> Result<Option<KeyFolder>, FleetError> {
-    Ok(LocalFleet::at(Path::new(FLEET_FOLDER), address)?.map(|fleet| fleet.keys()))
+/// The file that was named, or else that of the fleet on this machine, if it is at this broker.
+fn given_or_local(
+    given: &Option<PathBuf>,
+    address: &BrokerAddress,
+    own: fn(&KeyFolder) -> PathBuf,
+) -> Result<Option<PathBuf>, FleetError> {
+    if given.is_some() {
+        return Ok(given.clone());
+    }
+    let local = LocalFleet::at(Path::new(FLEET_FOLDER), address)?;
+    Ok(local.map(|fleet| own(&fleet.keys())))
 }
 
 /// The usual fleet of a broker.
@@ -130,8 +137,7 @@ impl FleetArgs {
 
     /// The key that was named, or that of the fleet on this machine.
     fn key(&self, address: &BrokerAddress) -> Result<Option<ConductorKey>, FleetError> {
-        let local = || local(address).map(|keys| keys.map(|keys| keys.conductor_key()));
-        let path = self.fleet_key.clone().map_or_else(local, |path| Ok(Some(path)))?;
+        let path = given_or_local(&self.fleet_key, address, KeyFolder::conductor_key)?;
         path.map(|path| ConductorKey::read(&path)).transpose()
     }
 

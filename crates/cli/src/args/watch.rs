@@ -14,8 +14,8 @@ pub(crate) struct WatchArgs {
     /// is installed too; http://host:9100/metrics for a node_exporter or another page in Prometheus' form;
     /// nginx+http://host/stub_status, expvar+http://host:6060/debug/vars, redis://host:6379, memcached://host:11211,
     /// mariadb://user:password@host:3306 and jvm:1234 for components; k8s://namespace/deployment/name for the pods of a
-    /// workload on Kubernetes. With NAME= in front it belongs to the host of that name. A target on this machine is found by its port and sampled without this option, together
-    /// with what it is connected to here, as the host `local`.
+    /// workload on Kubernetes. With NAME= in front it belongs to the host of that name. A target on this machine is found by
+    /// its port and sampled without this option, together with what it is connected to here, as the host `local`.
     #[arg(long = "probe", value_name = "[NAME=]PROBE")]
     pub(crate) probes: Vec<NamedProbe>,
     /// Sample no host but the load generator itself
