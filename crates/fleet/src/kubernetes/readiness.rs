@@ -8,7 +8,6 @@ use std::time::Duration;
 use plimsoll_kubernetes::{Event, Pod, trouble};
 use plimsoll_units::{Clock as _, RealClock};
 
-use super::POLL_INTERVAL;
 use super::job::FleetJob;
 use super::manifest::KubernetesAgents;
 use crate::broker::Broker;
@@ -17,6 +16,8 @@ use crate::status::status;
 
 /// Agents that are named with one reason; the others are counted.
 const MAX_NAMED: usize = 5;
+
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
 /// What is waited for.
 pub(super) struct Readiness<'a> {
