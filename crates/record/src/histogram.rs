@@ -1,9 +1,13 @@
 //! Histograms of times, live and encoded.
 
+use std::sync::LazyLock;
+
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
 use serde::{Deserialize, Serialize};
+
+use crate::sparse_counts::Shape;
 
 /// A histogram of times in nanoseconds, three significant digits.
 pub type Histogram = hdrhistogram::Histogram<u64>;
@@ -20,6 +24,13 @@ pub fn latency_histogram() -> Histogram {
         Err(_) => unreachable!("constant histogram bounds"),
     }
 }
+
+/// What the encoded forms of [`latency_histogram`] have in common.
+static SHAPE: LazyLock<Option<Shape>> = LazyLock::new(|| {
+    let mut one = latency_histogram();
+    one.saturating_record(1);
+    Shape::of(EncodedHistogram::encode(&one).as_bytes(), one.distinct_values())
+});
 
 /// Bytes that are no histogram.
 #[derive(Debug, thiserror::Error)]
@@ -60,6 +71,12 @@ impl EncodedHistogram {
             return Ok(());
         }
         let corrupt = |error: &dyn std::fmt::Display| CorruptHistogram(error.to_string());
+        if let Some(counts) = SHAPE.as_ref().and_then(|shape| shape.counts(&self.0)) {
+            let mut counts = counts.into_iter();
+            return counts
+                .try_for_each(|(value, count)| sum.record_n(value, count))
+                .map_err(|error| corrupt(&error));
+        }
         let decoded: Histogram =
             Deserializer::new().deserialize(&mut self.0.as_slice()).map_err(|error| corrupt(&error))?;
         sum.add(&decoded).map_err(|error| corrupt(&error))

@@ -16,6 +16,7 @@ pub mod metric;
 mod run;
 mod sample;
 mod source;
+mod sparse_counts;
 mod subject;
 mod tags;
 mod tally;

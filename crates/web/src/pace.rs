@@ -1,36 +1,70 @@
-//! How often something that costs is done.
+//! How often something that costs CPU time is done.
 
 use std::time::Duration;
 
 use plimsoll_units::{Clock, Instant, RealClock};
+use rustix::time::{ClockId, clock_gettime};
 
 /// At least so long from one time to the next.
 const SHORTEST: Duration = Duration::from_secs(1);
-/// The next time is so many times the cost of the last one later: a hundredth of the time is spent.
-const COST_FACTOR: u32 = 100;
 
-/// When something may be done again, so that it takes a hundredth of the time at most.
-#[derive(Debug, Default)]
+/// What may be spent: the greater of two shares.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Budget {
+    /// One part in so many of the CPU time of this process.
+    pub process: u32,
+    /// One part in so many of one core's time: what a process that does little may spend all the same.
+    pub core: u32,
+}
+
+/// When something may be done again, so that its CPU time stays within a budget.
+#[derive(Debug)]
 pub(crate) struct Pace {
-    next: Option<Instant>,
+    budget: Budget,
+    last: Option<Spent>,
+}
+
+/// The last time: when it began, what the process had used by then, and what it cost.
+#[derive(Debug, Clone, Copy)]
+struct Spent {
+    began: Instant,
+    process: Duration,
+    cost: Duration,
 }
 
 impl Pace {
-    pub(crate) fn is_due(&self) -> bool {
-        self.next.is_none_or(|next| RealClock.now() >= next)
+    pub(crate) fn new(budget: Budget) -> Self {
+        Self { budget, last: None }
     }
 
-    /// Does it, and notes what that cost.
+    pub(crate) fn is_due(&self) -> bool {
+        self.last.is_none_or(|last| {
+            let passed = RealClock.now().since(last.began);
+            let used = cpu_time(ClockId::ProcessCPUTime).saturating_sub(last.process);
+            passed >= SHORTEST && self.budget.allows(last.cost, used, passed)
+        })
+    }
+
+    /// Does it, and notes what that cost this thread.
     pub(crate) fn spend<T>(&mut self, work: impl FnOnce() -> T) -> T {
-        let began = RealClock.now();
+        let (began, process) = (RealClock.now(), cpu_time(ClockId::ProcessCPUTime));
+        let before = cpu_time(ClockId::ThreadCPUTime);
         let made = work();
-        self.next = Some(began + pause(RealClock.now().since(began)));
+        let cost = cpu_time(ClockId::ThreadCPUTime).saturating_sub(before);
+        self.last = Some(Spent { began, process, cost });
         made
     }
 }
 
-fn pause(cost: Duration) -> Duration {
-    SHORTEST.max(cost.saturating_mul(COST_FACTOR))
+impl Budget {
+    fn allows(self, cost: Duration, used: Duration, passed: Duration) -> bool {
+        cost <= (used / self.process).max(passed / self.core)
+    }
+}
+
+fn cpu_time(clock: ClockId) -> Duration {
+    // The kernel gives no negative CPU times.
+    Duration::try_from(clock_gettime(clock)).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -38,8 +72,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_costs_much_is_done_rarely() {
-        assert_eq!(pause(Duration::from_millis(2)), Duration::from_secs(1));
-        assert_eq!(pause(Duration::from_millis(80)), Duration::from_secs(8));
+    fn what_costs_much_waits_until_others_used_much_or_long() {
+        let budget = Budget { process: 200, core: 1000 };
+        let (cost, idle) = (Duration::from_millis(4), Duration::from_millis(10));
+        assert!(!budget.allows(cost, Duration::from_millis(700), Duration::from_secs(1)));
+        assert!(budget.allows(cost, Duration::from_millis(800), Duration::from_secs(1)));
+        assert!(!budget.allows(cost, idle, Duration::from_secs(3)));
+        assert!(budget.allows(cost, idle, Duration::from_secs(4)));
     }
 }

@@ -15,11 +15,13 @@ use plimsoll_report::{ServedPage, served_page};
 
 use crate::events::Events;
 use crate::guard::{Guard, parameter, parameters, refused};
-use crate::pace::Pace;
+use crate::pace::{Budget, Pace};
 use crate::service::{Bound, Service};
 
 /// Pages that are open need no longer time to be closed.
 const GRACE: Duration = Duration::from_millis(200);
+/// There is no load that listing could disturb.
+const BUDGET: Budget = Budget { process: 100, core: 100 };
 /// How often it is checked whether a list is due.
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
@@ -109,7 +111,7 @@ impl Drop for RunViewer {
 /// Sends an event when the list has changed, as long as the library is there. Without a viewer nothing is listed.
 fn watch(library: Weak<dyn RunLibrary>, events: Events) -> io::Result<()> {
     let compare = move || {
-        let mut pace = Pace::default();
+        let mut pace = Pace::new(BUDGET);
         let mut known = None;
         while let Some(library) = library.upgrade() {
             if events.are_viewed() && pace.is_due() {
