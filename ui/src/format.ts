@@ -81,7 +81,7 @@ function scaled(value: number, unit: string): string {
   return `${amount} ${prefix}${unit}`;
 }
 
-/** The format of an amount of a resource, by the unit that the document names. */
+/** The format of an amount, by the unit that the document names. */
 export function inUnit(unit: string): Format {
   switch (unit) {
     case "bytes": return bytes;
@@ -92,6 +92,8 @@ export function inUnit(unit: string): Format {
     case "ratio": return share;
     case "cores": return known((value) => `${value === 0 ? "0" : significant(value)} cores`);
     case "count": return count;
+    case "sec": return seconds;
+    case "ms": return milliseconds;
     default: return known((value) => `${count(value)} ${unit.replaceAll("_", " ")}`);
   }
 }

@@ -19,7 +19,7 @@ use crate::GeneratorHealth;
 pub use advice::{Advice, FailureAdvice};
 pub use claim::{AtOnceLaw, BusiestProcess, Claim, LawBreach, LoadEffect, RowClaim, Used};
 pub use confidence::Confidence;
-pub use evidence::{At, Evidence, Observation, PlaceCount};
+pub use evidence::{At, Evidence, EvidenceUnit, Observation, PlaceCount};
 pub use overload::{
     Overload, OverloadDoubt, OverloadMoment, OverloadOutcome, OverloadPhase, OverloadStep, Protection,
     RampEffect, Recovery,

@@ -283,6 +283,11 @@ export interface EvidenceDocument {
    */
   of: number | null;
   /**
+   * What its value and `of` are counted in: `ratio` (of 1), `count`, `cores`, `per_sec` (requests or connections),
+   * `bits_per_sec`, `packets_per_sec`, `bytes_per_sec`, `sec` or `ms`.
+   */
+  unit: string;
+  /**
    * Its value.
    */
   value: number | null;

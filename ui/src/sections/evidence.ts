@@ -2,7 +2,7 @@
 
 import type { Run } from "../document";
 import { foreign, h, section } from "../dom";
-import { count, milliseconds, NOT_KNOWN, rate, seconds, share } from "../format";
+import { count, inUnit, rate } from "../format";
 import type { EvidenceDocument } from "../generated/page";
 import { number, table, text } from "../table";
 import { confidence, limitName } from "../words";
@@ -17,7 +17,7 @@ export function evidence(run: Run): HTMLElement {
       count: list.length,
       row: (index) => {
         const one = list[index];
-        return one === undefined ? [] : [one.what, amount(one, one.value), one.of === null ? "" : amount(one, one.of), one.at, link(run, one)];
+        return one === undefined ? [] : [one.what, inUnit(one.unit)(one.value), one.of === null ? "" : inUnit(one.unit)(one.of), one.at, link(run, one)];
       },
     }),
     proof === null ? null : h("p", {}, `The cap on ${proof.cap.replaceAll("_", " ")} of `, foreign(proof.host),
@@ -27,16 +27,6 @@ export function evidence(run: Run): HTMLElement {
       `, at ${rate(next.at_per_sec)}.`),
     excluded.length === 0 ? null : h("h3", { class: "part" }, "What is not the limit"),
     excluded.length === 0 ? null : h("ul", {}, ...excluded.map((one) => h("li", {}, foreign(one)))));
-}
-
-/** The document names no unit of evidence; the words of the observation do. */
-function amount(one: EvidenceDocument, value: number | null): string {
-  if (value === null) return NOT_KNOWN;
-  if (/requests\/s/.test(one.what)) return rate(value);
-  if (/\bin ms\b/.test(one.what)) return milliseconds(value);
-  if (/\bin s\b/.test(one.what)) return seconds(value);
-  if (/\b(gain|share|ratio|part of|CPU of|periods)\b/.test(one.what) || one.of === 1) return share(value);
-  return count(value);
 }
 
 function link(run: Run, one: EvidenceDocument): HTMLElement {

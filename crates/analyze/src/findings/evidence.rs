@@ -4,7 +4,7 @@ use plimsoll_record::FailureKind;
 
 use super::{Place, Raise};
 use crate::generator::health::GeneratorReason;
-use crate::hosts::resource::ResourceId;
+use crate::hosts::resource::{ResourceId, ResourceKind};
 
 /// One line of evidence.
 #[derive(Debug, Clone, PartialEq)]
@@ -157,6 +157,119 @@ pub enum Observation {
     HeldAtOnce { tiers: Vec<String> },
     /// Requests under way by Little's law, against connections.
     UnderWay,
+}
+
+/// What the value of a line of evidence is counted in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EvidenceUnit {
+    /// A part of 1.
+    Share,
+    Count,
+    Cores,
+    /// Requests or connections.
+    PerSecond,
+    BitsPerSecond,
+    PacketsPerSecond,
+    BytesPerSecond,
+    Seconds,
+    Milliseconds,
+}
+
+impl EvidenceUnit {
+    /// The word for it in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Share => "ratio",
+            Self::Count => "count",
+            Self::Cores => "cores",
+            Self::PerSecond => "per_sec",
+            Self::BitsPerSecond => "bits_per_sec",
+            Self::PacketsPerSecond => "packets_per_sec",
+            Self::BytesPerSecond => "bytes_per_sec",
+            Self::Seconds => "sec",
+            Self::Milliseconds => "ms",
+        }
+    }
+}
+
+impl Observation {
+    /// What its value, and what that is compared with, are counted in.
+    pub fn unit(&self) -> EvidenceUnit {
+        match self {
+            Self::MeasuredTime | Self::MeanLatency | Self::TimeUnderLoad => EvidenceUnit::Seconds,
+            Self::Answered
+            | Self::Plateau
+            | Self::TurnedAway(_)
+            | Self::Overflown { .. }
+            | Self::ServedWhileClosing
+            | Self::ServedWhileRefusing
+            | Self::Raised(_)
+            | Self::Through { .. }
+            | Self::Together { .. } => EvidenceUnit::PerSecond,
+            Self::LastGain
+            | Self::BusiestWorker
+            | Self::Resource(_)
+            | Self::Cpu { .. }
+            | Self::Thread(_)
+            | Self::ThreadWait(_)
+            | Self::Core(_)
+            | Self::CorePackets(_)
+            | Self::CpuOfOthers(_)
+            | Self::TargetWait { .. }
+            | Self::Throttled(_)
+            | Self::Quota(_)
+            | Self::DeviceTime(_)
+            | Self::DiskStall { .. }
+            | Self::MemoryStall { .. }
+            | Self::Collecting(_)
+            | Self::Heap(_)
+            | Self::Unread(_)
+            | Self::AtTheDoor(_)
+            | Self::Closed
+            | Self::Refused => EvidenceUnit::Share,
+            Self::Generator(reason) => unit_of(reason),
+            Self::Link(link) if matches!(link.kind, ResourceKind::PacketsIn | ResourceKind::PacketsOut) => {
+                EvidenceUnit::PacketsPerSecond
+            }
+            Self::Link(_) => EvidenceUnit::BitsPerSecond,
+            Self::DiskBytes(_) => EvidenceUnit::BytesPerSecond,
+            Self::CoresOfProcess(_) | Self::CoresNeeded(_) => EvidenceUnit::Cores,
+            Self::Knee
+            | Self::Failed(_)
+            | Self::Status(_)
+            | Self::FailedCheck(_)
+            | Self::DiskWaits(_)
+            | Self::PagesAgain { .. }
+            | Self::BusyThreads(_)
+            | Self::LockWaits(_)
+            | Self::AtOnce
+            | Self::ProcessesOf(_)
+            | Self::ConnectionsOut(_)
+            | Self::ConnectionsTo { .. }
+            | Self::Descriptors(_)
+            | Self::OpenConnections(_)
+            | Self::NotAccepted(_)
+            | Self::HeldAtOnce { .. }
+            | Self::UnderWay => EvidenceUnit::Count,
+        }
+    }
+}
+
+fn unit_of(reason: &GeneratorReason) -> EvidenceUnit {
+    match reason {
+        GeneratorReason::WorkerBusy { .. }
+        | GeneratorReason::WorkerStarved { .. }
+        | GeneratorReason::WorkerStalled { .. }
+        | GeneratorReason::Stolen { .. }
+        | GeneratorReason::Retransmits { .. } => EvidenceUnit::Share,
+        GeneratorReason::SendLag { .. } => EvidenceUnit::Milliseconds,
+        GeneratorReason::BehindSchedule { .. } | GeneratorReason::NearCeiling { .. } => {
+            EvidenceUnit::PerSecond
+        }
+        GeneratorReason::LittlesLaw { .. }
+        | GeneratorReason::OutOfResources { .. }
+        | GeneratorReason::OutOfConnections { .. } => EvidenceUnit::Count,
+    }
 }
 
 /// Several places of one name, counted.

@@ -2,8 +2,9 @@
 //! alone: schemas `plimsoll/explanation/1` and `plimsoll/table/1`.
 
 use plimsoll_analyze::{
-    Demand, Estimate, Evidence, Findings, GuessedColumn, Held, Knee, Law, LawBreach, NextLimit, Part, Place,
-    Proof, Resource, RowFinding, SloCheck, Suspect, TableFindings, TableReading, Usl, UslFit, Verdict,
+    Demand, Estimate, Evidence, EvidenceUnit, Findings, GuessedColumn, Held, Knee, Law, LawBreach, NextLimit,
+    Part, Place, Proof, Resource, RowFinding, SloCheck, Suspect, TableFindings, TableReading, Usl, UslFit,
+    Verdict,
 };
 
 use plimsoll_plan::LatencyLimit;
@@ -69,9 +70,12 @@ document! {
     }
 
     /// One line of evidence.
-    pub struct EvidenceDocument(what: impl Into<String>, value: f64, of: Option<f64>, at: impl Into<String>) {
+    pub struct EvidenceDocument(what: impl Into<String>, unit: EvidenceUnit, value: f64, of: Option<f64>, at: impl Into<String>) {
         /// What was observed.
         what: String = what,
+        /// What its value and `of` are counted in: `ratio` (of 1), `count`, `cores`, `per_sec` (requests or connections),
+        /// `bits_per_sec`, `packets_per_sec`, `bytes_per_sec`, `sec` or `ms`.
+        unit: &'static str = unit.name(),
         /// Its value.
         value: f64 = value,
         /// Its capacity, or the value it is compared with.
@@ -338,7 +342,7 @@ fn part_kind(part: &Part) -> &'static str {
 
 impl From<&Evidence> for EvidenceDocument {
     fn from(row: &Evidence) -> Self {
-        Self::new(words::observed(&row.observed), row.value, row.of, words::at(&row.at))
+        Self::new(words::observed(&row.observed), row.observed.unit(), row.value, row.of, words::at(&row.at))
     }
 }
 
@@ -357,7 +361,8 @@ pub(super) fn findings(findings: &Findings) -> Vec<FindingDocument> {
 fn ladder(findings: &Findings) -> Vec<EvidenceDocument> {
     each(&findings.steps, |step| {
         let at = connections(step.connections);
-        EvidenceDocument::new("throughput in requests per second", step.throughput.value, None, at)
+        let what = "throughput in requests per second";
+        EvidenceDocument::new(what, EvidenceUnit::PerSecond, step.throughput.value, None, at)
     })
 }
 
@@ -388,5 +393,5 @@ fn usl_findings(fit: &UslFit) -> Vec<FindingDocument> {
 
 fn fit_quality(usl: &Usl) -> Vec<EvidenceDocument> {
     let what = "coefficient of determination of the fit";
-    vec![EvidenceDocument::new(what, usl.r_squared, Some(1.0), "all steps")]
+    vec![EvidenceDocument::new(what, EvidenceUnit::Share, usl.r_squared, Some(1.0), "all steps")]
 }
