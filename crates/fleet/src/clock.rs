@@ -12,6 +12,13 @@ use plimsoll_units::Instant;
 /// Quartz clocks gain or lose no more than this: 100 ppm (RFC 5905 assumes 15 ppm of a disciplined one).
 const DRIFT_PER_SEC_NS: u64 = 100_000;
 
+/// Exchanges of one measurement.
+pub(crate) const EXCHANGES: usize = 16;
+/// A measurement may take so long, of all its exchanges together.
+pub(crate) const MEASURED_WITHIN: Duration = Duration::from_secs(10);
+/// One exchange may take so long.
+pub(crate) const EXCHANGED_WITHIN: Duration = Duration::from_secs(1);
+
 /// The four timestamps of one exchange.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Exchange {

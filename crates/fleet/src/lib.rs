@@ -18,11 +18,13 @@ mod inbox;
 mod keys;
 mod kubernetes;
 mod local;
+mod members;
 mod outbox;
 mod secret;
 mod session;
 mod signature;
 mod status;
+mod step_clock;
 mod wire;
 
 pub use agent::{AgentOptions, AgentReport, serve};
