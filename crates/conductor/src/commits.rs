@@ -21,15 +21,24 @@ pub trait FrameFile {
 pub struct Commits {
     /// When the file was last committed; `None` before the first frame, which is committed at once.
     last: Option<Instant>,
+    /// Something was written since.
+    is_behind: bool,
 }
 
 impl Commits {
     /// Writes a frame; true if it and everything before it are safe now.
     pub fn write(&mut self, frame: &Frame, file: &mut impl FrameFile, now: Instant) -> bool {
         file.write(frame);
-        let is_due = self.last.is_none_or(|last| now.since(last) >= COMMIT_EVERY);
+        self.is_behind = true;
+        self.commit_if_due(file, now)
+    }
+
+    /// Commits what was written if it is time; true if all of it became safe by that. Frames that come no more must not keep the
+    /// last ones waiting.
+    pub fn commit_if_due(&mut self, file: &mut impl FrameFile, now: Instant) -> bool {
+        let is_due = self.is_behind && self.last.is_none_or(|last| now.since(last) >= COMMIT_EVERY);
         if is_due {
-            self.last = Some(now);
+            (self.last, self.is_behind) = (Some(now), false);
             file.commit();
         }
         is_due

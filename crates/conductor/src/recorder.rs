@@ -114,6 +114,11 @@ impl<'a> RunRecorder<'a> {
         are_safe
     }
 
+    /// Commits the frames so far if it is time; true if they became safe by that.
+    pub(crate) fn commit_if_due(&mut self) -> bool {
+        self.commits.commit_if_due(&mut self.file, RealClock.now())
+    }
+
     pub(crate) fn host_sample(&mut self, sample: HostSample) {
         self.write(|writer| writer.host_sample(&sample));
         self.observer.observe(&Progress::Sampled(&sample));

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use plimsoll_units::Instant;
 
-/// Quartz clocks gain or lose no more than this: 100 ppm (RFC 5905 assumes 15 ppm of a disciplined one).
+/// Two clocks gain or lose no more than this against each other: 100 ppm (RFC 5905 assumes 15 ppm of a disciplined one).
 const DRIFT_PER_SEC_NS: u64 = 100_000;
 
 /// Exchanges of one measurement.
@@ -60,7 +60,9 @@ impl Offset {
         let best = exchanges.iter().min_by_key(|exchange| exchange.delay_ns())?;
         let ns = (between(best.asked, best.received) + between(best.arrived, best.answered)) / 2;
         // A delay below zero is no delay: a clock was set, or has no such resolution.
-        let error_ns = u64::try_from(best.delay_ns().max(0) / 2 + 1).unwrap_or(u64::MAX);
+        let halved = u64::try_from(best.delay_ns().max(0) / 2 + 1).unwrap_or(u64::MAX);
+        // The clocks drift during the exchange, too.
+        let error_ns = halved.saturating_add(drift_ns(best.arrived.since(best.asked)));
         Some(Self { ns, error_ns, measured: best.arrived })
     }
 
@@ -86,7 +88,7 @@ impl Offset {
 }
 
 fn drift_ns(since: Duration) -> u64 {
-    let ns = since.as_nanos() * u128::from(DRIFT_PER_SEC_NS) / 1_000_000_000;
+    let ns = (since.as_nanos() * u128::from(DRIFT_PER_SEC_NS)).div_ceil(1_000_000_000);
     u64::try_from(ns).unwrap_or(u64::MAX)
 }
 

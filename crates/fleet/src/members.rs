@@ -128,6 +128,11 @@ impl<F> Member<F> {
         None
     }
 
+    /// What comes of an agent after it was lost is not counted, and must not fill the stream.
+    fn settle_lost(&mut self, (first, end): (u64, u64), frame: F) -> Option<F> {
+        if first >= self.inbox.received() { Some(frame) } else { self.settle(end, frame) }
+    }
+
     /// So many messages are in the run file; gives what that settles.
     fn keep(&mut self, messages: u64) -> Vec<F> {
         self.kept = messages;
@@ -228,13 +233,11 @@ impl<F> Members<F> {
         let Some(index) = self.by_name.get(agent).copied().filter(of_run) else { return Some(frame) };
         let member = &mut self.members[index];
         member.heard = now;
-        let settled = member.settle(end, frame);
+        let Some(arrivals) = &member.arrivals else { return member.settle_lost((first, end), frame) };
         for messages in member.inbox.add(first, end, content) {
-            if let Some(arrivals) = &member.arrivals {
-                best_effort(arrivals.send(Arrival::Messages(messages)), "the run is over");
-            }
+            best_effort(arrivals.send(Arrival::Messages(messages)), "the run is over");
         }
-        settled
+        member.settle(end, frame)
     }
 
     /// Names agents of which nothing is heard. Nothing is known of them while this side is cut off or was late itself.

@@ -5,7 +5,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use plimsoll_conductor::peers::{Channel, Command, Message, ReceiveFrom, SendTo, StepShare};
-use plimsoll_units::{Clock as _, RealClock};
+use plimsoll_units::{Clock as _, RealClock, best_effort};
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::agent::order::AgentOrder;
@@ -95,7 +95,7 @@ struct Commands {
 impl ReceiveFrom<Command> for Commands {
     fn receive(&mut self) -> io::Result<Option<Command>> {
         match self.commands.recv() {
-            Ok(Command::Begin(share)) => self.translated(share).map(Command::Begin).map(Some),
+            Ok(Command::Begin(share)) => self.begin(share).map(Command::Begin).map(Some),
             Ok(command) => Ok(Some(command)),
             Err(_) => Ok(None),
         }
@@ -103,6 +103,14 @@ impl ReceiveFrom<Command> for Commands {
 }
 
 impl Commands {
+    /// A share that can be begun, or an error that the conductor gets as well: otherwise it would wait for this agent.
+    fn begin(&self, share: StepShare) -> io::Result<StepShare> {
+        self.translated(share).inspect_err(|error| {
+            let failed = AgentOrder::Message(Box::new(StepClock::failed(error)));
+            best_effort(self.clock.orders.send(failed), "the run is over");
+        })
+    }
+
     /// The share with its instants by this machine's clock, which is measured now.
     fn translated(&self, share: StepShare) -> io::Result<StepShare> {
         let offset = self.clock.measure()?;

@@ -27,6 +27,11 @@ impl StepClock {
         Message::Began { late_ns, clock_error_ns: self.0.map(|offset| offset.error_at(now)) }
     }
 
+    /// That the step cannot be begun, as the clock could not be measured.
+    pub(crate) fn failed(error: &io::Error) -> Message {
+        Message::Failed { why: format!("it cannot begin together with the others: {error}") }
+    }
+
     /// What a measurement after the step says is wrong with the clock, if anything.
     pub(crate) fn fault(self, after: io::Result<Offset>) -> Option<String> {
         let before = self.0?;

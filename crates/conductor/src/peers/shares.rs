@@ -178,9 +178,9 @@ impl Peers {
         if self.coordinator_takes_part { Vec::new() } else { shares.collect() }
     }
 
-    /// Everything that was taken in is safe here.
+    /// Everything that was taken in is safe here, also of those that are lost.
     pub fn kept(&mut self) {
-        for peer in self.peers.iter_mut().filter(|peer| !peer.is_lost) {
+        for peer in &mut self.peers {
             peer.commands.kept(peer.taken);
         }
     }
