@@ -99,6 +99,11 @@ impl<F> Member<F> {
         }
     }
 
+    /// It takes part, as it says itself or as its messages show.
+    fn has_come(&self) -> bool {
+        self.joined || self.inbox.received() > 0
+    }
+
     fn lose(&mut self, why: String) {
         if let Some(arrivals) = self.arrivals.take() {
             best_effort(arrivals.send(Arrival::Lost(why)), "the run is over");
@@ -232,7 +237,10 @@ impl<F> Members<F> {
         let of_run = |index: &usize| self.members.get(*index).is_some_and(|m| m.incarnation == incarnation);
         let Some(index) = self.by_name.get(agent).copied().filter(of_run) else { return Some(frame) };
         let member = &mut self.members[index];
-        member.heard = now;
+        // What the stream delivers again is no sign of life.
+        if member.inbox.is_new(first) {
+            member.heard = now;
+        }
         let Some(arrivals) = &member.arrivals else { return member.settle_lost((first, end), frame) };
         for messages in member.inbox.add(first, end, content) {
             best_effort(arrivals.send(Arrival::Messages(messages)), "the run is over");
@@ -243,7 +251,7 @@ impl<F> Members<F> {
     /// Names agents of which nothing is heard. Nothing is known of them while this side is cut off or was late itself.
     pub(crate) fn look_for_silence(&mut self, connected: bool, since_last: Duration, now: Instant) {
         let deaf = !connected || since_last > REPEAT + OWN_DELAY_MAX;
-        for member in self.members.iter_mut().filter(|member| member.joined && !member.over) {
+        for member in self.members.iter_mut().filter(|member| member.has_come() && !member.over) {
             let silent = now.since(member.heard);
             if deaf {
                 member.heard = now;
