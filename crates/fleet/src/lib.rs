@@ -23,6 +23,8 @@ mod outbox;
 mod secret;
 mod session;
 mod signature;
+#[cfg(test)]
+mod simulation;
 mod status;
 mod step_clock;
 mod wire;
