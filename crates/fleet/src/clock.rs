@@ -110,7 +110,7 @@ mod tests {
         let quick = exchange(10_000, 60_200, 60_300, 10_500);
         let offset = Offset::best(&[slow, quick]).unwrap();
         assert_eq!(offset.to_agent(Instant::from_nanos(60_250)), Instant::from_nanos(10_250));
-        assert_eq!(offset.error_at(Instant::from_nanos(10_500)), 201);
+        assert_eq!(offset.error_at(Instant::from_nanos(10_500)), 202, "a nanosecond for the drift");
         assert_eq!(Offset::best(&[]), None);
     }
 
@@ -118,7 +118,17 @@ mod tests {
     fn the_error_grows_with_the_drift() {
         let offset = Offset::best(&[exchange(0, 100, 100, 200)]).unwrap();
         let later = Instant::from_nanos(200) + Duration::from_secs(60);
-        assert_eq!(offset.error_at(later), 101 + 6_000_000);
+        assert_eq!(offset.error_at(later), 102 + 6_000_000);
+    }
+
+    #[test]
+    fn the_clocks_drift_during_the_exchange_too() {
+        // All of the delay is on the way back, and the agent's clock loses 100 ppm meanwhile.
+        let second = 1_000_000_000;
+        let offset = Offset::best(&[exchange(0, 0, 0, second)]).unwrap();
+        let truth = Instant::from_nanos(second + 100_000);
+        let error = between(offset.to_agent(truth), Instant::from_nanos(second)).unsigned_abs();
+        assert!(error <= u128::from(offset.error_at(Instant::from_nanos(second))), "{error}");
     }
 
     #[test]
