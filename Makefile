@@ -84,8 +84,9 @@ test-ui: setup ## that the committed page is what ui/ gives, and pages of all ki
 bench: setup-bench ## compare with other tools, run all of the lab (about two hours, resumable); DATE=YYYY-MM-DD records it
 	@bench/run.sh $(if $(DATE),--date $(DATE))
 
-soak: ## play SOAK_WORLDS (100,000) simulated worlds: worker, network, server and clock from a seed each
+soak: ## play SOAK_WORLDS (100,000) simulated worlds of a worker and of a fleet, and SOAK_FLEETS (3) of SOAK_FLEET (1000x16x3600: agents, workers, seconds)
 	PLIMSOLL_SEEDS=$(or $(SOAK_WORLDS),100000) $(CARGO) test --release --locked --package plimsoll-engine --lib -- simulation --nocapture
+	PLIMSOLL_SEEDS=$(or $(SOAK_WORLDS),100000) PLIMSOLL_FLEET=$(or $(SOAK_FLEET),1000x16x3600) PLIMSOLL_FLEET_SEEDS=$(or $(SOAK_FLEETS),3) $(CARGO) test --release --locked --package plimsoll-fleet --lib -- simulation --nocapture
 
 sanitize: ## Miri, and the sanitizers for threads and addresses (needs nightly Rust with Miri and rust-src, half an hour)
 	@scripts/sanitize.sh

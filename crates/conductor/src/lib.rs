@@ -8,6 +8,7 @@
 mod budget;
 mod calibration;
 mod climb;
+mod commits;
 mod conduct;
 mod connect;
 mod context;
@@ -33,6 +34,7 @@ mod watch;
 pub use calibration::{
     CalibrateError, CalibrationOptions, CalibrationProgress, MIN_CALIBRATION, calibrate, calibration_key,
 };
+pub use commits::{Commits, FrameFile};
 pub use conduct::{RunOptions, WorkloadOverride, conduct};
 pub use context::StepPlan;
 pub use error::{ConductError, WarmUpError};

@@ -7,7 +7,7 @@ use plimsoll_record::{Frame, GeneratorShare};
 use plimsoll_units::{Clock, Instant, RealClock};
 
 use crate::context::{RunContext, StepPlan};
-use crate::peers::{Command, PeerEvent, PeerGroup, StepShare};
+use crate::peers::{Command, PeerEvent, PeerGroup, Peers, StepShare};
 
 /// A peer has ended at the latest this long after the time-outs of its last requests.
 const PEERS_END_WITHIN: Duration = Duration::from_secs(5);
@@ -62,25 +62,25 @@ impl Load {
         spec: &StepPlan,
         now: Instant,
     ) -> Result<Self, EngineError> {
-        let Some(mut peers) = peers else {
+        let Some(mut group) = peers else {
             return Self::alone(&context.order(spec, context.workers.min(spec.connections()), None));
         };
-        let available = own_workers(context, &peers);
-        let workers = workers(context, Some(&peers), spec.connections());
+        let available = own_workers(context, &group.peers);
+        let workers = workers(context, Some(&group), spec.connections());
         let share = StepShare {
             step: spec.clone(),
             workers_before: 0,
             own_workers: available.min(workers),
             workers,
-            begins: now + peers.head_start,
+            begins: now + group.head_start,
             origin: context.origin,
         };
-        peers.begin(&share);
+        group.peers.begin(&share);
         let load = match available {
             0 => Self::of_peers(context, &share),
             _ => Self::share(context, &share)?,
         };
-        Ok(Self { peers: Some(peers), ..load })
+        Ok(Self { peers: Some(group), ..load })
     }
 
     /// A load of which this process makes nothing.
@@ -140,13 +140,13 @@ impl Load {
 
     /// What each of several generators makes of the load.
     pub(crate) fn shares(&self) -> Vec<GeneratorShare> {
-        self.peers.as_ref().map(PeerGroup::shares).unwrap_or_default()
+        self.peers.as_ref().map(|group| group.peers.shares()).unwrap_or_default()
     }
 
     /// Everything that peers have sent so far is in the run file.
     pub(crate) fn kept(&mut self) {
-        if let Some(peers) = &mut self.peers {
-            peers.kept();
+        if let Some(group) = &mut self.peers {
+            group.peers.kept();
         }
     }
 
@@ -220,8 +220,8 @@ impl Load {
     }
 
     fn command_peers(&mut self, command: &Command) {
-        if let Some(peers) = &mut self.peers {
-            peers.command_all(command);
+        if let Some(group) = &mut self.peers {
+            group.peers.command_all(command);
         }
     }
 
@@ -232,7 +232,7 @@ impl Load {
             return Ok(StepEvent::Frame(frame));
         }
         if self.own_ended {
-            let at_work = self.peers.as_ref().is_some_and(|peers| peers.at_work());
+            let at_work = self.peers.as_ref().is_some_and(|group| group.peers.at_work());
             return Ok(if at_work { StepEvent::Timeout } else { StepEvent::Ended });
         }
         let Own::Workers(running) = &mut self.own else { return Ok(StepEvent::Ended) };
@@ -257,13 +257,16 @@ impl Load {
 }
 
 /// Workers of this process that make load.
-fn own_workers(context: &RunContext, peers: &PeerGroup) -> u32 {
-    if peers.coordinator_takes_part { context.workers } else { 0 }
+fn own_workers(context: &RunContext, peers: &Peers) -> u32 {
+    if peers.coordinator_takes_part() { context.workers } else { 0 }
 }
 
 /// Workers of all processes that take part in a load of so many connections.
 pub(crate) fn workers(context: &RunContext, peers: Option<&PeerGroup>, connections: u32) -> u32 {
-    let all = peers.map_or(context.workers, |peers| own_workers(context, peers) + peers.workers());
+    let all = peers.map_or(context.workers, |group| {
+        let peers = &group.peers;
+        own_workers(context, peers) + peers.workers()
+    });
     all.min(connections)
 }
 

@@ -8,15 +8,19 @@
 //!   same messages to have caps changed and to name its run file.
 //! - `channel` carries it: boxed traits, implemented for lines of JSON over sockets and pipes. Another carrier implements
 //!   [`SendTo`], [`ReceiveFrom`] and [`Rendezvous`]; nothing else changes.
-//! - `group` is the coordinator's side. [`follow`](crate::follow()) is the other one.
+//! - `shares` is what the coordinator knows of its peers, without I/O; `group` meets and hears them.
+//!   [`follow`](crate::follow()) is the other side.
 
 mod channel;
+mod error;
 mod group;
 mod protocol;
+mod shares;
 #[cfg(test)]
 mod tests;
 
 pub use channel::{Channel, ReceiveFrom, Rendezvous, SendTo, receive_line, send_line, socket_channel};
-pub(crate) use group::PeerEvent;
-pub use group::{OnLoss, PeerError, PeerGroup};
+pub use error::PeerError;
+pub use group::PeerGroup;
 pub use protocol::{CapChange, Command, Message, StepShare};
+pub use shares::{OnLoss, PeerEvent, Peers};

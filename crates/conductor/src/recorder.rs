@@ -1,7 +1,6 @@
 //! Everything recorded, in memory and in the run file alike, and shown to the observer as it happens.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use plimsoll_record::{
     CpuProfile, Event, EventKind, FailureKind, Frame, HostSample, Manifest, Run, Sharing, Step,
@@ -9,10 +8,8 @@ use plimsoll_record::{
 use plimsoll_store::{RunWriter, StoreError};
 use plimsoll_units::{Clock, Instant, RealClock};
 
+use crate::commits::{Commits, FrameFile};
 use crate::progress::{Observer, Progress};
-
-/// A run that is killed loses at most this much of its file.
-const COMMIT_EVERY: Duration = Duration::from_secs(1);
 
 /// The outcome of a run.
 #[derive(Debug)]
@@ -28,27 +25,56 @@ pub(crate) struct RunRecorder<'a> {
     run: Run,
     /// Keeps one copy of words and values that samples repeat, so that an hour of samples fits in memory.
     sharing: Sharing,
-    file: Option<(PathBuf, RunWriter)>,
-    trouble: Option<StoreError>,
+    file: KeptFile,
     observer: &'a mut dyn Observer,
     /// The instant from which all times of the run count.
     pub(crate) origin: Instant,
-    /// When the file was last committed; `None` before the first frame, which is committed at once.
-    committed: Option<Instant>,
+    commits: Commits,
+}
+
+/// The run's file, until a write fails.
+#[derive(Default)]
+struct KeptFile {
+    file: Option<(PathBuf, RunWriter)>,
+    trouble: Option<StoreError>,
+}
+
+impl KeptFile {
+    fn create(path: &Path, manifest: &Manifest) -> Self {
+        match RunWriter::create(path, manifest, false) {
+            Ok(writer) => Self { file: Some((path.to_owned(), writer)), trouble: None },
+            Err(error) => Self { file: None, trouble: Some(error) },
+        }
+    }
+
+    fn write_with(&mut self, write: impl FnOnce(&mut RunWriter) -> Result<(), StoreError>) {
+        if let Some((_, writer)) = &mut self.file
+            && let Err(error) = write(writer)
+        {
+            self.file = None;
+            self.trouble = Some(error);
+        }
+    }
+}
+
+impl FrameFile for KeptFile {
+    fn write(&mut self, frame: &Frame) {
+        self.write_with(|writer| writer.frame(frame));
+    }
+
+    fn commit(&mut self) {
+        self.write_with(RunWriter::commit);
+    }
 }
 
 impl<'a> RunRecorder<'a> {
     /// Begins to record now; into `file` too if that is given.
     pub(crate) fn begin(manifest: Manifest, file: Option<&Path>, observer: &'a mut dyn Observer) -> Self {
-        let (writer, trouble) = match file.map(|path| (path, RunWriter::create(path, &manifest, false))) {
-            None => (None, None),
-            Some((path, Ok(writer))) => (Some((path.to_owned(), writer)), None),
-            Some((_, Err(error))) => (None, Some(error)),
-        };
+        let file = file.map(|path| KeptFile::create(path, &manifest)).unwrap_or_default();
         let origin = RealClock.now();
         let run = Run::begun(manifest);
         let sharing = Sharing::default();
-        Self { run, sharing, file: writer, trouble, observer, origin, committed: None }
+        Self { run, sharing, file, observer, origin, commits: Commits::default() }
     }
 
     pub(crate) fn now(&self) -> Instant {
@@ -68,7 +94,7 @@ impl<'a> RunRecorder<'a> {
     pub(crate) fn announce(&mut self, remarks: Vec<(EventKind, String)>) {
         self.observer.observe(&Progress::Prepared(&self.run.manifest));
         remarks.into_iter().for_each(|(kind, text)| self.event(kind, text));
-        if let Some(error) = &self.trouble {
+        if let Some(error) = &self.file.trouble {
             self.observer.observe(&Progress::NotKept(error));
         }
     }
@@ -82,16 +108,15 @@ impl<'a> RunRecorder<'a> {
 
     /// Records a frame; true if it and everything before it are safe in the file, or no file is kept.
     pub(crate) fn frame(&mut self, frame: Frame) -> bool {
-        self.write(|writer| writer.frame(&frame));
+        let are_safe = self.commits.write(&frame, &mut self.file, RealClock.now());
         self.observer.observe(&Progress::Framed(&frame));
         self.run.frames.push(frame);
-        let now = self.now();
-        let is_due = self.committed.is_none_or(|committed| now.since(committed) >= COMMIT_EVERY);
-        if is_due {
-            self.committed = Some(now);
-            self.write(RunWriter::commit);
-        }
-        is_due
+        are_safe
+    }
+
+    /// Commits the frames so far if it is time; true if they became safe by that.
+    pub(crate) fn commit_if_due(&mut self) -> bool {
+        self.commits.commit_if_due(&mut self.file, RealClock.now())
     }
 
     pub(crate) fn host_sample(&mut self, sample: HostSample) {
@@ -137,19 +162,20 @@ impl<'a> RunRecorder<'a> {
     /// Ends the run: its file is sealed and complete.
     pub(crate) fn seal(mut self) -> Outcome {
         self.run.manifest.sealed = true;
-        let file = self.file.take().and_then(|(path, writer)| match writer.seal() {
+        let KeptFile { file, mut trouble } = self.file;
+        let file = file.and_then(|(path, writer)| match writer.seal() {
             Ok(()) => Some(path),
             Err(error) => {
-                self.trouble = Some(error);
+                trouble = Some(error);
                 None
             }
         });
-        Outcome { run: self.run, file, trouble: self.trouble }
+        Outcome { run: self.run, file, trouble }
     }
 
     /// Ends a run of which nothing is kept: its file goes.
     pub(crate) fn discard(self) {
-        if let Some((_, writer)) = self.file
+        if let Some((_, writer)) = self.file.file
             && let Err(error) = writer.discard()
         {
             self.observer.observe(&Progress::NotKept(&error));
@@ -157,11 +183,6 @@ impl<'a> RunRecorder<'a> {
     }
 
     fn write(&mut self, write: impl FnOnce(&mut RunWriter) -> Result<(), StoreError>) {
-        if let Some((_, writer)) = &mut self.file
-            && let Err(error) = write(writer)
-        {
-            self.file = None;
-            self.trouble = Some(error);
-        }
+        self.file.write_with(write);
     }
 }

@@ -374,6 +374,9 @@ impl Policy for MeasuredStep<'_, '_> {
 
     fn turn(&mut self, load: &mut Load, now: Instant) -> Result<(), EngineError> {
         self.check_end(load, now);
+        if self.session.recorder.commit_if_due() {
+            load.kept();
+        }
         for trouble in load.troubles_of_peers() {
             self.session.recorder.event(EventKind::StepFailed, trouble);
         }

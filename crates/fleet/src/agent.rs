@@ -1,7 +1,8 @@
 //! An agent: a process that makes shares of the runs that a conductor invites it to.
 
-mod gate;
+pub(crate) mod gate;
 pub(crate) mod order;
+pub(crate) mod participant;
 mod task;
 
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -9,8 +9,15 @@ use std::time::Duration;
 
 use plimsoll_units::Instant;
 
-/// Quartz clocks gain or lose no more than this: 100 ppm (RFC 5905 assumes 15 ppm of a disciplined one).
+/// Two clocks gain or lose no more than this against each other: 100 ppm (RFC 5905 assumes 15 ppm of a disciplined one).
 const DRIFT_PER_SEC_NS: u64 = 100_000;
+
+/// Exchanges of one measurement.
+pub(crate) const EXCHANGES: usize = 16;
+/// A measurement may take so long, of all its exchanges together.
+pub(crate) const MEASURED_WITHIN: Duration = Duration::from_secs(10);
+/// One exchange may take so long.
+pub(crate) const EXCHANGED_WITHIN: Duration = Duration::from_secs(1);
 
 /// The four timestamps of one exchange.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,7 +60,9 @@ impl Offset {
         let best = exchanges.iter().min_by_key(|exchange| exchange.delay_ns())?;
         let ns = (between(best.asked, best.received) + between(best.arrived, best.answered)) / 2;
         // A delay below zero is no delay: a clock was set, or has no such resolution.
-        let error_ns = u64::try_from(best.delay_ns().max(0) / 2 + 1).unwrap_or(u64::MAX);
+        let halved = u64::try_from(best.delay_ns().max(0) / 2 + 1).unwrap_or(u64::MAX);
+        // The clocks drift during the exchange, too.
+        let error_ns = halved.saturating_add(drift_ns(best.arrived.since(best.asked)));
         Some(Self { ns, error_ns, measured: best.arrived })
     }
 
@@ -79,7 +88,7 @@ impl Offset {
 }
 
 fn drift_ns(since: Duration) -> u64 {
-    let ns = since.as_nanos() * u128::from(DRIFT_PER_SEC_NS) / 1_000_000_000;
+    let ns = (since.as_nanos() * u128::from(DRIFT_PER_SEC_NS)).div_ceil(1_000_000_000);
     u64::try_from(ns).unwrap_or(u64::MAX)
 }
 
@@ -101,7 +110,7 @@ mod tests {
         let quick = exchange(10_000, 60_200, 60_300, 10_500);
         let offset = Offset::best(&[slow, quick]).unwrap();
         assert_eq!(offset.to_agent(Instant::from_nanos(60_250)), Instant::from_nanos(10_250));
-        assert_eq!(offset.error_at(Instant::from_nanos(10_500)), 201);
+        assert_eq!(offset.error_at(Instant::from_nanos(10_500)), 202, "a nanosecond for the drift");
         assert_eq!(Offset::best(&[]), None);
     }
 
@@ -109,7 +118,17 @@ mod tests {
     fn the_error_grows_with_the_drift() {
         let offset = Offset::best(&[exchange(0, 100, 100, 200)]).unwrap();
         let later = Instant::from_nanos(200) + Duration::from_secs(60);
-        assert_eq!(offset.error_at(later), 101 + 6_000_000);
+        assert_eq!(offset.error_at(later), 102 + 6_000_000);
+    }
+
+    #[test]
+    fn the_clocks_drift_during_the_exchange_too() {
+        // All of the delay is on the way back, and the agent's clock loses 100 ppm meanwhile.
+        let second = 1_000_000_000;
+        let offset = Offset::best(&[exchange(0, 0, 0, second)]).unwrap();
+        let truth = Instant::from_nanos(second + 100_000);
+        let error = between(offset.to_agent(truth), Instant::from_nanos(second)).unsigned_abs();
+        assert!(error <= u128::from(offset.error_at(Instant::from_nanos(second))), "{error}");
     }
 
     #[test]

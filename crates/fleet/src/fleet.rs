@@ -19,7 +19,8 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::broker::Broker;
 use crate::error::FleetError;
-use crate::hub::{Arrival, Hub, Member, Order, Sources};
+use crate::hub::{Hub, Sources};
+use crate::members::{Arrival, Member, Members, Order};
 use crate::signature::ConductorKey;
 use crate::wire::{Alive, Invitation, pack, unpack};
 
@@ -30,7 +31,7 @@ const OTHERS_WITHIN: Duration = Duration::from_secs(2);
 /// How often the interrupt flag is read meanwhile.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// A step begins so long after its command: every agent has it by then, and has measured its clock.
-const HEAD_START: Duration = Duration::from_secs(2);
+pub(crate) const HEAD_START: Duration = Duration::from_secs(2);
 
 /// What a run needs of its agents.
 #[derive(Debug)]
@@ -160,9 +161,9 @@ impl Rendezvous for Fleet {
 
 /// Sends commands to one agent.
 #[derive(Debug)]
-struct AgentCommands {
-    agent: usize,
-    orders: UnboundedSender<Order>,
+pub(crate) struct AgentCommands {
+    pub(crate) agent: usize,
+    pub(crate) orders: UnboundedSender<Order>,
 }
 
 impl SendTo<Command> for AgentCommands {
@@ -244,13 +245,14 @@ async fn gather(
     let clock = client.subscribe(subjects.clock(&invitation.run)).await.map_err(unsubscribed)?;
     let stream = broker.make_stream(&jetstream::new(client.clone()), &invitation.run).await?;
     let (members, joined) = found.into_values().enumerate().map(introduce).unzip();
-    Ok((Hub::new(client, subjects, (invitation, key), members, stream), joined, alive, clock))
+    let members = Members::new(invitation, members);
+    Ok((Hub::new(client, subjects, key, members, stream), joined, alive, clock))
 }
 
-fn introduce((index, alive): (usize, Alive)) -> (Member, Joined) {
+fn introduce<F>((index, alive): (usize, Alive)) -> (Member<F>, Joined) {
     let (sender, arrivals) = mpsc::channel();
     let joined = Joined { index, name: alive.agent.clone(), arrivals };
-    (Member::new(alive.agent, alive.incarnation, sender), joined)
+    (Member::new(alive.agent, alive.incarnation, sender, RealClock.now()), joined)
 }
 
 fn refuse_versions(found: &BTreeMap<String, Alive>, ours: &str) -> Result<(), FleetError> {

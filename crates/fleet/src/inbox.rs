@@ -34,6 +34,11 @@ impl Inbox {
         next
     }
 
+    /// True if the batch that begins with this message has not come before.
+    pub(crate) fn is_new(&self, first: u64) -> bool {
+        first >= self.received && !self.early.contains_key(&first)
+    }
+
     /// How many messages have arrived without a gap.
     pub(crate) fn received(&self) -> u64 {
         self.received
@@ -49,11 +54,13 @@ mod tests {
     #[test]
     fn a_gap_holds_back_what_comes_after_it() {
         let mut inbox = Inbox::default();
+        assert!(inbox.is_new(2));
         assert!(inbox.add(2, 3, Bytes::from_static(b"c")).is_empty());
-        assert_eq!(inbox.received(), 0);
+        assert_eq!((inbox.received(), inbox.is_new(2)), (0, false));
         assert_eq!(inbox.add(0, 2, Bytes::from_static(b"ab")), ["ab", "c"]);
         assert_eq!(inbox.received(), 3);
         assert!(inbox.add(0, 2, Bytes::from_static(b"ab")).is_empty(), "it came before");
+        assert!(!inbox.is_new(0));
     }
 
     proptest! {

@@ -18,11 +18,15 @@ mod inbox;
 mod keys;
 mod kubernetes;
 mod local;
+mod members;
 mod outbox;
 mod secret;
 mod session;
 mod signature;
+#[cfg(test)]
+mod simulation;
 mod status;
+mod step_clock;
 mod wire;
 
 pub use agent::{AgentOptions, AgentReport, serve};

@@ -60,6 +60,8 @@ pub(crate) struct Outbox {
     received: u64,
     /// The wait after the next refusal.
     wait: Option<Duration>,
+    /// A batch was refused, and some are still here.
+    one_by_one: bool,
 }
 
 impl Outbox {
@@ -70,11 +72,15 @@ impl Outbox {
         self.next = end;
     }
 
-    /// The batches to be sent now. More are given once some of them are acknowledged.
+    /// The batches to be sent now. More are given once some of them are acknowledged. After a refusal they go one by one until
+    /// none is left here, as a stream that is full of messages behind a gap would stay full.
     pub(crate) fn due(&mut self, now: Instant) -> Vec<Parcel> {
         let under_way = self.batches.iter().filter(|batch| batch.place == Place::Sent).count();
-        let is_due = |batch: &&mut Batch| matches!(batch.place, Place::Here { from } if from <= now);
-        let due = self.batches.iter_mut().filter(is_due).take(IN_FLIGHT_MAX.saturating_sub(under_way));
+        let waits = |batch: &&mut Batch| matches!(batch.place, Place::Here { from } if from > now);
+        let is_here = |batch: &&mut Batch| matches!(batch.place, Place::Here { .. });
+        let due = self.batches.iter_mut().take_while(|batch| !waits(batch)).filter(is_here);
+        let most = if self.one_by_one { 1 } else { IN_FLIGHT_MAX };
+        let due = due.take(most.saturating_sub(under_way));
         due.map(|batch| {
             batch.place = Place::Sent;
             let resent = batch.tries;
@@ -87,12 +93,14 @@ impl Outbox {
     pub(crate) fn stored(&mut self, first: u64, now: Instant) {
         self.wait = None;
         self.set(first, Place::Stored { since: now });
+        self.one_by_one &= self.batches.iter().any(|batch| matches!(batch.place, Place::Here { .. }));
     }
 
     /// The broker refused it, or did not answer. Whether it has it is not known: the same copy is sent again, later.
     pub(crate) fn refused(&mut self, first: u64, now: Instant) {
         let wait = self.wait.unwrap_or(RETRY_MIN);
         self.wait = Some((wait * 2).min(RETRY_MAX));
+        self.one_by_one = true;
         self.set(first, Place::Here { from: now + wait });
     }
 
@@ -169,6 +177,27 @@ mod tests {
             assert!(outbox.due(now + Duration::from_millis(wait - 1)).is_empty());
             now = now + Duration::from_millis(wait);
         }
+    }
+
+    #[test]
+    fn after_a_refusal_batches_go_one_by_one_so_that_no_gap_fills_the_stream() {
+        let mut outbox = outbox(3);
+        outbox.due(START);
+        [0, 2, 4].into_iter().for_each(|first| outbox.refused(first, START));
+        let later = START + RETRY_MAX;
+        assert_eq!(firsts(&outbox.due(later)), [0]);
+        assert!(outbox.due(later).is_empty());
+        outbox.stored(0, later);
+        assert_eq!(firsts(&outbox.due(later)), [2]);
+        outbox.refused(2, later);
+        outbox.add(2, Bytes::new(), later);
+        assert!(outbox.due(later).is_empty(), "the ones behind it wait, too");
+        for first in [2, 4, 6] {
+            assert_eq!(firsts(&outbox.due(later + RETRY_MAX)), [first]);
+            outbox.stored(first, later + RETRY_MAX);
+        }
+        (0..2).for_each(|_| outbox.add(1, Bytes::new(), later));
+        assert_eq!(outbox.due(later).len(), 2, "all of the backlog is with the broker");
     }
 
     #[test]

@@ -2,21 +2,18 @@
 
 use std::io;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use plimsoll_conductor::peers::{Channel, Command, Message, ReceiveFrom, SendTo, StepShare};
-use plimsoll_units::{Clock as _, RealClock, duration_text};
+use plimsoll_units::{Clock as _, RealClock, best_effort};
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::agent::order::AgentOrder;
-use crate::clock::Offset;
-
-/// A measurement of the clock may take so long, of all its exchanges together.
-const MEASURED_WITHIN: Duration = Duration::from_secs(10);
+use crate::clock::{MEASURED_WITHIN, Offset};
+use crate::step_clock::StepClock;
 
 /// The clock as it was measured before the step that is on.
-type Measured = Arc<Mutex<Option<Offset>>>;
+type Measured = Arc<Mutex<StepClock>>;
 
 /// The channel of one run: its commands come from `commands`, and everything goes through the agent's task.
 pub(crate) fn channel(
@@ -53,26 +50,14 @@ impl SessionClock {
         }
     }
 
-    fn known(&self) -> Option<Offset> {
-        *self.measured.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn set(&self, offset: Offset) {
-        *self.measured.lock().unwrap_or_else(PoisonError::into_inner) = Some(offset);
+    fn step(&self) -> MutexGuard<'_, StepClock> {
+        self.measured.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What is wrong with the clock since the step began, if anything.
     fn fault(&self) -> Option<String> {
-        let before = self.known()?;
-        let after = match self.measure() {
-            Ok(after) => after,
-            Err(error) => return Some(format!("could not compare its clock after the step ({error})")),
-        };
-        let moved = after.moved_since(before)?;
-        let moved = duration_text(moved.as_nanos() as f64);
-        Some(format!(
-            "was set, or stood still: its clock moved by {moved} during the step, and its times are wrong by that"
-        ))
+        let before = *self.step();
+        before.is_measured().then(|| self.measure()).and_then(|after| before.fault(after))
     }
 }
 
@@ -85,10 +70,7 @@ struct Messages {
 impl SendTo<Message> for Messages {
     fn send(&mut self, message: &Message) -> io::Result<()> {
         let message = match message {
-            Message::Began { late_ns, .. } => {
-                let error_at = |offset: Offset| offset.error_at(RealClock.now());
-                Message::Began { late_ns: *late_ns, clock_error_ns: self.clock.known().map(error_at) }
-            }
+            Message::Began { late_ns, .. } => self.clock.step().began(*late_ns, RealClock.now()),
             Message::Ended { fault } => {
                 Message::Ended { fault: fault.clone().or_else(|| self.clock.fault()) }
             }
@@ -113,7 +95,7 @@ struct Commands {
 impl ReceiveFrom<Command> for Commands {
     fn receive(&mut self) -> io::Result<Option<Command>> {
         match self.commands.recv() {
-            Ok(Command::Begin(share)) => self.translated(share).map(Command::Begin).map(Some),
+            Ok(Command::Begin(share)) => self.begin(share).map(Command::Begin).map(Some),
             Ok(command) => Ok(Some(command)),
             Err(_) => Ok(None),
         }
@@ -121,14 +103,17 @@ impl ReceiveFrom<Command> for Commands {
 }
 
 impl Commands {
+    /// A share that can be begun, or an error that the conductor gets as well: otherwise it would wait for this agent.
+    fn begin(&self, share: StepShare) -> io::Result<StepShare> {
+        self.translated(share).inspect_err(|error| {
+            let failed = AgentOrder::Message(Box::new(StepClock::failed(error)));
+            best_effort(self.clock.orders.send(failed), "the run is over");
+        })
+    }
+
     /// The share with its instants by this machine's clock, which is measured now.
     fn translated(&self, share: StepShare) -> io::Result<StepShare> {
         let offset = self.clock.measure()?;
-        self.clock.set(offset);
-        Ok(StepShare {
-            begins: offset.to_agent(share.begins),
-            origin: offset.to_agent(share.origin),
-            ..share
-        })
+        Ok(self.clock.step().begin(offset, share))
     }
 }

@@ -56,17 +56,17 @@ fn trouble(group: &mut PeerGroup) -> String {
 fn workers_of_peers_come_after_those_of_the_coordinator_and_no_further_than_there_are_connections_for() {
     let (group, mut peer) = met(&[ready(4)], 1);
     let mut group = group.unwrap();
-    assert_eq!(group.workers(), 4);
-    group.begin(&share(2, 5));
+    assert_eq!(group.peers.workers(), 4);
+    group.peers.begin(&share(2, 5));
     let Some(Command::Begin(received)) = peer.receiver.receive().unwrap() else { panic!("no share") };
     assert_eq!(received, StepShare { workers_before: 2, own_workers: 3, ..share(2, 5) });
-    assert!(group.at_work());
+    assert!(group.peers.at_work());
     peer.sender.send(&Message::Ended { fault: None }).unwrap();
-    while group.at_work() {
+    while group.peers.at_work() {
         group.next(Duration::from_secs(60));
     }
-    group.begin(&share(2, 2));
-    assert!(!group.at_work(), "no connection is left for it");
+    group.peers.begin(&share(2, 2));
+    assert!(!group.peers.at_work(), "no connection is left for it");
 }
 
 #[test]
@@ -101,13 +101,13 @@ fn the_waiting_for_peers_can_be_interrupted() {
 fn a_late_peer_is_reported_and_one_that_is_gone_is_not_waited_for() {
     let (group, mut peer) = met(&[ready(1)], 1);
     let mut group = group.unwrap();
-    group.begin(&share(1, 2));
+    group.peers.begin(&share(1, 2));
     peer.sender.send(&Message::Began { late_ns: 25_000_000, clock_error_ns: None }).unwrap();
     assert_eq!(trouble(&mut group), "generator 2 began 25 ms after the others");
     drop(peer);
     assert_eq!(trouble(&mut group), "generator 2 is gone; what it measured last is not counted");
-    assert!(!group.at_work());
-    assert_eq!(group.workers(), 0, "it takes part in no further step");
+    assert!(!group.peers.at_work());
+    assert_eq!(group.peers.workers(), 0, "it takes part in no further step");
 }
 
 #[test]

@@ -24,7 +24,7 @@ use crate::requests::{Source, Traffic};
 use crate::step_spec::StepSpec;
 use account::{Account, Frames};
 use network::{Network, Surroundings};
-use random::Random;
+use plimsoll_testkit::Random;
 use weather::Weather;
 
 mod account;
@@ -33,7 +33,6 @@ mod http1;
 mod http2;
 mod network;
 mod peer;
-mod random;
 mod traffic;
 mod weather;
 

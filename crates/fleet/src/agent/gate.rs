@@ -8,7 +8,7 @@ use crate::signature::Trust;
 use crate::wire::{Invitation, Refusal, ToAgent, unpack};
 
 /// Examines what arrives before anything follows from it.
-pub(super) struct Gate {
+pub(crate) struct Gate {
     trust: Trust,
     /// Where the agent hears its conductor.
     subject: String,
@@ -19,7 +19,7 @@ pub(super) struct Gate {
 
 /// What is to be done with a message.
 #[derive(Debug, PartialEq)]
-pub(super) enum Admission {
+pub(crate) enum Admission {
     Obey(ToAgent),
     Refuse(Refusal),
     /// It says nothing.
@@ -27,20 +27,27 @@ pub(super) enum Admission {
 }
 
 impl Gate {
-    pub(super) fn new(trust: Trust, subject: String, incarnation: u64) -> Self {
+    pub(crate) fn new(trust: Trust, subject: String, incarnation: u64) -> Self {
         Self { trust, subject, incarnation, ended: HashSet::new() }
     }
 
-    pub(super) fn examine(&self, headers: Option<&HeaderMap>, content: &[u8]) -> Admission {
+    pub(crate) fn examine(&self, headers: Option<&HeaderMap>, content: &[u8]) -> Admission {
         let trusted = self.trust.examine(&self.subject, headers, content);
         let Ok(message) = unpack::<ToAgent>(content) else { return Admission::Drop };
-        let why = match (trusted, &message) {
-            (Err(distrust), _) => Some(distrust.to_string()),
-            (Ok(()), ToAgent::Join(invitation)) => self.outdated(invitation),
-            (Ok(()), ToAgent::State(_)) => None,
+        match trusted {
+            Ok(()) => self.admit(message),
+            Err(distrust) => refuse(&message, distrust.to_string()),
+        }
+    }
+
+    /// Examines a message of a conductor that is trusted.
+    pub(crate) fn admit(&self, message: ToAgent) -> Admission {
+        let why = match &message {
+            ToAgent::Join(invitation) => self.outdated(invitation),
+            ToAgent::State(_) => None,
         };
         match why {
-            Some(why) => Admission::Refuse(Refusal { run: run_of(&message).to_owned(), why }),
+            Some(why) => refuse(&message, why),
             None => Admission::Obey(message),
         }
     }
@@ -56,9 +63,13 @@ impl Gate {
     }
 
     /// A run is over here for good.
-    pub(super) fn close(&mut self, run: String) {
+    pub(crate) fn close(&mut self, run: String) {
         self.ended.insert(run);
     }
+}
+
+fn refuse(message: &ToAgent, why: String) -> Admission {
+    Admission::Refuse(Refusal { run: run_of(message).to_owned(), why })
 }
 
 fn run_of(message: &ToAgent) -> &str {

@@ -1,7 +1,7 @@
 //! Frames of HTTP/2 as a server reads and writes them (RFC 9113, section 4.1).
 
 use super::peer::Spoken;
-use super::random::Random;
+use plimsoll_testkit::Random;
 
 /// Types of frames.
 pub(super) mod kind {

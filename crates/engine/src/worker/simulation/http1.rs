@@ -3,9 +3,9 @@
 use plimsoll_units::Instant;
 
 use super::peer::{End, Mark, Says, Served, Speech, Spoken};
-use super::random::Random;
 use super::traffic::Request;
 use super::weather::Weather;
+use plimsoll_testkit::Random;
 
 const HEAD_END: &[u8] = b"\r\n\r\n";
 

@@ -6,8 +6,8 @@ use plimsoll_units::Instant;
 
 use super::frames::{ClientFrames, Frame, flag, kind};
 use super::peer::{End, Mark, Says, Served, Speech, Spoken};
-use super::random::Random;
 use super::traffic::Request;
+use plimsoll_testkit::Random;
 
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 /// Windows and frames until settings change them (RFC 9113, section 6.5.2).

@@ -14,11 +14,11 @@ use rustls::ServerConfig;
 
 use super::account::{Account, Frames};
 use super::peer::{End, Mark, Peer, Says, Served, Speech};
-use super::random::Random;
 use super::weather::Weather;
 use crate::driver::{Driver, Event, Payload, Received};
 use crate::step_spec::StepSpec;
 use crate::worker::simulated_tests::SimClock;
+use plimsoll_testkit::Random;
 
 /// A worker that waits so often while nothing happens and no time passes is spinning.
 const MAX_IDLE_WAITS: u32 = 1000;

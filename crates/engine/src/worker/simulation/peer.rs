@@ -12,10 +12,10 @@ use rustls::{ServerConfig, ServerConnection};
 use super::account::Account;
 use super::http1::Http1;
 use super::http2::{Http2, StreamSpeech};
-use super::random::Random;
 use super::traffic::Request;
 use super::weather::Weather;
 use crate::step_spec::TlsConfig;
+use plimsoll_testkit::Random;
 
 /// How the server ends a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use plimsoll_plan::Shard;
 
-use super::random::Random;
 use crate::requests::{
     CheckResult, FixedRequest, RequestMeta, RequestSource, ResponseInterest, ResponseView, SourceFactory,
     SourceFault, Traffic,
 };
+use plimsoll_testkit::Random;
 
 /// A request, as its head says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::random::Random;
+use plimsoll_testkit::Random;
 
 /// The server's and the network's character. All of it follows from the seed; a thousandth is the unit of what happens at
 /// times. A quarter of all worlds are calm: no request needs to fail there.

@@ -4,10 +4,12 @@ use std::ops::Range;
 use std::time::Duration;
 
 /// SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
-pub(super) struct Random(u64);
+#[derive(Debug)]
+pub struct Random(u64);
 
 impl Random {
-    pub(super) fn new(seed: u64) -> Self {
+    /// The same seed gives the same numbers.
+    pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 
@@ -20,17 +22,17 @@ impl Random {
     }
 
     /// A number of this range, which is not empty.
-    pub(super) fn within(&mut self, range: Range<u64>) -> u64 {
+    pub fn within(&mut self, range: Range<u64>) -> u64 {
         range.start + self.next() % (range.end - range.start)
     }
 
     /// True in so many of a thousand cases.
-    pub(super) fn permille(&mut self, of_thousand: u64) -> bool {
+    pub fn permille(&mut self, of_thousand: u64) -> bool {
         self.within(0..1000) < of_thousand
     }
 
     /// A time of up to `most`; half of all times are shorter than an eighth of it.
-    pub(super) fn time(&mut self, most: Duration) -> Duration {
+    pub fn time(&mut self, most: Duration) -> Duration {
         let part = self.within(0..1001);
         most * (part * part / 1000 * part / 1000) as u32 / 1000
     }

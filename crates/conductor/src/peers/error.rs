@@ -1,0 +1,35 @@
+//! Why the generators of a run do not come together.
+
+use std::io;
+use std::time::Duration;
+
+/// The time peers have to connect to the target and report that they are ready.
+pub(crate) const READY_WITHIN: Duration = Duration::from_secs(30);
+
+/// Why the generators of a run do not come together.
+#[derive(Debug, thiserror::Error)]
+pub enum PeerError {
+    #[error("the generators of the run could not speak with each other ({0})")]
+    Channel(#[from] io::Error),
+    #[error("{name} could not begin: {why}")]
+    Failed { name: String, why: String },
+    #[error("{name} is plimsoll {theirs}, and this one {ours}; start the same on all")]
+    Version { name: String, theirs: String, ours: String },
+    #[error(
+        "{came} of {expected} other generators were ready within {} s{}", READY_WITHIN.as_secs(), missing_text(.names)
+    )]
+    Missing {
+        came: usize,
+        expected: usize,
+        /// Those that arrived and did not become ready.
+        names: Vec<String>,
+    },
+    #[error("{why}; the generator that coordinates the run could not be reached either ({source})")]
+    Unreported { why: String, source: io::Error },
+    #[error("interrupted while the generators came together")]
+    Interrupted,
+}
+
+fn missing_text(names: &[String]) -> String {
+    if names.is_empty() { String::new() } else { format!("; still waited for: {}", names.join(", ")) }
+}

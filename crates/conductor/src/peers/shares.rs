@@ -1,0 +1,276 @@
+//! What a coordinator knows of the other generators of its run: their shares, what it has of each, and which are gone.
+//!
+//! It does no I/O and asks no clock.
+
+use std::io;
+use std::time::Duration;
+
+use plimsoll_record::{Frame, GeneratorShare};
+use plimsoll_units::Instant;
+
+use super::channel::SendTo;
+use super::error::PeerError;
+use super::protocol::{Command, Message, StepShare};
+use crate::context::StepPlan;
+
+/// Generators that begin further apart than this do not make one load.
+const MAX_APART: Duration = Duration::from_millis(10);
+
+/// What becomes of a run that loses one of its generators. The step that is on goes on without it in any case but the first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OnLoss {
+    /// The run ends.
+    Stop,
+    /// Later steps go on without its share: the target gets that much less.
+    Continue,
+    /// Later steps are dealt out to those that are left.
+    #[default]
+    Redistribute,
+}
+
+#[derive(Debug)]
+struct Peer {
+    /// As messages call it.
+    name: String,
+    commands: Box<dyn SendTo<Command>>,
+    /// Commands arrive, as far as is known. If not, its reader reports the end of the channel.
+    reachable: bool,
+    workers: u32,
+    /// It was ready, and is gone.
+    is_lost: bool,
+    /// It makes a share of the step that is on.
+    at_work: bool,
+    /// What it makes of the step that is on, or was last.
+    share: Option<GeneratorShare>,
+    /// How many of its messages were taken in.
+    taken: u64,
+    /// When the last of them was.
+    heard: Instant,
+}
+
+/// Something that the coordinator has to know of a peer's share.
+#[derive(Debug)]
+pub enum PeerEvent {
+    Frame(Box<Frame>),
+    Fault(String),
+    Late(String),
+    /// The run is to end, as a generator was lost.
+    Stop(String),
+}
+
+/// The other generators of a run. They end when it is dropped.
+#[derive(Debug)]
+pub struct Peers {
+    peers: Vec<Peer>,
+    /// The coordinator makes a share of the load itself.
+    coordinator_takes_part: bool,
+    on_loss: OnLoss,
+    /// The instant from which all times of the run count, as of the last step.
+    origin: Instant,
+}
+
+impl Peers {
+    /// No peers yet, of a coordinator that makes a share of the load itself or none.
+    pub fn new(coordinator_takes_part: bool, now: Instant) -> Self {
+        Self { peers: Vec::new(), coordinator_takes_part, on_loss: OnLoss::default(), origin: now }
+    }
+
+    /// Takes in one that has arrived and gets its commands so. Without a name it is called by its number.
+    pub fn add(&mut self, name: Option<String>, commands: Box<dyn SendTo<Command>>, now: Instant) {
+        self.peers.push(Peer {
+            // The coordinator is the first.
+            name: name.unwrap_or_else(|| format!("generator {}", self.peers.len() + 2)),
+            commands,
+            reachable: true,
+            workers: 0,
+            is_lost: false,
+            at_work: false,
+            share: None,
+            taken: 0,
+            heard: now,
+        });
+    }
+
+    /// How many have arrived.
+    pub(crate) fn count(&self) -> usize {
+        self.peers.len()
+    }
+
+    pub(crate) fn coordinator_takes_part(&self) -> bool {
+        self.coordinator_takes_part
+    }
+
+    /// Decides what becomes of the run if a peer is lost.
+    pub fn set_on_loss(&mut self, on_loss: OnLoss) {
+        self.on_loss = on_loss;
+    }
+
+    /// The names of those that have not said anything yet.
+    pub(crate) fn silent(&self) -> Vec<String> {
+        self.peers.iter().filter(|peer| peer.taken == 0).map(|peer| peer.name.clone()).collect()
+    }
+
+    /// Takes in the first that came of a peer: that it is ready.
+    ///
+    /// # Errors
+    /// When it cannot begin, or is another version.
+    pub fn introduce(
+        &mut self,
+        index: usize,
+        first: io::Result<Option<Message>>,
+        ours: &str,
+    ) -> Result<(), PeerError> {
+        let peer = &mut self.peers[index];
+        let name = peer.name.clone();
+        let why = match first {
+            Ok(Some(Message::Ready { version, .. })) if version != ours => {
+                return Err(PeerError::Version { name, theirs: version, ours: ours.to_owned() });
+            }
+            Ok(Some(Message::Ready { workers, .. })) => {
+                (peer.workers, peer.taken) = (workers, 1);
+                return Ok(());
+            }
+            Ok(Some(Message::Failed { why })) => why,
+            Ok(Some(_)) => "it reports something else than that it is ready".to_owned(),
+            Ok(None) => "it ended; what it says stands above".to_owned(),
+            Err(error) => error.to_string(),
+        };
+        Err(PeerError::Failed { name, why })
+    }
+
+    /// The workers of all of them.
+    pub fn workers(&self) -> u32 {
+        self.peers.iter().map(|peer| peer.workers).sum()
+    }
+
+    /// Gives each its share of a step, of which `own` is the coordinator's. Workers are numbered from the coordinator's
+    /// on; there may be fewer workers than all peers have. A limit of requests is the coordinator's to count; where it makes no
+    /// load, each peer counts its part.
+    pub fn begin(&mut self, own: &StepShare) {
+        let mut workers_before = own.workers_before + own.own_workers;
+        self.origin = own.origin;
+        for peer in &mut self.peers {
+            let own_workers = peer.workers.min(own.workers.saturating_sub(workers_before));
+            let requests_max = match self.coordinator_takes_part {
+                true => None,
+                false => {
+                    own.step.requests_max.map(|most| part(most, workers_before, own_workers, own.workers))
+                }
+            };
+            let step = StepPlan { requests_max, ..own.step.clone() };
+            let share = StepShare { step, workers_before, own_workers, ..own.clone() };
+            peer.at_work = own_workers > 0 && !peer.is_lost && peer.command(&Command::Begin(share));
+            peer.share = peer.at_work.then(|| GeneratorShare {
+                name: peer.name.clone(),
+                first_worker: workers_before,
+                workers: own_workers,
+                clock_error_ns: None,
+                lost_ns: None,
+            });
+            peer.heard = own.begins;
+            workers_before += own_workers;
+        }
+    }
+
+    /// What each makes of the step that is on, or was last, as far as that is known; empty where the coordinator takes part.
+    pub fn shares(&self) -> Vec<GeneratorShare> {
+        let shares = self.peers.iter().filter_map(|peer| peer.share.clone());
+        if self.coordinator_takes_part { Vec::new() } else { shares.collect() }
+    }
+
+    /// Everything that was taken in is safe here, also of those that are lost.
+    pub fn kept(&mut self) {
+        for peer in &mut self.peers {
+            peer.commands.kept(peer.taken);
+        }
+    }
+
+    /// Sends a command to all that are at work.
+    pub fn command_all(&mut self, command: &Command) {
+        for peer in self.peers.iter_mut().filter(|peer| peer.at_work) {
+            peer.command(command);
+        }
+    }
+
+    /// True if one of them still makes its share.
+    pub fn at_work(&self) -> bool {
+        self.peers.iter().any(|peer| peer.at_work)
+    }
+
+    /// Takes in what came from the peer of this index; `None` once it has closed its channel. Nothing comes after that or an
+    /// error.
+    pub fn take_in(
+        &mut self,
+        index: usize,
+        received: io::Result<Option<Message>>,
+        now: Instant,
+    ) -> Option<PeerEvent> {
+        let peer = &mut self.peers[index];
+        if matches!(received, Ok(Some(_))) {
+            (peer.taken, peer.heard) = (peer.taken + 1, now);
+        }
+        match received {
+            Ok(Some(Message::Frame(frame))) => Some(PeerEvent::Frame(frame)),
+            Ok(Some(Message::Began { late_ns, clock_error_ns })) => {
+                if let Some(share) = &mut peer.share {
+                    share.clock_error_ns = clock_error_ns;
+                }
+                let late = late_ns > MAX_APART.as_nanos() as u64;
+                let text = || format!("{} began {:.0} ms after the others", peer.name, late_ns as f64 / 1e6);
+                late.then(|| PeerEvent::Late(text()))
+            }
+            Ok(Some(Message::Ended { fault })) => {
+                peer.at_work = false;
+                fault.map(|fault| PeerEvent::Fault(format!("{} {fault}", peer.name)))
+            }
+            Ok(Some(Message::Failed { why })) => self.lose(index, &format!("failed: {why}")),
+            // In time, or nothing that concerns the step.
+            Ok(Some(_)) => None,
+            Ok(None) => self.lose(index, "is gone; what it measured last is not counted"),
+            Err(error) => {
+                self.lose(index, &format!("is gone ({error}); what it measured last is not counted"))
+            }
+        }
+    }
+
+    /// A peer that is gone takes part in no further step.
+    fn lose(&mut self, index: usize, how: &str) -> Option<PeerEvent> {
+        let peer = &mut self.peers[index];
+        let known = peer.is_lost;
+        if let Some(share) = peer.share.as_mut().filter(|_| peer.at_work) {
+            share.lost_ns = Some(peer.heard.nanos_since(self.origin));
+        }
+        (peer.is_lost, peer.at_work) = (true, false);
+        if self.on_loss != OnLoss::Continue {
+            peer.workers = 0;
+        }
+        let text = format!("{} {how}", peer.name);
+        match self.on_loss {
+            _ if known => None,
+            OnLoss::Stop => Some(PeerEvent::Stop(text)),
+            OnLoss::Continue | OnLoss::Redistribute => Some(PeerEvent::Fault(text)),
+        }
+    }
+}
+
+/// Of `whole` things the part of `own` workers, of which there are `workers_before` before them and `all` together.
+fn part(whole: u64, workers_before: u32, own: u32, all: u32) -> u64 {
+    let up_to = |workers: u32| whole * u64::from(workers) / u64::from(all.max(1));
+    up_to(workers_before + own) - up_to(workers_before)
+}
+
+impl Peer {
+    /// False if the peer is gone.
+    fn command(&mut self, command: &Command) -> bool {
+        self.reachable = self.reachable && self.commands.send(command).is_ok();
+        self.reachable
+    }
+}
+
+impl Drop for Peers {
+    fn drop(&mut self) {
+        for peer in &mut self.peers {
+            peer.commands.close();
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! A fleet in a simulated world: its network, its broker, its clocks and its deaths follow from a seed, so that a failure can be
+//! played again.
+//!
+//! What numbers, keeps, sends again, drops, confirms, translates and gives up is the code of production; what carries it, the
+//! broker, the disk and the workers are simulated. `PLIMSOLL_SEEDS=100000 cargo test -p plimsoll-fleet simulation` plays that many
+//! worlds, `PLIMSOLL_SEED=7` only one.
+
+use std::collections::BTreeMap;
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use plimsoll_conductor::Commits;
+use plimsoll_conductor::peers::{OnLoss, Peers};
+use plimsoll_testkit::Random;
+use plimsoll_units::{Clock as _, RealClock};
+use tokio::sync::mpsc::unbounded_channel;
+
+use crate::fleet::AgentCommands;
+use crate::members::{Member, Members};
+use crate::wire::Invitation;
+use agent::SimAgent;
+use clock::conductor_clock;
+use conductor::{Disk, Phase, SimConductor};
+use weather::{Scale, Weather};
+use world::World;
+
+mod agent;
+mod agents;
+mod checks;
+mod clock;
+mod conductor;
+mod content;
+mod run;
+mod stream;
+mod weather;
+mod world;
+
+/// How many worlds are played where nothing else is asked for.
+const SEEDS: u64 = 2_000;
+const VERSION: &str = "1";
+const RUN: &str = "run";
+
+/// What a world came to.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Played {
+    events: u64,
+    frames: u64,
+    commits: u64,
+    lost_agents: u64,
+    /// Copies that the stream dropped, refused, lost and delivered again.
+    dropped: u64,
+    refused: u64,
+    lost: u64,
+    redelivered: u64,
+    checked_bounds: u64,
+    reported_clocks: u64,
+    /// Steps whose begin was compared with the truth.
+    checked_starts: u64,
+    unkept_max: u64,
+    stream_max: u64,
+    ended: u64,
+}
+
+/// Prints how to repeat a world in which something is wrong.
+struct Repeat(String);
+
+impl Drop for Repeat {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("this was the world of {}", self.0);
+        }
+    }
+}
+
+/// Agents are called by their number.
+fn name(agent: usize) -> String {
+    format!("a{agent}")
+}
+
+fn number_of(name: &str) -> usize {
+    name[1..].parse().unwrap()
+}
+
+fn conductor(scale: &Scale, on_loss: OnLoss) -> SimConductor {
+    let (orders, received) = unbounded_channel();
+    let mut peers = Peers::new(false, conductor_clock(0));
+    peers.set_on_loss(on_loss);
+    let (mut members, mut arrivals) = (Vec::new(), Vec::new());
+    for agent in 0..scale.agents {
+        let (sender, receiver) = channel();
+        arrivals.push(receiver);
+        members.push(Member::new(name(agent), agent as u64, sender, conductor_clock(0)));
+        let commands = AgentCommands { agent, orders: orders.clone() };
+        peers.add(Some(name(agent)), Box::new(commands), conductor_clock(0));
+    }
+    let (run, version, plan) = (RUN.to_owned(), VERSION.to_owned(), String::new());
+    SimConductor {
+        members: Members::new(Invitation { run, incarnation: 0, version, plan, csv: None }, members),
+        orders: received,
+        arrivals,
+        changed: Vec::new(),
+        peers: Some(peers),
+        commits: Commits::default(),
+        disk: Disk::new(scale.agents, scale.keeps_frames, scale.keeps_frames),
+        ready: 0,
+        phase: Phase::Meeting,
+        steps: Vec::new(),
+        reports: Vec::new(),
+        ticked: 0,
+        turn_planned: false,
+        heard: vec![0; scale.agents],
+        lost: vec![None; scale.agents],
+        died: false,
+        is_stopped: false,
+        sent: 0,
+    }
+}
+
+/// Plays the world of a seed, and checks what must be true in each.
+fn play(seed: u64, scale: impl FnOnce(&mut Random) -> Scale) -> Played {
+    let mut random = Random::new(seed);
+    let scale = scale(&mut random);
+    let weather = Weather::new(&mut random, &scale);
+    let on_loss = [OnLoss::Stop, OnLoss::Continue, OnLoss::Redistribute][random.within(0..3) as usize];
+    let fates = weather.fates.iter().enumerate();
+    let remembers = scale.keeps_frames;
+    let agents = fates.map(|(agent, fate)| SimAgent::new(agent, weather.orphan, fate, remembers)).collect();
+    let conductor = conductor(&scale, on_loss);
+    let mut world = World::new((scale, weather, random), agents, conductor);
+    world.play();
+    world.check()
+}
+
+fn number_from_environment(name: &str) -> Option<u64> {
+    std::env::var(name).ok().map(|text| text.parse().unwrap())
+}
+
+#[test]
+fn in_every_simulated_fleet_no_frame_is_lost_or_counted_twice_and_clocks_keep_their_bounds() {
+    let mut all = Played::default();
+    let (one, many) = (number_from_environment("PLIMSOLL_SEED"), number_from_environment("PLIMSOLL_SEEDS"));
+    let seeds = one.map_or(0..many.unwrap_or(SEEDS), |seed| seed..seed + 1);
+    let worlds = seeds.clone().count();
+    for seed in seeds {
+        let _repeat = Repeat(format!("PLIMSOLL_SEED={seed}"));
+        all.add(&play(seed, Scale::small));
+    }
+    println!("{worlds} worlds: {all:?}");
+    let every_trouble = [
+        all.frames,
+        all.lost_agents,
+        all.dropped,
+        all.refused,
+        all.lost,
+        all.redelivered,
+        all.reported_clocks,
+        all.checked_bounds,
+        all.checked_starts,
+    ];
+    assert!(
+        worlds < 1_000 || every_trouble.iter().all(|count| *count > 100),
+        "the worlds were worth playing"
+    );
+}
+
+#[test]
+fn a_simulated_fleet_is_the_same_each_time_it_is_played() {
+    for seed in [1, 2, 3] {
+        assert_eq!(play(seed, Scale::small), play(seed, Scale::small));
+    }
+}
+
+/// `PLIMSOLL_FLEET=1000x16x3600` plays so many agents with so many workers for so many seconds, `PLIMSOLL_FLEET_SEEDS` times.
+#[test]
+fn a_simulated_fleet_is_as_large_as_the_environment_asks() {
+    let asked = std::env::var("PLIMSOLL_FLEET").unwrap_or_else(|_| "40x16x20".to_owned());
+    let numbers: Vec<u64> = asked.split('x').map(|number| number.parse().unwrap()).collect();
+    let [agents, workers, load_sec] = numbers.try_into().unwrap();
+    let load = Duration::from_secs(load_sec);
+    let many = number_from_environment("PLIMSOLL_FLEET_SEEDS").unwrap_or(1);
+    for seed in number_from_environment("PLIMSOLL_SEED").map_or(0..many, |seed| seed..seed + 1) {
+        let _repeat = Repeat(format!("PLIMSOLL_FLEET={asked} PLIMSOLL_SEED={seed}"));
+        let began = RealClock.now();
+        let played = play(seed, |_| Scale::full(agents as usize, workers as u32, load));
+        let (took, peak_kb) = (RealClock.now().since(began), peak_memory_kb());
+        println!("{asked}, seed {seed}: {took:?}, at most {peak_kb} kB so far, {played:?}");
+        assert!(played.frames > 0, "the world was worth playing");
+    }
+}
+
+/// The most memory that this process ever had, in kB.
+fn peak_memory_kb() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let fields: BTreeMap<&str, &str> = status.lines().filter_map(|line| line.split_once(':')).collect();
+    fields["VmHWM"].trim().trim_end_matches(" kB").parse().unwrap()
+}

@@ -1,0 +1,214 @@
+//! An agent of a world: production decides what it sends and obeys, a generator without requests hands over frames.
+
+use std::collections::VecDeque;
+use std::io;
+use std::sync::mpsc::{Receiver, TryRecvError};
+use std::time::Duration;
+
+use plimsoll_conductor::peers::{Command, Message, StepShare};
+use plimsoll_units::Instant;
+
+use super::clock::AgentClock;
+use super::content::{Codec, Keys};
+use super::weather::Fate;
+use crate::agent::gate::Gate;
+use crate::agent::participant::{Identity, Participant};
+use crate::clock::{EXCHANGES, Exchange, MEASURED_WITHIN, Offset};
+use crate::signature::Trust;
+use crate::step_clock::StepClock;
+
+/// What the generator does.
+#[derive(Debug)]
+pub(super) enum Generator {
+    /// It prepares, or there is none.
+    Absent,
+    Waiting,
+    /// The clock is measured before this step.
+    Measuring(Box<StepShare>),
+    /// The workers make the step, or wait for its begin.
+    Working(Box<StepShare>),
+    /// The clock is measured after the step.
+    Comparing,
+    /// It has ended.
+    Gone,
+}
+
+/// The exchanges of a measurement.
+#[derive(Debug)]
+pub(super) struct Measurement {
+    exchanges: Vec<Exchange>,
+    left: usize,
+    began: Instant,
+}
+
+/// The measurement before a step.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Measured {
+    pub(super) offset: Offset,
+    /// When it was begun and had ended in the world's time.
+    pub(super) from: u64,
+    pub(super) until: u64,
+}
+
+pub(super) struct SimAgent {
+    pub(super) gate: Gate,
+    pub(super) participant: Participant,
+    pub(super) clock: AgentClock,
+    pub(super) step_clock: StepClock,
+    pub(super) commands: Option<Receiver<Command>>,
+    pub(super) generator: Generator,
+    pub(super) measurement: Option<Measurement>,
+    pub(super) measured: Option<Measured>,
+    pub(super) measuring_since: u64,
+    /// The exchange whose answer is waited for.
+    pub(super) token: u64,
+    /// Counts loads, so that what was planned for another one is not done.
+    pub(super) load: u64,
+    pub(super) has_begun: bool,
+    interval: u32,
+    last_ns: u64,
+    /// When a state of the conductor was last obeyed, by the agent's clock.
+    pub(super) heard: Instant,
+    pub(super) pack_planned: bool,
+    /// Frames that its workers handed over, and all messages.
+    pub(super) frames: u64,
+    messages: u64,
+    /// The numbers of messages that are no frames.
+    others: VecDeque<u64>,
+    others_before: u64,
+    /// Those frames, where they are remembered.
+    pub(super) made: Vec<Keys>,
+    pub(super) remembers: bool,
+    /// The most messages that waited for the run file.
+    pub(super) unkept_max: u64,
+    pub(super) died: bool,
+}
+
+impl SimAgent {
+    pub(super) fn new(number: usize, orphan: Duration, fate: &Fate, remembers: bool) -> Self {
+        let (agent, incarnation) = (super::name(number), number as u64);
+        let identity = Identity { agent, incarnation, version: super::VERSION.to_owned() };
+        Self {
+            gate: Gate::new(Trust::new(&[]), String::new(), incarnation),
+            participant: Participant::new(identity, orphan),
+            clock: AgentClock::new(fate),
+            step_clock: StepClock::default(),
+            commands: None,
+            generator: Generator::Absent,
+            measurement: None,
+            measured: None,
+            measuring_since: 0,
+            token: 0,
+            load: 0,
+            has_begun: false,
+            interval: 0,
+            last_ns: 0,
+            heard: Instant::from_nanos(0),
+            pack_planned: false,
+            frames: 0,
+            messages: 0,
+            others: VecDeque::new(),
+            others_before: 0,
+            made: Vec::new(),
+            remembers,
+            unkept_max: 0,
+            died: false,
+        }
+    }
+
+    /// Takes in a message of the generator; true if a batch is full.
+    pub(super) fn send(&mut self, message: Message, now: Instant) -> bool {
+        match message {
+            Message::Frame(ref frame) => {
+                self.frames += 1;
+                self.made.extend(self.remembers.then(|| Keys::of(&frame.head)));
+            }
+            _ => self.others.push_back(self.messages),
+        }
+        self.messages += 1;
+        self.participant.gather(message, now)
+    }
+
+    pub(super) fn pack(&mut self, codec: Codec, now: Instant) {
+        let messages = self.participant.take_gathered();
+        self.participant.add(messages.len() as u64, codec.encode(&messages), now);
+    }
+
+    /// How many of its first messages are frames.
+    pub(super) fn frames_among(&mut self, messages: u64) -> u64 {
+        while self.others.front().is_some_and(|number| *number < messages) {
+            self.others.pop_front();
+            self.others_before += 1;
+        }
+        messages - self.others_before.min(messages)
+    }
+
+    /// The next command if its generator takes one in now; an error once there will be none.
+    pub(super) fn next_command(&self) -> Option<Result<Command, TryRecvError>> {
+        if !matches!(self.generator, Generator::Waiting | Generator::Working(_)) {
+            return None;
+        }
+        match self.commands.as_ref()?.try_recv() {
+            Err(TryRecvError::Empty) => None,
+            received => Some(received),
+        }
+    }
+
+    pub(super) fn begin_measurement(&mut self, now: u64) {
+        let began = self.clock.now(now);
+        self.measuring_since = now;
+        self.measurement = Some(Measurement { exchanges: Vec::new(), left: EXCHANGES, began });
+    }
+
+    /// Takes in the end of an exchange, with its timestamps if there was an answer; gives the result if it was the last.
+    pub(super) fn exchanged(&mut self, exchange: Option<Exchange>, now: u64) -> Option<io::Result<Offset>> {
+        let agent_now = self.clock.now(now);
+        let measurement = self.measurement.as_mut()?;
+        measurement.exchanges.extend(exchange);
+        measurement.left -= 1;
+        self.token += 1;
+        let is_late = agent_now.since(measurement.began) > MEASURED_WITHIN;
+        if measurement.left > 0 && !is_late {
+            return None;
+        }
+        let measurement = self.measurement.take()?;
+        let best = Offset::best(&measurement.exchanges).filter(|_| !is_late);
+        Some(best.ok_or_else(|| io::ErrorKind::TimedOut.into()))
+    }
+
+    /// The workers begin.
+    pub(super) fn begin_load(&mut self, origin: Instant, now: u64) {
+        self.has_begun = true;
+        self.interval = 0;
+        self.last_ns = self.clock.now(now).nanos_since(origin);
+    }
+
+    /// The frames of all workers since the last ones.
+    pub(super) fn frames_now(&mut self, share: &StepShare, with_latency: bool, now: u64) -> Vec<Message> {
+        let ended_ns = self.clock.now(now).nanos_since(share.origin);
+        let workers = share.workers_before..share.workers_before + share.own_workers;
+        let (step, interval, began_ns) = (share.step.index, self.interval, self.last_ns);
+        let frame = |worker| {
+            let keys = Keys { step, worker, interval, began_ns, ended_ns };
+            Message::Frame(Box::new(keys.frame(with_latency)))
+        };
+        let frames = workers.map(frame).collect();
+        self.interval += 1;
+        self.last_ns = ended_ns;
+        frames
+    }
+
+    /// What it is about.
+    pub(super) fn standing(&self) -> String {
+        let (name, unkept) = (&self.participant.identity().agent, self.participant.unkept());
+        let doing = match self.generator {
+            Generator::Absent => "prepares",
+            Generator::Waiting => "waits",
+            Generator::Measuring(_) => "measures",
+            Generator::Working(_) => "works",
+            Generator::Comparing => "compares",
+            Generator::Gone => "is gone",
+        };
+        format!("{name} {doing} with {unkept} of {} messages; ", self.messages)
+    }
+}

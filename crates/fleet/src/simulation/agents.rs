@@ -1,0 +1,283 @@
+//! What happens to the agents of a world, and what must be true whenever it does.
+
+use std::io;
+use std::sync::mpsc::TryRecvError;
+use std::time::Duration;
+
+use plimsoll_conductor::peers::{Command, Message};
+
+use super::agent::{Generator, Measured};
+use super::clock::conductor_clock;
+use super::stream::Stored;
+use super::weather::MS;
+use super::world::{AgentEvent, Begun, ConductorEvent, World};
+use crate::agent::participant::{Heard, REPEAT};
+use crate::clock::{EXCHANGED_WITHIN, Exchange, Offset};
+use crate::step_clock::StepClock;
+use crate::wire::ToAgent;
+
+const PACK_AFTER: u64 = 20 * MS;
+/// What the worst clock gains within two exchanges.
+const DRIFT_WITHIN_EXCHANGES: u64 = 4 * MS;
+
+impl World {
+    pub(super) fn agent_event(&mut self, agent: usize, event: AgentEvent) {
+        let now = self.agents[agent].clock.now(self.now);
+        match event {
+            AgentEvent::Tick => self.tick_agent(agent),
+            AgentEvent::Pack => {
+                self.agents[agent].pack_planned = false;
+                self.agents[agent].pack(self.codec, now);
+            }
+            AgentEvent::Heard(message) => self.hear(agent, *message),
+            AgentEvent::Answered { first, stored } => {
+                self.agents[agent].participant.note_stored(first, stored, now);
+            }
+            AgentEvent::Ready => {
+                let workers = self.scale.workers;
+                self.agents[agent].generator = Generator::Waiting;
+                self.send(agent, Message::Ready { version: super::VERSION.to_owned(), workers });
+            }
+            AgentEvent::Begin { load } => self.begin(agent, load),
+            AgentEvent::Interval { load } => self.interval(agent, load),
+            AgentEvent::ClockAnswer { token, asked, received, answered } => {
+                self.exchanged(agent, token, Some(Exchange { asked, received, answered, arrived: now }));
+            }
+            AgentEvent::ClockTimeout { token } => self.exchanged(agent, token, None),
+            AgentEvent::Dies => self.agents[agent].died = true,
+        }
+        self.settle(agent);
+    }
+
+    fn tick_agent(&mut self, agent: usize) {
+        let one = &mut self.agents[agent];
+        one.participant.look_after_run(one.clock.now(self.now));
+        one.unkept_max = one.unkept_max.max(one.participant.unkept());
+        let alive = Box::new(one.participant.alive());
+        self.send_there(agent, ConductorEvent::Sign(agent, alive));
+        self.plan_agent(REPEAT.as_nanos() as u64, agent, AgentEvent::Tick);
+    }
+
+    fn hear(&mut self, agent: usize, message: ToAgent) {
+        let one = &mut self.agents[agent];
+        if let ToAgent::State(state) = &message {
+            let kept = one.frames_among(state.kept);
+            let committed = self.conductor.disk.committed[agent];
+            assert!(kept <= committed, "{kept} frames are said to be in the run file, which has {committed}");
+        }
+        let is_state = matches!(message, ToAgent::State(_));
+        let now = one.clock.now(self.now);
+        let admission = one.gate.admit(message);
+        let heard = one.participant.hear(admission, now);
+        if is_state && !matches!(heard, Heard::Refused(_)) {
+            one.heard = now;
+        }
+        let alive = Box::new(one.participant.alive());
+        match heard {
+            Heard::Nothing => return,
+            Heard::News | Heard::Refused(_) => {}
+            Heard::Begun(_, commands) => {
+                (one.commands, one.heard) = (Some(commands), now);
+                let prepared = self.random.within(10 * MS..300 * MS);
+                self.plan_agent(prepared, agent, AgentEvent::Ready);
+            }
+        }
+        self.send_there(agent, ConductorEvent::Sign(agent, alive));
+    }
+
+    fn send(&mut self, agent: usize, message: Message) {
+        let one = &mut self.agents[agent];
+        let now = one.clock.now(self.now);
+        if one.send(message, now) {
+            one.pack(self.codec, now);
+        }
+    }
+
+    /// What follows from anything that happened to an agent.
+    fn settle(&mut self, agent: usize) {
+        while let Some(command) = self.agents[agent].next_command() {
+            self.obey(agent, command);
+        }
+        let one = &mut self.agents[agent];
+        if one.participant.pack_at().is_some() && !one.pack_planned {
+            one.pack_planned = true;
+            self.plan_agent(PACK_AFTER, agent, AgentEvent::Pack);
+        }
+        let one = &mut self.agents[agent];
+        let parcels = one.participant.due(one.clock.now(self.now));
+        if let Some(run) = one.participant.end_run() {
+            one.gate.close(run);
+        }
+        for parcel in parcels {
+            self.publish(Stored { agent, parcel });
+        }
+    }
+
+    fn obey(&mut self, agent: usize, command: Result<Command, TryRecvError>) {
+        let one = &mut self.agents[agent];
+        match (&one.generator, command) {
+            (Generator::Waiting, Ok(Command::Begin(share))) => {
+                one.generator = Generator::Measuring(Box::new(share));
+                self.measure(agent);
+            }
+            (Generator::Waiting, Err(_)) => self.finish(agent),
+            (Generator::Working(_), Ok(Command::EndLoad | Command::Abandon) | Err(_)) => self.end_load(agent),
+            _ => {}
+        }
+    }
+
+    fn finish(&mut self, agent: usize) {
+        let one = &mut self.agents[agent];
+        (one.generator, one.commands) = (Generator::Gone, None);
+        one.participant.finish();
+    }
+
+    fn measure(&mut self, agent: usize) {
+        self.agents[agent].begin_measurement(self.now);
+        self.ask(agent);
+    }
+
+    fn ask(&mut self, agent: usize) {
+        let (asked, token) = (self.agents[agent].clock.now(self.now), self.agents[agent].token);
+        self.send_there(agent, ConductorEvent::ClockAsked { agent, token, asked });
+        self.plan_agent(EXCHANGED_WITHIN.as_nanos() as u64, agent, AgentEvent::ClockTimeout { token });
+    }
+
+    fn exchanged(&mut self, agent: usize, token: u64, exchange: Option<Exchange>) {
+        let one = &mut self.agents[agent];
+        if one.token != token || one.measurement.is_none() {
+            return;
+        }
+        match one.exchanged(exchange, self.now) {
+            None => self.ask(agent),
+            Some(result) => self.measured(agent, result),
+        }
+    }
+
+    fn measured(&mut self, agent: usize, result: io::Result<Offset>) {
+        let one = &mut self.agents[agent];
+        match (std::mem::replace(&mut one.generator, Generator::Waiting), result) {
+            // The channel of its commands has broken.
+            (Generator::Measuring(_), Err(error)) => {
+                self.send(agent, StepClock::failed(&error));
+                self.finish(agent);
+            }
+            (Generator::Measuring(share), Ok(offset)) => {
+                let measured = Measured { offset, from: one.measuring_since, until: self.now };
+                one.measured = Some(measured);
+                let share = one.step_clock.begin(offset, *share);
+                let waits = one.clock.until(share.begins, self.now);
+                one.generator = Generator::Working(Box::new(share));
+                (one.load, one.has_begun) = (one.load + 1, false);
+                let load = one.load;
+                self.check_bound(agent);
+                let longest = if self.random.permille(50) { 50 * MS } else { 2 * MS };
+                let late = self.random.time(Duration::from_nanos(longest)).as_nanos() as u64;
+                self.plan_agent(waits + late, agent, AgentEvent::Begin { load });
+            }
+            (Generator::Comparing, result) => self.compared(agent, result),
+            (other, _) => self.agents[agent].generator = other,
+        }
+    }
+
+    fn begin(&mut self, agent: usize, load: u64) {
+        let one = &mut self.agents[agent];
+        let (Generator::Working(share), true) = (&one.generator, one.load == load) else { return };
+        let (origin, begins, step) = (share.origin, share.begins, share.step.index);
+        one.begin_load(origin, self.now);
+        let now = one.clock.now(self.now);
+        let began = one.step_clock.began(now.nanos_since(begins), now);
+        let from = one.measured.unwrap().from;
+        let is_sound = self.weather.fates[agent].clock_is_sound(from, self.now);
+        self.begun.insert((step, agent), Begun { at: self.now, is_sound });
+        self.check_bound(agent);
+        self.send(agent, began);
+        self.plan_agent(self.scale.interval.as_nanos() as u64, agent, AgentEvent::Interval { load });
+    }
+
+    fn interval(&mut self, agent: usize, load: u64) {
+        let one = &mut self.agents[agent];
+        let now = one.clock.now(self.now);
+        let (Generator::Working(share), true) = (&one.generator, one.load == load) else { return };
+        let ends = share.begins + share.step.limit;
+        if now >= ends {
+            return self.end_load(agent);
+        }
+        self.check_orphan(agent);
+        self.check_bound(agent);
+        self.hand_over(agent);
+        let wait = (self.scale.interval).min(ends.since(now)).as_nanos() as u64;
+        self.plan_agent(wait, agent, AgentEvent::Interval { load });
+    }
+
+    fn hand_over(&mut self, agent: usize) {
+        let one = &mut self.agents[agent];
+        let Generator::Working(share) = &one.generator else { return };
+        let share = share.clone();
+        for frame in one.frames_now(&share, self.codec.with_latency, self.now) {
+            self.send(agent, frame);
+        }
+    }
+
+    fn end_load(&mut self, agent: usize) {
+        if self.agents[agent].has_begun {
+            self.hand_over(agent);
+        }
+        let one = &mut self.agents[agent];
+        one.generator = Generator::Comparing;
+        one.load += 1;
+        self.measure(agent);
+    }
+
+    fn compared(&mut self, agent: usize, after: io::Result<Offset>) {
+        let one = &self.agents[agent];
+        let known = after.as_ref().ok().copied();
+        let fault = one.step_clock.fault(after);
+        if let Some(after) = known {
+            self.check_reported(agent, after, fault.is_some());
+        }
+        self.send(agent, Message::Ended { fault });
+    }
+
+    /// The truth is within the bound of the clock as it was measured, at this instant.
+    fn check_bound(&mut self, agent: usize) {
+        let Some(measured) = self.agents[agent].measured else { return };
+        if !self.weather.fates[agent].clock_is_sound(measured.from, self.now) {
+            return;
+        }
+        let clock = &self.agents[agent].clock;
+        let (shown, truth) = (clock.now(self.now), conductor_clock(self.now));
+        let error = measured.offset.to_agent(truth).as_nanos().abs_diff(shown.as_nanos());
+        let bound = measured.offset.error_at(shown);
+        assert!(error <= bound, "a clock is {error} ns off, and the bound is {bound} ns");
+        self.checked_bounds += 1;
+    }
+
+    /// A clock that moved by more than the bounds explain is reported, and no other.
+    fn check_reported(&mut self, agent: usize, after: Offset, is_reported: bool) {
+        let one = &self.agents[agent];
+        let before = one.measured.unwrap();
+        let shown = one.clock.now(self.now);
+        let explained = after.error_at(shown).saturating_add(before.offset.error_at(shown));
+        let moved = (one.clock.offset(one.measuring_since) - one.clock.offset(before.until)).unsigned_abs();
+        let is_sound = self.weather.fates[agent].clock_is_sound(before.from, self.now);
+        assert!(!(is_reported && is_sound), "a sound clock is reported to have moved by {moved} ns");
+        let is_settled = self.weather.fates[agent].clock_is_steady(before.from, before.until)
+            && self.weather.fates[agent].clock_is_steady(one.measuring_since, self.now);
+        let must_be = is_settled && moved > 2 * u128::from(explained) + u128::from(DRIFT_WITHIN_EXCHANGES);
+        assert!(
+            is_reported || !must_be,
+            "a clock moved by {moved} ns, {explained} explained, and nothing is reported"
+        );
+        self.reported_clocks += u64::from(is_reported);
+    }
+
+    /// A load goes on without a conductor no longer than the orphan time.
+    fn check_orphan(&self, agent: usize) {
+        let one = &self.agents[agent];
+        let silent = one.clock.now(self.now).since(one.heard);
+        let was_set = self.weather.fates[agent].set.is_some();
+        let most = self.weather.orphan + REPEAT + Duration::from_millis(1);
+        assert!(was_set || silent <= most, "the load goes on {silent:?} after the conductor was last heard");
+    }
+}

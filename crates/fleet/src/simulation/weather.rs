@@ -1,0 +1,307 @@
+//! What goes wrong in a world: all of it follows from the seed.
+
+use std::time::Duration;
+
+use plimsoll_testkit::Random;
+
+/// Nanoseconds of a second of simulated time.
+pub(super) const SEC: u64 = 1_000_000_000;
+pub(super) const MS: u64 = 1_000_000;
+
+/// How large a world is.
+#[derive(Debug, Clone)]
+pub(super) struct Scale {
+    pub(super) agents: usize,
+    pub(super) workers: u32,
+    /// How long each step is.
+    pub(super) steps: Vec<Duration>,
+    pub(super) interval: Duration,
+    /// Frames are kept and compared as bytes, and not only counted and checked one by one.
+    pub(super) keeps_frames: bool,
+    /// Messages travel as they do in production, and not only as the keys that they are made of.
+    pub(super) packs: bool,
+}
+
+impl Scale {
+    /// A few agents for some seconds.
+    pub(super) fn small(random: &mut Random) -> Self {
+        let steps = (0..random.within(1..3)).map(|_| Duration::from_millis(random.within(500..9_000)));
+        Self {
+            steps: steps.collect(),
+            agents: random.within(1..5) as usize,
+            workers: if random.permille(30) { 70 } else { random.within(1..4) as u32 },
+            interval: Duration::from_millis(if random.permille(200) { 250 } else { 1_000 }),
+            keeps_frames: true,
+            packs: random.permille(30),
+        }
+    }
+
+    /// As large as a fleet is said to be.
+    pub(super) fn full(agents: usize, workers: u32, load: Duration) -> Self {
+        let interval = Duration::from_secs(1);
+        Self { agents, workers, steps: vec![load], interval, keeps_frames: false, packs: false }
+    }
+
+    /// Batches of all agents within this time.
+    fn batches(&self, within: u64) -> usize {
+        self.agents * (within / self.interval.as_nanos() as u64) as usize
+    }
+
+    /// True if it is not to be cut short.
+    fn is_full(&self) -> bool {
+        !self.keeps_frames
+    }
+
+    /// When something goes wrong. A fleet that is to be played whole comes together first.
+    fn any_time(&self, random: &mut Random) -> u64 {
+        let first = if self.is_full() { 10 * SEC } else { 0 };
+        random.within(first..first + self.load_ns())
+    }
+
+    fn load_ns(&self) -> u64 {
+        self.steps.iter().map(|step| step.as_nanos() as u64 + 3 * SEC).sum()
+    }
+}
+
+/// A time in which a link carries nothing.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Outage {
+    pub(super) from: u64,
+    pub(super) until: u64,
+    /// Whether it cuts off what goes to the conductor, and what comes from it.
+    pub(super) there: bool,
+    pub(super) back: bool,
+    /// What was sent meanwhile arrives afterwards instead of never.
+    pub(super) holds: bool,
+}
+
+/// How long messages take between an agent and the conductor.
+#[derive(Debug, Clone)]
+pub(super) struct Link {
+    /// Nanoseconds to the conductor and back, at least.
+    there: u64,
+    back: u64,
+    /// Of a thousand messages, those that take longer, and by how much at most.
+    tail: u64,
+    tail_max: Duration,
+    pub(super) outages: Vec<Outage>,
+}
+
+/// The longest that a message takes while its link is up.
+pub(super) const DELAY_MAX: u64 = 1_500 * MS;
+
+impl Link {
+    fn new(random: &mut Random, scale: &Scale, calm: bool) -> Self {
+        let far = random.permille(300);
+        let mut way = || random.within(20_000..if far { 150 * MS } else { MS });
+        let (there, back) = (way(), way());
+        let tail_max = Duration::from_nanos(if calm { 30 * MS } else { DELAY_MAX - 200 * MS });
+        let tail = if random.permille(500) { random.within(0..100) } else { 0 };
+        let cut = !calm && random.permille(250);
+        let outages = (0..if cut { random.within(1..3) } else { 0 }).map(|_| Outage::new(random, scale));
+        Self { there, back, tail, tail_max, outages: outages.collect() }
+    }
+
+    /// When a message arrives that is sent now; `None` if it never does.
+    pub(super) fn arrival(&self, random: &mut Random, now: u64, is_there: bool) -> Option<u64> {
+        let base = if is_there { self.there } else { self.back };
+        let mut at = now + base + random.within(0..base / 4 + 1);
+        if random.permille(self.tail) {
+            at += random.time(self.tail_max).as_nanos() as u64;
+        }
+        for outage in self.outages.iter().filter(|outage| if is_there { outage.there } else { outage.back }) {
+            if outage.from <= at && now <= outage.until {
+                if !outage.holds {
+                    return None;
+                }
+                at = at.max(outage.until + base);
+            }
+        }
+        Some(at)
+    }
+
+    /// True if it carries everything between these instants.
+    pub(super) fn is_up(&self, from: u64, until: u64) -> bool {
+        self.outages.iter().all(|outage| outage.until < from || outage.from > until)
+    }
+}
+
+impl Outage {
+    fn new(random: &mut Random, scale: &Scale) -> Self {
+        let from = scale.any_time(random);
+        let longest = if random.permille(300) { 40 * SEC } else { 4 * SEC };
+        let until = from + random.within(0..longest);
+        let one_way = random.permille(300);
+        let there = !one_way || random.permille(500);
+        Self { from, until, there, back: !one_way || !there, holds: random.permille(500) }
+    }
+}
+
+/// The broker's stream.
+#[derive(Debug, Clone)]
+pub(super) struct StreamWeather {
+    /// Times without a leader.
+    pub(super) elections: Vec<(u64, u64)>,
+    /// Of a thousand copies, those that are stored or not, and not answered.
+    pub(super) unanswered: u64,
+    /// How many of the last acknowledged messages are gone after an election.
+    pub(super) forgets: u64,
+    /// A second copy is dropped within this time.
+    pub(super) duplicate_window: u64,
+    /// What is not acknowledged after this time is delivered again.
+    pub(super) ack_wait: u64,
+    /// How many messages it holds.
+    pub(super) capacity: usize,
+    pub(super) ack_pending_max: usize,
+}
+
+impl StreamWeather {
+    fn new(random: &mut Random, scale: &Scale, calm: bool) -> Self {
+        let troubled = !calm && random.permille(500);
+        let election = |random: &mut Random| {
+            let from = scale.any_time(random);
+            (from, from + random.within(SEC / 2..8 * SEC))
+        };
+        let elections: Vec<_> =
+            (0..if troubled { random.within(1..3) } else { 0 }).map(|_| election(random)).collect();
+        let unanswered = if troubled { random.within(0..100) } else { 0 };
+        let small = !scale.is_full();
+        Self {
+            elections,
+            unanswered,
+            forgets: if unanswered > 0 && random.permille(500) { random.within(1..20) } else { 0 },
+            duplicate_window: if random.permille(300) { random.within(SEC..10 * SEC) } else { 120 * SEC },
+            ack_wait: if small && random.permille(300) { random.within(SEC..5 * SEC) } else { 60 * SEC },
+            capacity: usize::MAX,
+            // As many for each agent as in a fleet of a thousand.
+            ack_pending_max: if small { scale.batches(20 * SEC) } else { 20_000 },
+        }
+    }
+
+    pub(super) fn has_leader(&self, now: u64) -> bool {
+        !self.elections.iter().any(|(from, until)| (*from..*until).contains(&now))
+    }
+}
+
+/// What becomes of an agent besides its links.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Fate {
+    pub(super) dies: Option<u64>,
+    /// The agent's clock is so much ahead of the conductor's, and gains so much of a billion.
+    pub(super) ahead: u64,
+    pub(super) gains_ppb: i64,
+    /// When its clock is set forward or its machine stands still, and for how long.
+    pub(super) set: Option<(u64, u64)>,
+    pub(super) stops: Option<(u64, u64)>,
+}
+
+impl Fate {
+    fn new(random: &mut Random, scale: &Scale, calm: bool) -> Self {
+        let mut at = |permille, most| {
+            (!calm && random.permille(permille)).then(|| (scale.any_time(random), random.within(MS..most)))
+        };
+        let (dies, set, stops) = (at(80, SEC), at(50, 20 * SEC), at(50, 5 * SEC));
+        let beyond = !calm && random.permille(60);
+        let most = if beyond { 2_000_000 } else { WITHIN_PPB };
+        let gains = random.within(0..2 * most + 1) as i64 - most as i64;
+        // Extremes are where bounds break.
+        let gains = if random.permille(300) { gains.signum() * most as i64 } else { gains };
+        Self {
+            dies: dies.map(|(at, _)| at),
+            ahead: random.within(0..40_000 * SEC),
+            gains_ppb: gains,
+            set,
+            stops,
+        }
+    }
+
+    /// True if its clock is as the bounds assume between these instants.
+    pub(super) fn clock_is_sound(&self, from: u64, until: u64) -> bool {
+        self.gains_ppb.unsigned_abs() <= WITHIN_PPB && self.clock_is_steady(from, until)
+    }
+
+    /// True if its clock is neither set nor stands still between these instants.
+    pub(super) fn clock_is_steady(&self, from: u64, until: u64) -> bool {
+        let apart = |moved: Option<(u64, u64)>| moved.is_none_or(|(at, long)| at > until || at + long < from);
+        apart(self.set) && apart(self.stops)
+    }
+}
+
+/// 100 ppm, less what the rate of a clock differs by if it is measured by the other.
+const WITHIN_PPB: u64 = 99_989;
+
+/// Everything that goes wrong.
+#[derive(Debug, Clone)]
+pub(super) struct Weather {
+    pub(super) orphan: Duration,
+    pub(super) links: Vec<Link>,
+    pub(super) fates: Vec<Fate>,
+    pub(super) stream: StreamWeather,
+    /// When the conductor itself is cut off, and whether it notices.
+    cut_off: Option<Outage>,
+    notices_cut: bool,
+    /// How long the conductor takes to take in what came.
+    pub(super) turn: u64,
+    /// Times in which the conductor's process stands still.
+    pub(super) pauses: Vec<(u64, u64)>,
+    pub(super) conductor_dies: Option<u64>,
+    /// When the load is ended before its time, after the begin of a step.
+    pub(super) ends_early: Option<u64>,
+    /// Nothing goes wrong but that messages take a while.
+    pub(super) calm: bool,
+}
+
+impl Weather {
+    pub(super) fn new(random: &mut Random, scale: &Scale) -> Self {
+        let calm = random.permille(250);
+        let mut links: Vec<Link> = (0..scale.agents).map(|_| Link::new(random, scale, calm)).collect();
+        // The conductor itself is cut off, and may notice that.
+        let cut_off = (!calm && random.permille(100)).then(|| Outage::new(random, scale));
+        links.iter_mut().for_each(|link| link.outages.extend(cut_off));
+        let mut stream = StreamWeather::new(random, scale, calm);
+        // Where answers get lost, messages behind a gap may fill a stream that holds so few.
+        if stream.unanswered == 0 && links.iter().all(|link| link.outages.is_empty()) && random.permille(300)
+        {
+            stream.capacity = scale.agents * random.within(4..20) as usize;
+        }
+        let fates = (0..scale.agents).map(|_| Fate::new(random, scale, calm)).collect();
+        let sometimes = |random: &mut Random, permille: u64| !calm && random.permille(permille);
+        let cut_short = |random: &mut Random, permille| !scale.is_full() && sometimes(random, permille);
+        let pauses = (0..if sometimes(random, 150) { 2 } else { 0 }).map(|_| {
+            let from = scale.any_time(random);
+            (from, from + random.within(0..6 * SEC))
+        });
+        Self {
+            pauses: pauses.collect(),
+            orphan: Duration::from_secs(if sometimes(random, 200) { random.within(4..30) } else { 10 }),
+            links,
+            fates,
+            stream,
+            cut_off,
+            notices_cut: random.permille(500),
+            turn: if sometimes(random, 200) { random.within(50 * MS..900 * MS) } else { 50 * MS },
+            conductor_dies: cut_short(random, 120).then(|| scale.any_time(random)),
+            ends_early: cut_short(random, 200).then(|| scale.any_time(random)),
+            calm,
+        }
+    }
+
+    /// Whether the conductor's connection seems to be up.
+    pub(super) fn is_connected(&self, now: u64) -> bool {
+        let cut = self.cut_off.filter(|outage| (outage.from..outage.until).contains(&now));
+        cut.is_none() || !self.notices_cut
+    }
+
+    /// The end of the pause of the conductor's process that is on.
+    pub(super) fn paused_until(&self, now: u64) -> Option<u64> {
+        self.pauses.iter().find(|(from, until)| (*from..*until).contains(&now)).map(|(_, until)| *until)
+    }
+
+    /// The end of everything that goes wrong.
+    pub(super) fn ends(&self) -> u64 {
+        let outages = self.links.iter().flat_map(|link| &link.outages).map(|outage| outage.until);
+        let stops = self.fates.iter().filter_map(|fate| fate.stops).map(|(at, long)| at + long);
+        let rest = self.stream.elections.iter().chain(&self.pauses).map(|(_, until)| *until);
+        outages.chain(stops).chain(rest).max().unwrap_or(0)
+    }
+}

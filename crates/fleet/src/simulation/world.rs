@@ -1,0 +1,322 @@
+//! The world's time: what happens next, and to whom.
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::{BTreeMap, BinaryHeap};
+use std::time::Duration;
+
+use plimsoll_testkit::Random;
+use plimsoll_units::Instant;
+
+use super::agent::SimAgent;
+use super::conductor::SimConductor;
+use super::content::Codec;
+use super::stream::{Answer, Stored, Stream};
+use super::weather::{MS, SEC, Scale, Weather};
+use crate::wire::{Alive, ToAgent};
+
+/// A publisher waits so long for the broker's answer.
+const ANSWERED_WITHIN: u64 = 5 * SEC;
+/// How often the broker looks for what is to be delivered again.
+const BROKER_TICK: u64 = 100 * MS;
+
+/// What happens.
+#[derive(Debug)]
+pub(super) enum Event {
+    Agent(usize, AgentEvent),
+    Conductor(ConductorEvent),
+    Broker(BrokerEvent),
+}
+
+#[derive(Debug)]
+pub(super) enum AgentEvent {
+    Tick,
+    Pack,
+    Heard(Box<ToAgent>),
+    /// The broker's answer to the batch that begins with this message, or that there was none.
+    Answered {
+        first: u64,
+        stored: bool,
+    },
+    /// The generator is prepared.
+    Ready,
+    /// The workers of this load begin, or hand over frames.
+    Begin {
+        load: u64,
+    },
+    Interval {
+        load: u64,
+    },
+    ClockAnswer {
+        token: u64,
+        asked: Instant,
+        received: Instant,
+        answered: Instant,
+    },
+    ClockTimeout {
+        token: u64,
+    },
+    Dies,
+}
+
+#[derive(Debug)]
+pub(super) enum ConductorEvent {
+    Tick,
+    /// What came is taken in.
+    Turn,
+    /// While the agents learn that the run is over.
+    EndTick,
+    Sign(usize, Box<Alive>),
+    ClockAsked {
+        agent: usize,
+        token: u64,
+        asked: Instant,
+    },
+    Delivered(u64, Stored),
+    Dies,
+}
+
+#[derive(Debug)]
+pub(super) enum BrokerEvent {
+    Tick,
+    Published {
+        stored: Stored,
+        sent: u64,
+    },
+    Acknowledged(u64),
+    /// A new leader is there.
+    Elected,
+}
+
+struct Planned {
+    at: u64,
+    number: u64,
+    event: Event,
+}
+
+impl Ord for Planned {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (self.at, self.number).cmp(&(other.at, other.number))
+    }
+}
+
+impl PartialOrd for Planned {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Planned {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Planned {}
+
+/// When an agent began a step.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Begun {
+    pub(super) at: u64,
+    /// Its clock was as the bounds assume since it was measured.
+    pub(super) is_sound: bool,
+}
+
+pub(super) struct World {
+    pub(super) scale: Scale,
+    pub(super) weather: Weather,
+    pub(super) codec: Codec,
+    pub(super) random: Random,
+    pub(super) now: u64,
+    planned: BinaryHeap<Reverse<Planned>>,
+    number: u64,
+    pub(super) agents: Vec<SimAgent>,
+    pub(super) conductor: SimConductor,
+    pub(super) stream: Stream,
+    /// When what was sent last arrives at each agent, and from each.
+    last_there: Vec<u64>,
+    last_back: Vec<u64>,
+    pub(super) begun: BTreeMap<(u32, usize), Begun>,
+    pub(super) events: u64,
+    /// The most messages that the stream held.
+    pub(super) stream_max: usize,
+    /// Clocks whose bound was compared with the truth.
+    pub(super) checked_bounds: u64,
+    /// Clocks that moved beyond what the bounds assume, and were reported.
+    pub(super) reported_clocks: u64,
+}
+
+impl World {
+    pub(super) fn new(
+        (scale, weather, random): (Scale, Weather, Random),
+        agents: Vec<SimAgent>,
+        conductor: SimConductor,
+    ) -> Self {
+        let count = agents.len();
+        let codec = Codec { packs: scale.packs, with_latency: scale.keeps_frames };
+        let mut world = Self {
+            scale,
+            weather,
+            codec,
+            random,
+            now: 0,
+            planned: BinaryHeap::new(),
+            number: 0,
+            agents,
+            conductor,
+            stream: Stream::default(),
+            last_there: vec![0; count],
+            last_back: vec![0; count],
+            begun: BTreeMap::new(),
+            events: 0,
+            stream_max: 0,
+            checked_bounds: 0,
+            reported_clocks: 0,
+        };
+        world.plan_first();
+        world
+    }
+
+    fn plan_first(&mut self) {
+        for agent in 0..self.agents.len() {
+            let first = self.random.within(0..500 * MS);
+            self.plan(first, Event::Agent(agent, AgentEvent::Tick));
+            if let Some(at) = self.weather.fates[agent].dies {
+                self.plan(at, Event::Agent(agent, AgentEvent::Dies));
+            }
+        }
+        self.plan(0, Event::Conductor(ConductorEvent::Tick));
+        self.plan(BROKER_TICK, Event::Broker(BrokerEvent::Tick));
+        for (_, until) in self.weather.stream.elections.clone() {
+            self.plan(until, Event::Broker(BrokerEvent::Elected));
+        }
+        if let Some(at) = self.weather.conductor_dies {
+            self.plan(at, Event::Conductor(ConductorEvent::Dies));
+        }
+    }
+
+    pub(super) fn plan(&mut self, at: u64, event: Event) {
+        self.number += 1;
+        self.planned.push(Reverse(Planned { at: at.max(self.now + 1), number: self.number, event }));
+    }
+
+    /// Plans something for an agent after so many nanoseconds.
+    pub(super) fn plan_agent(&mut self, after: u64, agent: usize, event: AgentEvent) {
+        self.plan(self.now + after, Event::Agent(agent, event));
+    }
+
+    /// Plays until the run is over for everyone.
+    pub(super) fn play(&mut self) {
+        let load: Duration = self.scale.steps.iter().sum();
+        let longest = load.as_nanos() as u64 + self.weather.ends() + 300 * SEC;
+        while !self.is_over() {
+            let Reverse(Planned { at, event, .. }) = self.planned.pop().unwrap();
+            assert!(at < longest, "the run does not end: {}", self.standing());
+            self.now = at;
+            self.events += 1;
+            match event {
+                Event::Agent(agent, event) => self.of_agent(agent, event),
+                Event::Conductor(event) => self.of_conductor(event),
+                Event::Broker(event) => self.of_broker(event),
+            }
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        let takes_part = |agent: &SimAgent| !agent.died && agent.participant.run().is_some();
+        self.conductor.has_ended() && !self.agents.iter().any(takes_part)
+    }
+
+    /// Where everyone is, for a run that does not end.
+    fn standing(&self) -> String {
+        let left = self.agents.iter().filter(|agent| !agent.died && agent.participant.run().is_some());
+        let agents: String = left.map(|agent| agent.standing()).collect();
+        let (held, reports) = (self.stream.standing(), &self.conductor.reports);
+        format!("{agents}; {held}; {reports:?}; {:?}; {:?}", self.conductor.lost, self.weather)
+    }
+
+    /// An agent whose machine stands still gets nothing until it goes on.
+    fn of_agent(&mut self, agent: usize, event: AgentEvent) {
+        if self.agents[agent].died {
+            return;
+        }
+        match self.agents[agent].clock.stopped_until(self.now) {
+            Some(until) => self.plan(until, Event::Agent(agent, event)),
+            None => self.agent_event(agent, event),
+        }
+    }
+
+    fn of_conductor(&mut self, event: ConductorEvent) {
+        if self.conductor.has_ended() {
+            return;
+        }
+        match self.weather.paused_until(self.now) {
+            Some(until) => self.plan(until, Event::Conductor(event)),
+            None => self.conductor_event(event),
+        }
+    }
+
+    fn of_broker(&mut self, event: BrokerEvent) {
+        match event {
+            BrokerEvent::Tick => self.plan(self.now + BROKER_TICK, Event::Broker(BrokerEvent::Tick)),
+            BrokerEvent::Elected => self.stream.elect(&self.weather.stream),
+            BrokerEvent::Acknowledged(sequence) => self.stream.acknowledge(sequence),
+            BrokerEvent::Published { stored, sent } => self.publish_arrived(stored, sent),
+        }
+        self.stream_max = self.stream_max.max(self.stream.len());
+        for (sequence, stored) in self.stream.deliver(&self.weather.stream, self.now) {
+            let link = &self.weather.links[stored.agent];
+            if let Some(at) = link.arrival(&mut self.random, self.now, true) {
+                self.plan(at, Event::Conductor(ConductorEvent::Delivered(sequence, stored)));
+            }
+        }
+    }
+
+    fn publish_arrived(&mut self, stored: Stored, sent: u64) {
+        let (agent, first) = (stored.agent, stored.parcel.first);
+        let answer = self.stream.publish(stored, &self.weather.stream, &mut self.random, self.now);
+        let arrival = self.weather.links[agent].arrival(&mut self.random, self.now, false);
+        let in_time = arrival.filter(|at| *at <= sent + ANSWERED_WITHIN && answer != Answer::None);
+        let at = in_time.unwrap_or(sent + ANSWERED_WITHIN);
+        let stored = in_time.is_some() && answer == Answer::Stored;
+        self.plan(at, Event::Agent(agent, AgentEvent::Answered { first, stored }));
+    }
+
+    /// Hands a copy to the broker.
+    pub(super) fn publish(&mut self, stored: Stored) {
+        let (agent, first, sent) = (stored.agent, stored.parcel.first, self.now);
+        match self.weather.links[agent].arrival(&mut self.random, sent, true) {
+            Some(at) => self.plan(at, Event::Broker(BrokerEvent::Published { stored, sent })),
+            None => self.plan_agent(ANSWERED_WITHIN, agent, AgentEvent::Answered { first, stored: false }),
+        }
+    }
+
+    /// Sends something of an agent to the conductor by plain messages, which keep their order.
+    pub(super) fn send_there(&mut self, agent: usize, event: ConductorEvent) {
+        if let Some(at) = self.weather.links[agent].arrival(&mut self.random, self.now, true) {
+            let at = at.max(self.last_there[agent] + 1);
+            self.last_there[agent] = at;
+            self.plan(at, Event::Conductor(event));
+        }
+    }
+
+    /// The same from the conductor to an agent.
+    pub(super) fn send_back(&mut self, agent: usize, event: AgentEvent) {
+        self.send_back_at(self.now, agent, event);
+    }
+
+    pub(super) fn send_back_at(&mut self, sent: u64, agent: usize, event: AgentEvent) {
+        if let Some(at) = self.weather.links[agent].arrival(&mut self.random, sent, false) {
+            let at = at.max(self.last_back[agent] + 1);
+            self.last_back[agent] = at;
+            self.plan(at, Event::Agent(agent, event));
+        }
+    }
+
+    /// The conductor needs a message of the stream no more.
+    pub(super) fn acknowledge(&mut self, sequence: u64) {
+        // Any link of the conductor would do.
+        if let Some(at) = self.weather.links[0].arrival(&mut self.random, self.now, false) {
+            self.plan(at, Event::Broker(BrokerEvent::Acknowledged(sequence)));
+        }
+    }
+}
