@@ -117,3 +117,44 @@ impl Commands {
         Ok(self.clock.step().begin(offset, share))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+    use std::time::Duration;
+
+    use plimsoll_conductor::StepPlan;
+    use plimsoll_plan::Level;
+    use plimsoll_units::Instant;
+    use tokio::sync::mpsc::unbounded_channel;
+
+    use super::*;
+
+    fn share() -> StepShare {
+        let step = StepPlan {
+            index: 0,
+            level: Level::Closed { connections: 1, depth: 1 },
+            limit: Duration::from_secs(1),
+            interval: Duration::from_secs(1),
+            requests_max: None,
+        };
+        let (begins, origin) = (Instant::from_nanos(2), Instant::from_nanos(1));
+        StepShare { step, workers_before: 0, own_workers: 1, workers: 1, begins, origin }
+    }
+
+    #[test]
+    fn the_conductor_learns_that_a_step_cannot_be_begun_as_its_clock_does_not_answer() {
+        let (commands, received) = mpsc::channel();
+        let (orders, mut sent) = unbounded_channel();
+        let mut generator = channel(received, orders);
+        commands.send(Command::Begin(share())).unwrap();
+        let task = thread::spawn(move || {
+            let Some(AgentOrder::Measure(answer)) = sent.blocking_recv() else { panic!("not measured") };
+            answer.send(None).unwrap();
+            sent
+        });
+        assert!(generator.receiver.receive().is_err());
+        let Ok(AgentOrder::Message(message)) = task.join().unwrap().try_recv() else { panic!("no message") };
+        assert!(matches!(*message, Message::Failed { .. }), "{message:?}");
+    }
+}

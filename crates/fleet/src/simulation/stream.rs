@@ -31,6 +31,8 @@ pub(super) struct Stream {
     next: u64,
     /// Everything before it was delivered once.
     cursor: u64,
+    /// When more is delivered.
+    next_delivery: u64,
     /// When what was delivered is delivered again.
     waiting: VecDeque<(u64, u64)>,
     /// Delivered and not acknowledged.
@@ -104,6 +106,10 @@ impl Stream {
                 delivered.push((sequence, stored.clone()));
             }
         }
+        if now < self.next_delivery {
+            return delivered;
+        }
+        self.next_delivery = now + weather.lag;
         let room = weather.ack_pending_max.saturating_sub(self.pending);
         let new: Vec<_> =
             self.messages.range(self.cursor..).take(room).map(|(at, one)| (*at, one.clone())).collect();

@@ -93,8 +93,10 @@ pub(super) const DELAY_MAX: u64 = 1_500 * MS;
 impl Link {
     fn new(random: &mut Random, scale: &Scale, calm: bool) -> Self {
         let far = random.permille(300);
-        let mut way = || random.within(20_000..if far { 150 * MS } else { MS });
-        let (there, back) = (way(), way());
+        let mut way = || random.within(1_000..if far { 150 * MS } else { MS });
+        let (mut there, back) = (way(), way());
+        // All of the delay on one way is where the bound of a clock is tight.
+        there = if random.permille(200) { 1_000 } else { there };
         let tail_max = Duration::from_nanos(if calm { 30 * MS } else { DELAY_MAX - 200 * MS });
         let tail = if random.permille(500) { random.within(0..100) } else { 0 };
         let cut = !calm && random.permille(250);
@@ -150,6 +152,8 @@ pub(super) struct StreamWeather {
     pub(super) duplicate_window: u64,
     /// What is not acknowledged after this time is delivered again.
     pub(super) ack_wait: u64,
+    /// How long what is stored waits before it is delivered.
+    pub(super) lag: u64,
     /// How many messages it holds.
     pub(super) capacity: usize,
     pub(super) ack_pending_max: usize,
@@ -166,9 +170,11 @@ impl StreamWeather {
             (0..if troubled { random.within(1..3) } else { 0 }).map(|_| election(random)).collect();
         let unanswered = if troubled { random.within(0..100) } else { 0 };
         let small = !scale.is_full();
+        let lag = if troubled && random.permille(500) { random.within(100 * MS..2 * SEC) } else { 0 };
         Self {
             elections,
             unanswered,
+            lag,
             forgets: if unanswered > 0 && random.permille(500) { random.within(1..20) } else { 0 },
             duplicate_window: if random.permille(300) { random.within(SEC..10 * SEC) } else { 120 * SEC },
             ack_wait: if small && random.permille(300) { random.within(SEC..5 * SEC) } else { 60 * SEC },
@@ -259,12 +265,15 @@ impl Weather {
         let cut_off = (!calm && random.permille(100)).then(|| Outage::new(random, scale));
         links.iter_mut().for_each(|link| link.outages.extend(cut_off));
         let mut stream = StreamWeather::new(random, scale, calm);
+        let mut fates: Vec<Fate> = (0..scale.agents).map(|_| Fate::new(random, scale, calm)).collect();
         // Where answers get lost, messages behind a gap may fill a stream that holds so few.
-        if stream.unanswered == 0 && links.iter().all(|link| link.outages.is_empty()) && random.permille(300)
-        {
-            stream.capacity = scale.agents * random.within(4..20) as usize;
+        let is_small = !calm && stream.unanswered == 0 && links.iter().all(|link| link.outages.is_empty());
+        if is_small && !scale.is_full() && random.permille(300) {
+            stream.capacity = scale.agents * random.within(5..10) as usize;
+            // An agent that is lost and goes on would fill it.
+            let stop = (random.within(3 * SEC..6 * SEC), random.within(2 * SEC..5 * SEC));
+            fates[0].stops = random.permille(500).then_some(stop);
         }
-        let fates = (0..scale.agents).map(|_| Fate::new(random, scale, calm)).collect();
         let sometimes = |random: &mut Random, permille: u64| !calm && random.permille(permille);
         let cut_short = |random: &mut Random, permille| !scale.is_full() && sometimes(random, permille);
         let pauses = (0..if sometimes(random, 150) { 2 } else { 0 }).map(|_| {

@@ -207,7 +207,7 @@ impl World {
     /// Plays until the run is over for everyone.
     pub(super) fn play(&mut self) {
         let load: Duration = self.scale.steps.iter().sum();
-        let longest = load.as_nanos() as u64 + self.weather.ends() + 300 * SEC;
+        let longest = load.as_nanos() as u64 + self.weather.ends() + 100 * SEC;
         while !self.is_over() {
             let Reverse(Planned { at, event, .. }) = self.planned.pop().unwrap();
             assert!(at < longest, "the run does not end: {}", self.standing());
