@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use plimsoll_record::{
-    CpuProfile, Event, EventKind, FailureKind, Frame, HostSample, Manifest, Run, Sharing, Step,
+    CpuProfile, Event, EventKind, FailureKind, Frame, GeneratorShare, HostSample, Manifest, Run, Sharing,
+    Step,
 };
-use plimsoll_store::{RunWriter, StoreError};
-use plimsoll_units::{Clock, Instant, RealClock};
+use plimsoll_store::{RunWriter, SessionFile, StoreError};
+use plimsoll_units::{Clock, Instant, RealClock, best_effort};
 
 use crate::progress::{Observer, Progress};
 
@@ -29,6 +30,8 @@ pub(crate) struct RunRecorder<'a> {
     /// Keeps one copy of words and values that samples repeat, so that an hour of samples fits in memory.
     sharing: Sharing,
     file: Option<(PathBuf, RunWriter)>,
+    /// What takes the run up again if this process dies.
+    session: Option<SessionFile>,
     trouble: Option<StoreError>,
     observer: &'a mut dyn Observer,
     /// The instant from which all times of the run count.
@@ -38,17 +41,43 @@ pub(crate) struct RunRecorder<'a> {
 }
 
 impl<'a> RunRecorder<'a> {
-    /// Begins to record now; into `file` too if that is given.
-    pub(crate) fn begin(manifest: Manifest, file: Option<&Path>, observer: &'a mut dyn Observer) -> Self {
-        let (writer, trouble) = match file.map(|path| (path, RunWriter::create(path, &manifest, false))) {
-            None => (None, None),
-            Some((path, Ok(writer))) => (Some((path.to_owned(), writer)), None),
-            Some((_, Err(error))) => (None, Some(error)),
+    /// Begins to record now; into `file` too if that is given, with what takes the run up again next to it.
+    pub(crate) fn begin(
+        manifest: Manifest,
+        file: Option<&Path>,
+        session: Option<&str>,
+        observer: &'a mut dyn Observer,
+    ) -> Self {
+        let create = |path: &Path| {
+            let writer = RunWriter::create(path, &manifest, false)?;
+            let session = session.map(|text| SessionFile::create(path, text)).transpose()?;
+            Ok(((path.to_owned(), writer), session))
+        };
+        let (file, session, trouble) = match file.map(create).transpose() {
+            Ok(made) => made.map_or((None, None, None), |(file, session)| (Some(file), session, None)),
+            Err(error) => (None, None, Some(error)),
         };
         let origin = RealClock.now();
         let run = Run::begun(manifest);
         let sharing = Sharing::default();
-        Self { run, sharing, file: writer, trouble, observer, origin, committed: None }
+        Self { run, sharing, file, session, trouble, observer, origin, committed: None }
+    }
+
+    /// Goes on with a run that another process began at `origin`.
+    pub(crate) fn resume(
+        run: Run,
+        file: (PathBuf, RunWriter),
+        session: SessionFile,
+        origin: Instant,
+        observer: &'a mut dyn Observer,
+    ) -> Self {
+        let (file, session, sharing) = (Some(file), Some(session), Sharing::default());
+        Self { run, sharing, file, session, trouble: None, observer, origin, committed: None }
+    }
+
+    /// Why the file ended before the run, if it did so since the last call.
+    pub(crate) fn take_trouble(&mut self) -> Option<StoreError> {
+        self.trouble.take()
     }
 
     pub(crate) fn now(&self) -> Instant {
@@ -73,11 +102,22 @@ impl<'a> RunRecorder<'a> {
         }
     }
 
-    /// Records a step, in place of what was recorded under its index before.
+    /// Records a step, in place of what was recorded under its index before. It is in the file at once, so that the run can be
+    /// resumed from there.
     pub(crate) fn step(&mut self, step: Step) {
         self.write(|writer| writer.step(&step));
+        self.write(RunWriter::commit);
         self.observer.observe(&Progress::StepRecorded(&step));
         self.run.record_step(step);
+    }
+
+    /// Records what is new of the generators of a step that is under way.
+    pub(crate) fn generators(&mut self, step: u32, news: Option<Vec<GeneratorShare>>) {
+        let Some(generators) = news else { return };
+        self.write(|writer| writer.generators(step, &generators));
+        if let Some(step) = self.run.steps.iter_mut().find(|known| known.index == step) {
+            step.generators = generators;
+        }
     }
 
     /// Records a frame; true if it and everything before it are safe in the file, or no file is kept.
@@ -144,11 +184,28 @@ impl<'a> RunRecorder<'a> {
                 None
             }
         });
+        // Agents keep nothing of a run that has ended, whatever became of its file.
+        forget(self.session);
         Outcome { run: self.run, file, trouble: self.trouble }
+    }
+
+    /// Ends a run that was resumed: its file is sealed and complete.
+    ///
+    /// # Errors
+    /// When the file could not be written; the run can be resumed again then.
+    pub(crate) fn finish(mut self) -> Result<Outcome, StoreError> {
+        if let Some(trouble) = self.trouble {
+            return Err(trouble);
+        }
+        self.run.manifest.sealed = true;
+        let file = self.file.take().map(|(path, writer)| writer.seal().map(|()| path)).transpose()?;
+        forget(self.session);
+        Ok(Outcome { run: self.run, file, trouble: None })
     }
 
     /// Ends a run of which nothing is kept: its file goes.
     pub(crate) fn discard(self) {
+        forget(self.session);
         if let Some((_, writer)) = self.file
             && let Err(error) = writer.discard()
         {
@@ -164,4 +221,10 @@ impl<'a> RunRecorder<'a> {
             self.trouble = Some(error);
         }
     }
+}
+
+/// Nothing is to be resumed any more.
+fn forget(session: Option<SessionFile>) {
+    let removed = session.map_or(Ok(()), SessionFile::remove);
+    best_effort(removed, "a run that is sealed is not resumed, whatever stands next to it");
 }

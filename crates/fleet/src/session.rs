@@ -16,14 +16,19 @@ use crate::clock::Offset;
 const MEASURED_WITHIN: Duration = Duration::from_secs(10);
 
 /// The clock as it was measured before the step that is on.
-type Measured = Arc<Mutex<Option<Offset>>>;
+pub(crate) type Measured = Arc<Mutex<Option<Offset>>>;
+
+/// Nothing is to be compared with it any more: another conductor, with another clock, goes on with the run.
+pub(crate) fn forget(measured: &Measured) {
+    *measured.lock().unwrap_or_else(PoisonError::into_inner) = None;
+}
 
 /// The channel of one run: its commands come from `commands`, and everything goes through the agent's task.
 pub(crate) fn channel(
     commands: Receiver<Command>,
     orders: UnboundedSender<AgentOrder>,
+    measured: Measured,
 ) -> Channel<Message, Command> {
-    let measured = Measured::default();
     let clock = |measured| SessionClock { orders: orders.clone(), measured };
     Channel {
         name: None,
@@ -66,6 +71,8 @@ impl SessionClock {
         let before = self.known()?;
         let after = match self.measure() {
             Ok(after) => after,
+            // The conductor is gone, which says nothing about this clock.
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return None,
             Err(error) => return Some(format!("could not compare its clock after the step ({error})")),
         };
         let moved = after.moved_since(before)?;

@@ -6,7 +6,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::Duration;
 
-use plimsoll_record::{Frame, GeneratorShare};
+use plimsoll_record::{Frame, GeneratorShare, Step};
 use plimsoll_units::{Clock, Instant, RealClock};
 
 use super::channel::{Channel, ReceiveFrom, Rendezvous, SendTo};
@@ -107,6 +107,8 @@ pub struct PeerGroup {
     on_loss: OnLoss,
     /// The instant from which all times of the run count, as of the last step.
     origin: Instant,
+    /// Something new of the shares is known.
+    has_news: bool,
 }
 
 impl PeerGroup {
@@ -128,6 +130,7 @@ impl PeerGroup {
             coordinator_takes_part: rendezvous.coordinator_takes_part(),
             on_loss: OnLoss::default(),
             origin: RealClock.now(),
+            has_news: false,
         };
         let deadline = RealClock.now() + READY_WITHIN;
         let mut ready = 0;
@@ -145,6 +148,34 @@ impl PeerGroup {
                 let names = late.map(|peer| peer.name.clone()).collect();
                 return Err(PeerError::Missing { came: ready, expected: count, names });
             }
+        }
+        Ok(group)
+    }
+
+    /// The peers that make `step` already, if one is under way, for a coordinator that is gone. They arrive at once.
+    ///
+    /// # Errors
+    /// When a thread cannot be started.
+    pub(crate) fn resume(
+        rendezvous: &mut dyn Rendezvous,
+        step: Option<&Step>,
+        origin: Instant,
+    ) -> Result<Self, PeerError> {
+        let (sender, received) = mpsc::channel();
+        let mut group = Self {
+            peers: Vec::new(),
+            received,
+            head_start: rendezvous.head_start(),
+            coordinator_takes_part: false,
+            on_loss: OnLoss::default(),
+            origin,
+            has_news: false,
+        };
+        group.let_in(rendezvous, usize::MAX, &sender)?;
+        let shares = step.map(|step| step.generators.as_slice()).unwrap_or_default();
+        for peer in &mut group.peers {
+            peer.share = shares.iter().find(|share| share.name == peer.name).cloned();
+            peer.at_work = peer.share.is_some();
         }
         Ok(group)
     }
@@ -246,6 +277,11 @@ impl PeerGroup {
         if self.coordinator_takes_part { Vec::new() } else { shares.collect() }
     }
 
+    /// True if something new of the shares is known since the last call.
+    pub(crate) fn take_news(&mut self) -> bool {
+        std::mem::take(&mut self.has_news)
+    }
+
     /// Everything that was taken in is safe here.
     pub(crate) fn kept(&mut self) {
         for peer in self.peers.iter_mut().filter(|peer| !peer.is_lost) {
@@ -278,6 +314,7 @@ impl PeerGroup {
             Ok(Some(Message::Began { late_ns, clock_error_ns })) => {
                 if let Some(share) = &mut peer.share {
                     share.clock_error_ns = clock_error_ns;
+                    self.has_news = true;
                 }
                 let late = late_ns > MAX_APART.as_nanos() as u64;
                 let text = || format!("{} began {:.0} ms after the others", peer.name, late_ns as f64 / 1e6);

@@ -20,9 +20,9 @@ use crate::commands::Confirmed;
 use crate::error::FleetError;
 use crate::hub::BATCH_HEADER;
 use crate::outbox::{Outbox, Parcel};
-use crate::session::channel;
+use crate::session::{Measured, channel, forget};
 use crate::signature::Trust;
-use crate::wire::{Alive, ClockAnswer, Invitation, Refusal, State, Subjects, ToAgent, pack};
+use crate::wire::{Alive, ClockAnswer, Held, Invitation, Refusal, State, Subjects, ToAgent, pack};
 
 /// How often the agent says that it lives.
 const REPEAT: Duration = Duration::from_millis(500);
@@ -34,6 +34,9 @@ const GATHER: Duration = Duration::from_millis(20);
 const EXCHANGES: usize = 16;
 /// One exchange may take so long.
 const EXCHANGED_WITHIN: Duration = Duration::from_secs(1);
+/// What was measured in a run that its conductor left is kept so long, and so much of it.
+const LEFT_MAX: Duration = Duration::from_secs(3600);
+const LEFT_BYTES_MAX: usize = 1 << 30;
 /// An agent that ends waits so long for what it has measured to arrive.
 const DELIVERED_WITHIN: Duration = Duration::from_secs(5);
 
@@ -115,14 +118,91 @@ struct ActiveRun {
     pack_at: Option<Instant>,
     /// To the generator; `None` once the run is over for it.
     commands: Option<Sender<Command>>,
+    /// The clock as it was compared with the conductor's.
+    measured: Measured,
     /// When the conductor was last heard.
     heard: Instant,
-    /// When the conductor sent the last state, by its clock.
+    /// Of the conductor that is obeyed.
+    term: u64,
+    /// When that one sent the last state, by its clock.
     latest: Instant,
+    /// A step is made whose end is not reported yet.
+    at_work: bool,
     /// The generator has nothing more to send.
     finished: bool,
     /// The conductor has ended the run.
     over: bool,
+    /// Nothing was heard of the conductor for too long.
+    orphaned: bool,
+}
+
+impl ActiveRun {
+    fn begin(name: String, commands: Sender<Command>) -> Self {
+        Self {
+            name,
+            confirmed: Confirmed::default(),
+            outbox: Outbox::default(),
+            gathered: Vec::new(),
+            pack_at: None,
+            commands: Some(commands),
+            measured: Measured::default(),
+            heard: RealClock.now(),
+            term: 0,
+            latest: Instant::from_nanos(0),
+            at_work: false,
+            finished: false,
+            over: false,
+            orphaned: false,
+        }
+    }
+
+    /// True if the load has ended without its conductor: what was measured is kept for the one that resumes the run.
+    fn is_left(&self) -> bool {
+        self.orphaned && self.finished
+    }
+
+    fn gather(&mut self, message: Message) {
+        if matches!(message, Message::Ended { .. } | Message::Failed { .. }) {
+            self.at_work = false;
+        }
+        self.gathered.push(message);
+        self.pack_at.get_or_insert_with(|| RealClock.now() + GATHER);
+    }
+
+    /// Passes a command on to the generator, if there is one any more.
+    fn command(&mut self, command: Command) {
+        let begins = matches!(command, Command::Begin(_));
+        let sent = self.commands.as_ref().map(|commands| commands.send(command));
+        self.at_work |= begins && matches!(sent, Some(Ok(())));
+    }
+
+    /// The generator has ended.
+    fn finish(&mut self) {
+        if self.at_work {
+            self.gather(Message::Ended { fault: None });
+        }
+        (self.finished, self.commands) = (true, None);
+    }
+
+    /// Another conductor goes on with the run. If no step is made this says so once more: the former conductor may have got that
+    /// and have written nothing of it.
+    fn obey(&mut self, term: u64) {
+        (self.term, self.orphaned) = (term, false);
+        forget(&self.measured);
+        if !self.at_work {
+            self.gather(Message::Ended { fault: None });
+        }
+    }
+
+    fn held(&self, now: Instant) -> Held {
+        Held {
+            run: self.name.clone(),
+            term: self.term,
+            silent: now.since(self.heard),
+            first: self.outbox.first_unkept(),
+            commands: self.confirmed.count(),
+        }
+    }
 }
 
 struct Task {
@@ -197,7 +277,7 @@ impl Task {
             AgentOrder::Message(message) => self.gather(*message),
             AgentOrder::Measure(answer) => self.measure(answer),
             AgentOrder::Finished => {
-                self.run.iter_mut().for_each(|run| (run.finished, run.commands) = (true, None))
+                self.run.iter_mut().for_each(ActiveRun::finish);
             }
             AgentOrder::Refuse { run, why } => {
                 self.run = None;
@@ -210,8 +290,7 @@ impl Task {
     /// Takes in a message of the generator.
     fn gather(&mut self, message: Message) {
         let Some(run) = &mut self.run else { return };
-        run.gathered.push(message);
-        run.pack_at.get_or_insert_with(|| RealClock.now() + GATHER);
+        run.gather(message);
         if run.gathered.len() >= BATCH_MAX {
             self.pack();
         }
@@ -274,24 +353,16 @@ impl Task {
     fn join(&mut self, invitation: Invitation) -> bool {
         let is_refused = self.refusal.as_ref().is_some_and(|refusal| refusal.run == invitation.run);
         let is_known = self.run.as_ref().is_some_and(|run| run.name == invitation.run);
-        if self.run.is_some() || is_refused {
+        let is_busy = self.run.as_ref().is_some_and(|run| !run.is_left());
+        if is_busy || is_known || is_refused {
             return is_known || is_refused;
         }
+        self.give_up_left();
         self.distrusted = None;
         let (commands, received) = std::sync::mpsc::channel();
-        self.run = Some(ActiveRun {
-            name: invitation.run.clone(),
-            confirmed: Confirmed::default(),
-            outbox: Outbox::default(),
-            gathered: Vec::new(),
-            pack_at: None,
-            commands: Some(commands),
-            heard: RealClock.now(),
-            latest: Instant::from_nanos(0),
-            finished: false,
-            over: false,
-        });
-        let channel = channel(received, self.orders.clone());
+        let run = ActiveRun::begin(invitation.run.clone(), commands);
+        let channel = channel(received, self.orders.clone(), Measured::clone(&run.measured));
+        self.run = Some(run);
         let invited = Notice::Invited(Box::new(Invited { invitation, channel }));
         best_effort(self.notices.send(invited), "the agent has ended");
         true
@@ -300,9 +371,14 @@ impl Task {
     fn take_state(&mut self, state: State) -> bool {
         let is_own = |run: &&mut ActiveRun| run.name == state.run && state.incarnation == self.incarnation;
         let Some(run) = self.run.as_mut().filter(is_own) else { return false };
-        if state.sent <= run.latest {
+        if (state.term, state.sent) <= (run.term, run.latest) {
             let why = "a command came a second time, and is a replay".to_owned();
             return self.distrust(Refusal { run: state.run, why });
+        }
+        let is_new = state.term > run.term;
+        if is_new {
+            run.obey(state.term);
+            self.distrusted = None;
         }
         run.latest = state.sent;
         let now = RealClock.now();
@@ -310,29 +386,37 @@ impl Task {
         run.outbox.confirm(state.received, state.kept, now);
         let new = run.confirmed.take(state.first, state.commands);
         let any = !new.is_empty();
-        for command in new {
-            let sent = run.commands.as_ref().map_or(Ok(()), |commands| commands.send(command));
-            best_effort(sent, "the generator has ended, and says so");
-        }
+        new.into_iter().for_each(|command| run.command(command));
         if state.over {
             (run.over, run.commands) = (true, None);
         }
-        any || state.over
+        any || is_new || state.over
     }
 
-    /// A generator whose conductor is silent for too long ends its load.
+    /// A generator whose conductor is silent for too long ends its load. What it measured is kept for a while.
     fn look_after_run(&mut self) {
-        let orphan = self.orphan;
-        let is_lost = |run: &&mut ActiveRun| RealClock.now().since(run.heard) > orphan;
-        if let Some(run) = self.run.as_mut().filter(is_lost) {
-            (run.over, run.commands) = (true, None);
+        let Some(run) = &mut self.run else { return };
+        let silent = RealClock.now().since(run.heard);
+        if silent > self.orphan {
+            (run.orphaned, run.commands) = (true, None);
+        }
+        if run.is_left() && (silent > LEFT_MAX || run.outbox.bytes() > LEFT_BYTES_MAX) {
+            self.give_up_left();
+        }
+    }
+
+    /// Keeps nothing more of a run that its conductor left.
+    fn give_up_left(&mut self) {
+        if let Some(run) = self.run.take_if(|run| run.is_left()) {
+            self.gate.close(run.name);
         }
     }
 
     /// A run has ended once the generator has, and everything has arrived or is not waited for.
     fn end_run(&mut self) {
         let is_over = |run: &mut ActiveRun| {
-            run.finished && run.gathered.is_empty() && (run.over || run.outbox.unkept() == 0)
+            let has_all = run.outbox.unkept() == 0 && !run.orphaned;
+            run.finished && run.gathered.is_empty() && (run.over || has_all)
         };
         if let Some(run) = self.run.take_if(is_over) {
             self.gate.close(run.name);
@@ -340,24 +424,28 @@ impl Task {
     }
 
     async fn announce(&self) {
+        let run = self.run.as_ref().filter(|run| !run.is_left());
         // What a stranger sends during a run does not end it.
-        let distrusted = self.distrusted.as_ref().filter(|_| self.run.is_none());
+        let distrusted = self.distrusted.as_ref().filter(|_| run.is_none());
         let alive = Alive {
             agent: self.agent.clone(),
             incarnation: self.incarnation,
             version: self.version.clone(),
-            run: self.run.as_ref().map(|run| run.name.clone()),
-            commands: self.run.as_ref().map_or(0, |run| run.confirmed.count()),
+            run: run.map(|run| run.name.clone()),
+            commands: run.map_or(0, |run| run.confirmed.count()),
             refusal: self.refusal.as_ref().or(distrusted).cloned(),
+            distrusted: self.distrusted.clone(),
+            held: self.run.as_ref().map(|run| run.held(RealClock.now())),
         };
         let Ok(content) = pack(&alive) else { return };
         let sent = self.client.publish(self.subjects.alive(&self.agent), content.into()).await;
         best_effort(sent, "the agent says again that it lives");
     }
 
-    /// Compares the clocks, meanwhile everything else goes on.
+    /// Compares the clocks, meanwhile everything else goes on. Without a conductor nothing is answered.
     fn measure(&self, answer: Sender<Option<Offset>>) {
-        let Some(run) = &self.run else { return };
+        let has_conductor = |run: &&ActiveRun| RealClock.now().since(run.heard) <= 2 * REPEAT;
+        let Some(run) = self.run.as_ref().filter(has_conductor) else { return };
         let (client, subject) = (self.client.clone(), self.subjects.clock(&run.name));
         tokio::spawn(async move {
             let mut exchanges = Vec::with_capacity(EXCHANGES);

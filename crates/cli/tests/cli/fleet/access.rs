@@ -54,8 +54,12 @@ impl<'a> Broker<'a> {
     }
 
     pub(super) fn agent(&self, name: &str, flags: &[&str]) -> Agent {
-        let address = self.address();
-        let args = ["agent", "--join", &address, "--name", name, "--allow", "127.0.0.1"];
+        self.agent_at(&self.address(), name, flags)
+    }
+
+    /// An agent that has another way to the broker.
+    pub(super) fn agent_at(&self, address: &str, name: &str, flags: &[&str]) -> Agent {
+        let args = ["agent", "--join", address, "--name", name, "--allow", "127.0.0.1"];
         let mut command = self.bench.command(&[&args, flags].concat());
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         let errors = BufReader::new(child.stderr.take().unwrap());
@@ -95,12 +99,18 @@ fn keys(bench: &Bench, folder: &str, args: &[&str]) {
 }
 
 /// A broker that only the keys in the folder `keys` open.
-fn guarded(bench: &Bench) -> Broker<'_> {
+pub(super) fn guarded(bench: &Bench) -> Broker<'_> {
     keys(bench, "keys", &["--agents", "a,b"]);
     let mut broker = Broker::start(bench, "include \"keys/broker.conf\"");
     let flags = ["--fleet-credentials", "keys/conductor.creds", "--fleet-key", "keys/conductor.nk"];
     broker.conductor = flags.map(str::to_owned).to_vec();
     broker
+}
+
+/// The public key that agents are to trust.
+pub(super) fn trusted(bench: &Bench) -> String {
+    let said = bench.expect(0, &["fleet", "keys", "keys", "--agents", "c"]).out;
+    said.split_whitespace().skip_while(|word| *word != "--trust").nth(1).unwrap().to_owned()
 }
 
 #[test]
@@ -109,13 +119,12 @@ fn a_fleet_with_keys_gives_its_exact_answer() {
     let target = Target::start(&bench);
     let broker = guarded(&bench);
     let seed = std::fs::read_to_string(bench.path("keys/conductor.nk")).unwrap();
-    let said = bench.expect(0, &["fleet", "keys", "keys", "--agents", "c"]).out;
+    let trusted = trusted(&bench);
     assert_eq!(std::fs::read_to_string(bench.path("keys/conductor.nk")).unwrap(), seed, "keys are made once");
-    let trusted = said.split_whitespace().skip_while(|word| *word != "--trust").nth(1).unwrap();
     let agents: Vec<Agent> = ["a", "b", "c"]
         .iter()
         .map(|name| {
-            broker.agent(name, &["--credentials", &format!("keys/agents/{name}.creds"), "--trust", trusted])
+            broker.agent(name, &["--credentials", &format!("keys/agents/{name}.creds"), "--trust", &trusted])
         })
         .collect();
     agents.iter().for_each(|agent| agent.reports("waits for runs"));
