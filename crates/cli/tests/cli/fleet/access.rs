@@ -22,10 +22,16 @@ pub(super) struct Broker<'a> {
 impl<'a> Broker<'a> {
     /// A node with JetStream and these further settings.
     pub(super) fn start(bench: &'a Bench, settings: &str) -> Self {
+        Self::storing(bench, "", settings)
+    }
+
+    /// The same with settings of JetStream.
+    pub(super) fn storing(bench: &'a Bench, storage: &str, settings: &str) -> Self {
         let listens = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
         let config = bench.path("broker.conf");
         let store = bench.path("store");
-        let text = format!("listen: \"{listens}\"\njetstream {{ store_dir: {store:?} }}\n{settings}\n");
+        let text =
+            format!("listen: \"{listens}\"\njetstream {{ store_dir: {store:?}\n{storage} }}\n{settings}\n");
         std::fs::write(&config, text).unwrap();
         let mut server = Command::new(plimsoll_fleet::nats_server().unwrap());
         let server = server.arg("--config").arg(&config).stderr(Stdio::null()).spawn().unwrap();

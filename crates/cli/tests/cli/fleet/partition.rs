@@ -1,4 +1,4 @@
-//! An agent that is cut off from the broker.
+//! An agent that is cut off from the broker, and a broker that has little room.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -10,7 +10,7 @@ use std::thread;
 use super::access::{Agent, Broker};
 use super::resume::{Counter, sum, whole};
 use super::{await_true, interrupt, rest};
-use crate::bench::Bench;
+use crate::bench::{Bench, Target};
 
 /// The way of an agent to its broker, which can be cut.
 #[derive(Clone)]
@@ -100,6 +100,16 @@ impl<'a> Scene<'a> {
         });
         (child, file.unwrap())
     }
+}
+
+#[test]
+fn a_broker_with_little_room_carries_a_run() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    let broker = Broker::storing(&bench, "max_file_store: 200MB", "");
+    let agent = broker.agent("a", &[]);
+    agent.reports("waits for runs");
+    broker.gives_1000(&target, "1");
 }
 
 #[test]
