@@ -37,7 +37,7 @@ use crate::command::tiers::TiersArgs;
 use crate::command::trend::TrendArgs;
 use crate::command::view::ViewArgs;
 use crate::exit::UsageError;
-pub(crate) use fleet::{FLEET, FLEET_FOLDER, FleetArgs, FleetAt};
+pub(crate) use fleet::{FLEET, FLEET_FOLDER, FleetArgs, FleetAt, FleetSetting};
 use foreign::Translated;
 pub(crate) use history::{HistoryArgs, StoreArgs};
 pub(crate) use kubernetes::{KubernetesArgs, OnKubernetesArgs};

@@ -49,6 +49,8 @@ pub struct RunOptions<'a> {
     /// Test the verdict after the load: raise the cap that limits, and load again.
     pub prove: bool,
     pub peers: Option<PeerGroup>,
+    /// What takes the run up again if this process dies; it is written next to the run file until the run has ended.
+    pub session: Option<String>,
 }
 
 impl<'a> RunOptions<'a> {
@@ -70,6 +72,7 @@ impl<'a> RunOptions<'a> {
             starts_uncapped: false,
             prove: false,
             peers: None,
+            session: None,
         }
     }
 }
@@ -178,7 +181,7 @@ fn recorder<'a>(
     };
     let path = |folder| plimsoll_store::free_path(folder, &plan.name, manifest.started_unix_ms);
     let file = options.folder.map(path);
-    RunRecorder::begin(manifest, file.as_deref(), observer)
+    RunRecorder::begin(manifest, file.as_deref(), options.session.as_deref(), observer)
 }
 
 /// The feeds of the caller, and those of the plan's probes and of a target on this machine.

@@ -4,6 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use plimsoll_engine::EngineError;
+use plimsoll_store::StoreError;
 
 use crate::peers::PeerError;
 use crate::prepare::PrepareError;
@@ -25,6 +26,9 @@ pub enum ConductError {
     Engine(#[from] EngineError),
     #[error(transparent)]
     Peers(#[from] PeerError),
+    /// The file of a run that is resumed cannot be written on.
+    #[error(transparent)]
+    Store(#[from] StoreError),
 }
 
 impl ConductError {

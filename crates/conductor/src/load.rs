@@ -91,6 +91,14 @@ impl Load {
         Self { own_ended: true, ..Self::new(Own::Nothing(Box::new(own)), share.workers) }
     }
 
+    /// A load that others make already, whose begin and end are known.
+    pub(crate) fn of_others(peers: PeerGroup, (began, ends): (Instant, Instant), timeout: Duration) -> Self {
+        let drain = timeout * 2 + PEERS_END_WITHIN;
+        let own = Coordinated { began, ends, drain, first: FirstConnection::default() };
+        let load = Self::new(Own::Nothing(Box::new(own)), 0);
+        Self { own_ended: true, peers: Some(peers), ..load }
+    }
+
     fn new(own: Own, workers: u32) -> Self {
         let (faults, late) = (Vec::new(), Vec::new());
         Self { own, peers: None, workers, own_ended: false, faults, late, stopped: false }
@@ -141,6 +149,12 @@ impl Load {
     /// What each of several generators makes of the load.
     pub(crate) fn shares(&self) -> Vec<GeneratorShare> {
         self.peers.as_ref().map(|group| group.peers.shares()).unwrap_or_default()
+    }
+
+    /// The shares, if something new of them is known since the last call.
+    pub(crate) fn news_of_shares(&mut self) -> Option<Vec<GeneratorShare>> {
+        let group = self.peers.as_mut()?;
+        group.peers.take_news().then(|| group.peers.shares())
     }
 
     /// Everything that peers have sent so far is in the run file.

@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use plimsoll_record::{
-    CpuProfile, Event, EventKind, FailureKind, Frame, HostSample, Manifest, Run, Sharing, Step,
+    CpuProfile, Event, EventKind, FailureKind, Frame, GeneratorShare, HostSample, Manifest, Run, Sharing,
+    Step,
 };
-use plimsoll_store::{RunWriter, StoreError};
-use plimsoll_units::{Clock, Instant, RealClock};
+use plimsoll_store::{RunWriter, SessionFile, StoreError};
+use plimsoll_units::{Clock, Instant, RealClock, best_effort};
 
 use crate::commits::{Commits, FrameFile};
 use crate::progress::{Observer, Progress};
@@ -26,6 +27,8 @@ pub(crate) struct RunRecorder<'a> {
     /// Keeps one copy of words and values that samples repeat, so that an hour of samples fits in memory.
     sharing: Sharing,
     file: KeptFile,
+    /// What takes the run up again if this process dies.
+    session: Option<SessionFile>,
     observer: &'a mut dyn Observer,
     /// The instant from which all times of the run count.
     pub(crate) origin: Instant,
@@ -40,11 +43,21 @@ struct KeptFile {
 }
 
 impl KeptFile {
-    fn create(path: &Path, manifest: &Manifest) -> Self {
-        match RunWriter::create(path, manifest, false) {
-            Ok(writer) => Self { file: Some((path.to_owned(), writer)), trouble: None },
-            Err(error) => Self { file: None, trouble: Some(error) },
+    /// A new file, with what takes the run up again next to it.
+    fn create(path: &Path, manifest: &Manifest, session: Option<&str>) -> (Self, Option<SessionFile>) {
+        let create = || {
+            let writer = RunWriter::create(path, manifest, false)?;
+            let session = session.map(|text| SessionFile::create(path, text)).transpose()?;
+            Ok((writer, session))
+        };
+        match create() {
+            Ok((writer, session)) => (Self::of(path.to_owned(), writer), session),
+            Err(error) => (Self { file: None, trouble: Some(error) }, None),
         }
+    }
+
+    fn of(path: PathBuf, writer: RunWriter) -> Self {
+        Self { file: Some((path, writer)), trouble: None }
     }
 
     fn write_with(&mut self, write: impl FnOnce(&mut RunWriter) -> Result<(), StoreError>) {
@@ -68,13 +81,35 @@ impl FrameFile for KeptFile {
 }
 
 impl<'a> RunRecorder<'a> {
-    /// Begins to record now; into `file` too if that is given.
-    pub(crate) fn begin(manifest: Manifest, file: Option<&Path>, observer: &'a mut dyn Observer) -> Self {
-        let file = file.map(|path| KeptFile::create(path, &manifest)).unwrap_or_default();
-        let origin = RealClock.now();
+    /// Begins to record now; into `file` too if that is given, with what takes the run up again next to it.
+    pub(crate) fn begin(
+        manifest: Manifest,
+        file: Option<&Path>,
+        session: Option<&str>,
+        observer: &'a mut dyn Observer,
+    ) -> Self {
+        let create = |path| KeptFile::create(path, &manifest, session);
+        let (file, session) = file.map(create).unwrap_or_default();
+        let (origin, sharing) = (RealClock.now(), Sharing::default());
         let run = Run::begun(manifest);
-        let sharing = Sharing::default();
-        Self { run, sharing, file, observer, origin, commits: Commits::default() }
+        Self { run, sharing, file, session, observer, origin, commits: Commits::default() }
+    }
+
+    /// Goes on with a run that another process began at `origin`.
+    pub(crate) fn resume(
+        run: Run,
+        (path, writer): (PathBuf, RunWriter),
+        session: SessionFile,
+        origin: Instant,
+        observer: &'a mut dyn Observer,
+    ) -> Self {
+        let (file, sharing) = (KeptFile::of(path, writer), Sharing::default());
+        Self { run, sharing, file, session: Some(session), observer, origin, commits: Commits::default() }
+    }
+
+    /// Why the file ended before the run, if it did so since the last call.
+    pub(crate) fn take_trouble(&mut self) -> Option<StoreError> {
+        self.file.trouble.take()
     }
 
     pub(crate) fn now(&self) -> Instant {
@@ -99,11 +134,22 @@ impl<'a> RunRecorder<'a> {
         }
     }
 
-    /// Records a step, in place of what was recorded under its index before.
+    /// Records a step, in place of what was recorded under its index before. It is in the file at once, so that the run can be
+    /// resumed from there.
     pub(crate) fn step(&mut self, step: Step) {
         self.write(|writer| writer.step(&step));
+        self.write(RunWriter::commit);
         self.observer.observe(&Progress::StepRecorded(&step));
         self.run.record_step(step);
+    }
+
+    /// Records what is new of the generators of a step that is under way.
+    pub(crate) fn generators(&mut self, step: u32, news: Option<Vec<GeneratorShare>>) {
+        let Some(generators) = news else { return };
+        self.write(|writer| writer.generators(step, &generators));
+        if let Some(step) = self.run.steps.iter_mut().find(|known| known.index == step) {
+            step.generators = generators;
+        }
     }
 
     /// Records a frame; true if it and everything before it are safe in the file, or no file is kept.
@@ -170,11 +216,29 @@ impl<'a> RunRecorder<'a> {
                 None
             }
         });
+        // Agents keep nothing of a run that has ended, whatever became of its file.
+        forget(self.session);
         Outcome { run: self.run, file, trouble }
+    }
+
+    /// Ends a run that was resumed: its file is sealed and complete.
+    ///
+    /// # Errors
+    /// When the file could not be written; the run can be resumed again then.
+    pub(crate) fn finish(mut self) -> Result<Outcome, StoreError> {
+        let KeptFile { file, trouble } = self.file;
+        if let Some(trouble) = trouble {
+            return Err(trouble);
+        }
+        self.run.manifest.sealed = true;
+        let file = file.map(|(path, writer)| writer.seal().map(|()| path)).transpose()?;
+        forget(self.session);
+        Ok(Outcome { run: self.run, file, trouble: None })
     }
 
     /// Ends a run of which nothing is kept: its file goes.
     pub(crate) fn discard(self) {
+        forget(self.session);
         if let Some((_, writer)) = self.file.file
             && let Err(error) = writer.discard()
         {
@@ -185,4 +249,10 @@ impl<'a> RunRecorder<'a> {
     fn write(&mut self, write: impl FnOnce(&mut RunWriter) -> Result<(), StoreError>) {
         self.file.write_with(write);
     }
+}
+
+/// Nothing is to be resumed any more.
+fn forget(session: Option<SessionFile>) {
+    let removed = session.map_or(Ok(()), SessionFile::remove);
+    best_effort(removed, "a run that is sealed is not resumed, whatever stands next to it");
 }

@@ -380,6 +380,7 @@ impl Policy for MeasuredStep<'_, '_> {
         for trouble in load.troubles_of_peers() {
             self.session.recorder.event(EventKind::StepFailed, trouble);
         }
+        self.session.recorder.generators(self.spec.index, load.news_of_shares());
         self.session.hosts.take_in(&mut self.session.recorder);
         if self.session.interrupted() {
             self.interrupt(load, now);

@@ -34,6 +34,11 @@ pub enum ExperimentError {
     PlanFile { path: PathBuf, source: PlanFileError },
     #[error("{}: {source}", path.display())]
     Requests { path: PathBuf, source: RequestsError },
+    #[error(
+        "{} has [fleet], and a fleet makes only the load of `plimsoll run -f` and `plimsoll sweep -f`; leave it out here",
+        .0.display()
+    )]
+    FleetInLab(PathBuf),
     #[error("`{}` is not UTF-8; a file of requests is text", .0.display())]
     NotText(PathBuf),
     #[error("{}{source}", in_line(*line))]
@@ -188,6 +193,7 @@ impl ExperimentError {
             Self::PlanFile { .. }
             | Self::Requests { .. }
             | Self::NotText(_)
+            | Self::FleetInLab(_)
             | Self::Host { .. }
             | Self::TargetNotInLab { .. }
             | Self::PerfInLab(_)

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use plimsoll_plan::{PlanFile, RequestSpec};
+use plimsoll_plan::{FleetSpec, PlanFile, RequestSpec};
 use plimsoll_scenario::{Body, RequestText, Template, TemplateError, TemplateScope, parse_requests};
 
 use plimsoll_sys::{read_regular, read_stream};
@@ -30,6 +30,8 @@ pub fn read_plan_file(path: &Path) -> Result<PlanFile, ExperimentError> {
     // A bare name's folder is empty. A path joined to `.` is never taken for standard input, `-`.
     let folder = path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
     complete(&mut file, folder)?;
+    let files = file.fleet.iter_mut().flat_map(FleetSpec::files_mut);
+    files.for_each(|path| *path = folder.join(&*path));
     for variant in &mut file.variants {
         complete(&mut variant.file, folder)?;
     }

@@ -59,9 +59,12 @@ impl LabFile {
     /// Reads a file.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// When it cannot be read, or names a fleet, which makes the load of single runs only.
     pub fn read(path: &Path) -> Result<Self, ExperimentError> {
         let content = read_plan_file(path)?;
+        if content.fleet.is_some() {
+            return Err(ExperimentError::FleetInLab(path.to_owned()));
+        }
         let whole = path.canonicalize().map_err(ExperimentError::file("resolve", path))?;
         let folder = whole.parent().unwrap_or(Path::new("/")).to_owned();
         Ok(Self { folder, content })

@@ -18,8 +18,10 @@ use crate::wire::Subjects;
 const CONNECT_WITHIN: Duration = Duration::from_secs(5);
 /// The longest wait between two tries to connect again.
 const RECONNECT_MAX: Duration = Duration::from_secs(1);
-/// The most that the stream of a run may hold.
-const STREAM_BYTES: i64 = 8 << 30;
+/// The most that the stream of a run may hold. The broker reserves it, also for a run whose conductor died: where there is no
+/// room, a smaller one is made. What does not fit waits at its agent.
+const STREAM_BYTES_MAX: i64 = 8 << 30;
+const STREAM_BYTES_MIN: i64 = 128 << 20;
 /// What a conductor that died has left is gone after this time.
 const STREAM_AGE: Duration = Duration::from_secs(24 * 3600);
 /// A second copy of a message is dropped within this time.
@@ -32,6 +34,8 @@ const VIOLATION: &str = "permissions violation";
 const SHUT_OUT: [&str; 2] = ["authentication expired", "authentication revoked"];
 /// The server is no cluster (its error code for more than one replica).
 const NOT_CLUSTERED: u64 = 10_074;
+/// It cannot reserve so many bytes.
+const NO_ROOM: u64 = 10_047;
 
 /// The addresses of a broker, separated by commas.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -155,31 +159,37 @@ impl Broker {
         }
     }
 
-    /// Makes the stream of a run, on three nodes where there are so many.
+    /// Makes the stream of a run, on three nodes where there are so many, as large as the broker has room for.
     pub(crate) async fn make_stream(
         &self,
         context: &jetstream::Context,
         run: &str,
     ) -> Result<stream::Stream, FleetError> {
+        let (mut bytes, mut replicas) = (STREAM_BYTES_MAX, REPLICAS);
+        loop {
+            match context.create_stream(self.stream_config(run, bytes, replicas)).await {
+                Ok(stream) => return Ok(stream),
+                Err(error) if is_refusal(&error, NOT_CLUSTERED) && replicas > 1 => replicas = 1,
+                Err(error) if is_refusal(&error, NO_ROOM) && bytes > STREAM_BYTES_MIN => bytes /= 2,
+                Err(error) => return Err(self.no_stream(&error)),
+            }
+        }
+    }
+
+    fn stream_config(&self, run: &str, max_bytes: i64, num_replicas: usize) -> stream::Config {
         let subjects = self.subjects();
-        let config = |num_replicas| stream::Config {
+        stream::Config {
             name: subjects.stream(run),
             subjects: vec![subjects.frames(run, "*")],
             storage: stream::StorageType::File,
             // What the run file has is gone from the stream.
             retention: stream::RetentionPolicy::WorkQueue,
             discard: stream::DiscardPolicy::New,
-            max_bytes: STREAM_BYTES,
+            max_bytes,
             max_age: STREAM_AGE,
             duplicate_window: DUPLICATE_WINDOW,
             num_replicas,
             ..stream::Config::default()
-        };
-        match context.create_stream(config(REPLICAS)).await {
-            Err(error) if is_not_clustered(&error) => {
-                context.create_stream(config(1)).await.map_err(|error| self.no_stream(&error))
-            }
-            made => made.map_err(|error| self.no_stream(&error)),
         }
     }
 
@@ -232,9 +242,9 @@ impl Connected {
     }
 }
 
-fn is_not_clustered(error: &jetstream::context::CreateStreamError) -> bool {
+fn is_refusal(error: &jetstream::context::CreateStreamError, code: u64) -> bool {
     use jetstream::context::CreateStreamErrorKind as Kind;
-    matches!(error.kind(), Kind::JetStream(answer) if answer.error_code().0 == NOT_CLUSTERED)
+    matches!(error.kind(), Kind::JetStream(answer) if answer.error_code().0 == code)
 }
 
 #[cfg(test)]

@@ -13,6 +13,11 @@ pub(crate) struct Commands {
 }
 
 impl Commands {
+    /// To an agent that has got so many commands of the conductor before this one.
+    pub(crate) fn after(count: u64) -> Self {
+        Self { first: count, queue: VecDeque::new() }
+    }
+
     pub(crate) fn add(&mut self, command: Command) {
         self.queue.push_back(command);
     }

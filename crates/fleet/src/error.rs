@@ -70,6 +70,16 @@ pub enum FleetError {
     Version { name: String, theirs: String, ours: String },
     #[error("agent {name} does not take part: {why}")]
     NotTaken { name: String, why: String },
+    #[error(
+        "agent {name} still hears the conductor of this run; wait until that has ended its load, or end it with Ctrl-C"
+    )]
+    Conducted { name: String },
+    #[error(
+        "no agent at {address} has anything of run {run}, and the broker holds nothing of it: start those agents and the broker that made it, or read what is recorded with plimsoll report"
+    )]
+    NothingLeft { address: String, run: String },
+    #[error("the record of the fleet next to the run file cannot be read ({why}); restore it from a copy")]
+    Session { why: String },
     #[error("{why}")]
     Local { why: String },
     #[error(transparent)]

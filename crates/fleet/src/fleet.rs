@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -21,8 +22,9 @@ use crate::broker::Broker;
 use crate::error::FleetError;
 use crate::hub::{Hub, Sources};
 use crate::members::{Arrival, Member, Members, Order};
+use crate::orphans::{FleetSession, Orphans, SessionAgent, left_stream};
 use crate::signature::ConductorKey;
-use crate::wire::{Alive, Invitation, pack, unpack};
+use crate::wire::{Alive, Held, Invitation, pack, unpack};
 
 /// How long agents are waited for that were asked for, or for the first of any number.
 const GATHER_WITHIN: Duration = Duration::from_secs(30);
@@ -48,12 +50,27 @@ pub struct Gathering<'a> {
     pub interrupted: Arc<AtomicBool>,
 }
 
+/// What takes a run of a conductor that died over.
+#[derive(Debug)]
+pub struct Resuming<'a> {
+    pub broker: Broker,
+    /// Signs what agents are asked to do.
+    pub key: Option<ConductorKey>,
+    pub session: &'a FleetSession,
+    /// Of this tool; all agents must have the same.
+    pub version: &'a str,
+    pub interrupted: Arc<AtomicBool>,
+}
+
 /// The agents of one run.
 #[derive(Debug)]
 pub struct Fleet {
     /// Those that have not been handed out yet.
     waiting: VecDeque<Joined>,
-    names: Vec<String>,
+    run: String,
+    agents: Vec<SessionAgent>,
+    /// The run is over for agents once their channels are closed. If not, they wait for the end of this fleet.
+    ends_by_itself: bool,
     orders: UnboundedSender<Order>,
     thread: JoinHandle<Result<(), FleetError>>,
 }
@@ -62,15 +79,23 @@ pub struct Fleet {
 #[derive(Debug)]
 struct Joined {
     index: usize,
-    name: String,
+    agent: SessionAgent,
     arrivals: Receiver<Arrival>,
+}
+
+/// How the thread of the hub comes to its agents.
+enum Start {
+    /// It invites those that are free: as many as answer if `None`.
+    Invite(Option<usize>),
+    /// It takes over those of a conductor that is gone.
+    TakeOver(FleetSession),
 }
 
 /// What the thread of the hub begins with.
 struct Setup {
     broker: Broker,
     key: Option<ConductorKey>,
-    agents: Option<usize>,
+    start: Start,
     invitation: Invitation,
     interrupted: Arc<AtomicBool>,
     orders: UnboundedReceiver<Order>,
@@ -83,36 +108,72 @@ impl Fleet {
     /// # Errors
     /// When the broker cannot be used, too few agents answer, or one of them is another version or has another's name.
     pub fn gather(order: Gathering<'_>) -> Result<Self, FleetError> {
+        let invitation = Invitation {
+            run: random_name()?,
+            incarnation: 0,
+            version: order.version.to_owned(),
+            plan: order.plan.to_json(),
+            csv: order.csv.map(|csv| BASE64_STANDARD.encode(csv)),
+        };
+        let start = Start::Invite(order.agents);
+        let fleet = Self::start(start, (order.broker, order.key), invitation, order.interrupted)?;
+        Ok(Self { ends_by_itself: true, ..fleet })
+    }
+
+    /// Takes over the agents of a run whose conductor is gone. They go on with what they make, and keep what they have until
+    /// [`end`](Self::end).
+    ///
+    /// # Errors
+    /// When the broker cannot be used, the run has a conductor, an agent does not obey this one, or nothing is left of the run
+    /// but its file.
+    pub fn resume(order: Resuming<'_>) -> Result<Self, FleetError> {
+        let (plan, csv) = (String::new(), None);
+        let (run, version) = (order.session.run().to_owned(), order.version.to_owned());
+        let invitation = Invitation { run, incarnation: 0, version, plan, csv };
+        let start = Start::TakeOver(order.session.clone());
+        Self::start(start, (order.broker, order.key), invitation, order.interrupted)
+    }
+
+    fn start(
+        start: Start,
+        (broker, key): (Broker, Option<ConductorKey>),
+        invitation: Invitation,
+        interrupted: Arc<AtomicBool>,
+    ) -> Result<Self, FleetError> {
         let (orders, received) = unbounded_channel();
         let (gathered, answer) = mpsc::channel();
-        let setup = Setup {
-            invitation: Invitation {
-                run: random_name()?,
-                incarnation: 0,
-                version: order.version.to_owned(),
-                plan: order.plan.to_json(),
-                csv: order.csv.map(|csv| BASE64_STANDARD.encode(csv)),
-            },
-            broker: order.broker,
-            key: order.key,
-            agents: order.agents,
-            interrupted: order.interrupted,
-            orders: received,
-            gathered,
-        };
+        let name = invitation.run.clone();
+        let setup = Setup { broker, key, start, invitation, interrupted, orders: received, gathered };
         let start = thread::Builder::new().name("fleet".to_owned()).spawn(move || run(setup));
         let thread = start.map_err(FleetError::system("could not start the thread of the fleet"))?;
         let Ok(joined) = answer.recv() else {
             return Err(FleetError::Ended { why: ended(thread) });
         };
         let waiting = VecDeque::from(joined?);
-        let names = waiting.iter().map(|joined| joined.name.clone()).collect();
-        Ok(Self { waiting, names, orders, thread })
+        let agents = waiting.iter().map(|joined| joined.agent.clone()).collect();
+        Ok(Self { waiting, run: name, agents, ends_by_itself: false, orders, thread })
     }
 
     /// The names of the agents that take part.
-    pub fn names(&self) -> &[String] {
-        &self.names
+    pub fn names(&self) -> Vec<String> {
+        self.agents.iter().map(|agent| agent.name.clone()).collect()
+    }
+
+    /// What takes the run up again if this conductor dies.
+    ///
+    /// # Errors
+    /// When this process has no folder any more.
+    pub fn session(&self, broker: &Broker, key: Option<&Path>) -> Result<FleetSession, FleetError> {
+        FleetSession::new(broker, key, &self.run, self.agents.clone())
+    }
+
+    /// Leaves the run as it is: its agents keep what they have.
+    ///
+    /// # Errors
+    /// As [`end`](Self::end).
+    pub fn leave(self) -> Result<(), FleetError> {
+        plimsoll_units::best_effort(self.orders.send(Order::Leave), "the thread has ended");
+        self.end()
     }
 
     /// Waits until the agents know that the run is over.
@@ -151,9 +212,10 @@ impl Rendezvous for Fleet {
     }
 
     fn arrived(&mut self) -> io::Result<Option<Channel<Command, Message>>> {
-        Ok(self.waiting.pop_front().map(|Joined { index, name, arrivals }| Channel {
-            name: Some(name),
-            sender: Box::new(AgentCommands { agent: index, orders: self.orders.clone() }),
+        let ends_run = self.ends_by_itself;
+        Ok(self.waiting.pop_front().map(|Joined { index, agent, arrivals }| Channel {
+            name: Some(agent.name),
+            sender: Box::new(AgentCommands { agent: index, ends_run, orders: self.orders.clone() }),
             receiver: Box::new(AgentMessages { arrivals, next: VecDeque::new() }),
         }))
     }
@@ -163,6 +225,8 @@ impl Rendezvous for Fleet {
 #[derive(Debug)]
 pub(crate) struct AgentCommands {
     pub(crate) agent: usize,
+    /// The run is over for the agent when this is closed.
+    pub(crate) ends_run: bool,
     pub(crate) orders: UnboundedSender<Order>,
 }
 
@@ -178,7 +242,7 @@ impl SendTo<Command> for AgentCommands {
     }
 
     fn close(&mut self) -> bool {
-        self.orders.send(Order::Over { agent: self.agent }).is_ok()
+        !self.ends_run || self.orders.send(Order::Over { agent: self.agent }).is_ok()
     }
 }
 
@@ -208,8 +272,12 @@ impl ReceiveFrom<Message> for AgentMessages {
 fn run(setup: Setup) -> Result<(), FleetError> {
     let runtime = crate::runtime()?;
     runtime.block_on(async {
-        let Setup { broker, key, agents, invitation, interrupted, orders, gathered } = setup;
-        match gather(&broker, agents, (invitation, key), &interrupted).await {
+        let Setup { broker, key, start, invitation, interrupted, orders, gathered } = setup;
+        let begun = match start {
+            Start::Invite(agents) => gather(&broker, agents, (invitation, key), &interrupted).await,
+            Start::TakeOver(session) => take_over(&broker, &session, (invitation, key), &interrupted).await,
+        };
+        match begun {
             Ok((hub, joined, alive, clock)) => {
                 plimsoll_units::best_effort(gathered.send(Ok(joined)), "the run was given up");
                 hub.serve(Sources { orders, alive, clock }).await
@@ -249,10 +317,53 @@ async fn gather(
     Ok((Hub::new(client, subjects, key, members, stream), joined, alive, clock))
 }
 
+/// Takes over the agents of a conductor that is gone. Nothing is changed before it is known that there is something to take.
+async fn take_over(
+    broker: &Broker,
+    session: &FleetSession,
+    (invitation, key): (Invitation, Option<ConductorKey>),
+    interrupted: &AtomicBool,
+) -> Result<Gathered, FleetError> {
+    let mut connected = broker.connect("plimsoll conductor", None).await?;
+    let (client, subjects) = (connected.client.clone(), broker.subjects());
+    let unsubscribed = |error: async_nats::SubscribeError| FleetError::Ended { why: error.to_string() };
+    let mut alive = client.subscribe(subjects.alive("*")).await.map_err(unsubscribed)?;
+    let orphans = Orphans::hear(session, &mut alive, interrupted).await;
+    let orphans = orphans.map_err(|error| connected.explain(error))?;
+    let there = orphans.there(session);
+    refuse_versions(&there, &invitation.version)?;
+    let context = jetstream::new(client.clone());
+    let left = left_stream(&context, &subjects.stream(session.run())).await;
+    if there.is_empty() && left.as_ref().is_none_or(|(_, batches)| *batches == 0) {
+        let (address, run) = (broker.address.to_string(), session.run().to_owned());
+        return Err(connected.explain(FleetError::NothingLeft { address, run }));
+    }
+    let clock = client.subscribe(subjects.clock(session.run())).await.map_err(unsubscribed)?;
+    let (stream, batches) = match left {
+        Some(left) => left,
+        None => (broker.make_stream(&context, session.run()).await?, 0),
+    };
+    let (members, joined) = orphans.of(session).enumerate().map(introduce_orphan).unzip();
+    let members = Members::new(invitation, members).resuming(orphans.next_term(session)?, batches);
+    let hub = Hub::new(client, subjects, key, members, stream);
+    hub.take_over(&mut alive).await?;
+    Ok((hub, joined, alive, clock))
+}
+
 fn introduce<F>((index, alive): (usize, Alive)) -> (Member<F>, Joined) {
     let (sender, arrivals) = mpsc::channel();
-    let joined = Joined { index, name: alive.agent.clone(), arrivals };
-    (Member::new(alive.agent, alive.incarnation, sender, RealClock.now()), joined)
+    let agent = SessionAgent { name: alive.agent.clone(), incarnation: alive.incarnation };
+    let member = Member::new(alive.agent, alive.incarnation, sender, RealClock.now());
+    (member, Joined { index, agent, arrivals })
+}
+
+fn introduce_orphan<F>(
+    (index, (agent, stands)): (usize, (&SessionAgent, Result<&Held, String>)),
+) -> (Member<F>, Joined) {
+    let (sender, arrivals) = mpsc::channel();
+    let id = (agent.name.clone(), agent.incarnation);
+    let member = Member::resumed(id, stands, sender, RealClock.now());
+    (member, Joined { index, agent: agent.clone(), arrivals })
 }
 
 fn refuse_versions(found: &BTreeMap<String, Alive>, ours: &str) -> Result<(), FleetError> {

@@ -14,12 +14,16 @@ use crate::members::{Carried, Delivered, Members, Order, REPEAT};
 use crate::signature::ConductorKey;
 use crate::wire::{Alive, ClockAnswer, Subjects, ToAgent, pack, unpack};
 
+/// Agents obey a conductor that takes a run over within this time.
+const TAKEN_WITHIN: Duration = Duration::from_secs(5);
 /// How long agents may take to confirm that the run is over.
 pub(crate) const GRACE: Duration = Duration::from_secs(2);
 /// A frame that is not in the file after this time is delivered again.
 const ACK_WAIT: Duration = Duration::from_secs(60);
 /// The most frames that are delivered and not in the file.
 const ACK_PENDING_MAX: i64 = 20_000;
+/// The consumer by which a conductor reads the stream of its run.
+const READER: &str = "conductor";
 /// The wait before the next try to read the stream.
 const READ_AGAIN: Duration = Duration::from_millis(250);
 /// Says which messages a batch holds: the agent's incarnation, the number of the first, and that after the last.
@@ -52,9 +56,33 @@ impl Hub {
         Self { client, subjects, key, members, stream }
     }
 
+    /// Has the agents of a former conductor obey this one.
+    pub(crate) async fn take_over(&self, alive: &mut Subscriber) -> Result<(), FleetError> {
+        let mut left = self.members.to_be_taken();
+        let deadline = RealClock.now() + TAKEN_WITHIN;
+        let mut tick = tokio::time::interval(REPEAT);
+        while !left.is_empty() && RealClock.now() < deadline {
+            tokio::select! {
+                Some(message) = alive.next() => {
+                    if let Ok(alive) = unpack::<Alive>(&message.payload) {
+                        self.members.note_obedience(alive, &mut left);
+                    }
+                }
+                _ = tick.tick() => self.repeat().await,
+            }
+        }
+        if let Some((name, why)) = left.into_iter().next() {
+            return Err(FleetError::NotTaken { name, why });
+        }
+        // What was delivered to the former conductor and not acknowledged is then delivered at once.
+        best_effort(self.stream.delete_consumer(READER).await, "nothing was read of this stream");
+        Ok(())
+    }
+
     /// Carries everything until the run is over for all agents.
     pub(crate) async fn serve(mut self, mut sources: Sources) -> Result<(), FleetError> {
         let mut frames = self.read_stream().await?;
+        self.members.end_backlog();
         let mut tick = tokio::time::interval(REPEAT);
         let mut ticked = RealClock.now();
         loop {
@@ -63,6 +91,7 @@ impl Hub {
                 // A late answer is a wide error of the agent's clock.
                 Some(request) = sources.clock.next() => self.answer_clock(request).await,
                 order = sources.orders.recv() => match order {
+                    Some(Order::Leave) => return Ok(()),
                     Some(order) => self.carry_out(order).await,
                     None => self.members.end(),
                 },
@@ -96,7 +125,7 @@ impl Hub {
 
     async fn read_stream(&self) -> Result<pull::Stream, FleetError> {
         let config = pull::Config {
-            durable_name: Some("conductor".to_owned()),
+            durable_name: Some(READER.to_owned()),
             ack_policy: AckPolicy::Explicit,
             ack_wait: ACK_WAIT,
             max_ack_pending: ACK_PENDING_MAX,
@@ -104,7 +133,7 @@ impl Hub {
         };
         let why = |error: &dyn std::fmt::Display| FleetError::Stream { why: error.to_string() };
         let consumer =
-            self.stream.get_or_create_consumer("conductor", config).await.map_err(|error| why(&error))?;
+            self.stream.get_or_create_consumer(READER, config).await.map_err(|error| why(&error))?;
         consumer.messages().await.map_err(|error| why(&error))
     }
 
@@ -160,6 +189,7 @@ impl Hub {
         if let Some(frame) = settled {
             best_effort(frame.ack().await, "it is known, or of no agent of this run, and is delivered again");
         }
+        self.members.count_backlog();
     }
 
     /// Tells all agents that the run is over, waits a little until they know, and removes the stream.

@@ -20,12 +20,27 @@ struct Early {
 }
 
 impl Inbox {
+    /// Of an agent whose messages before this number are not waited for.
+    pub(crate) fn starting_at(first: u64) -> Self {
+        Self { early: BTreeMap::new(), received: first }
+    }
+
+    /// Waits no more for what is missing before the first batch that came; gives what follows from there without a gap.
+    pub(crate) fn skip_missing(&mut self) -> Vec<Bytes> {
+        self.received = self.early.keys().next().copied().unwrap_or(self.received);
+        self.release()
+    }
+
     /// Takes in a batch of the messages from `first` up to `end`; gives those that are next, in order. A batch that came before
     /// is dropped.
     pub(crate) fn add(&mut self, first: u64, end: u64, content: Bytes) -> Vec<Bytes> {
         if first >= self.received && first < end {
             self.early.entry(first).or_insert(Early { end, content });
         }
+        self.release()
+    }
+
+    fn release(&mut self) -> Vec<Bytes> {
         let mut next = Vec::new();
         while let Some(batch) = self.early.remove(&self.received) {
             self.received = batch.end;
@@ -61,6 +76,20 @@ mod tests {
         assert_eq!(inbox.received(), 3);
         assert!(inbox.add(0, 2, Bytes::from_static(b"ab")).is_empty(), "it came before");
         assert!(!inbox.is_new(0));
+    }
+
+    #[test]
+    fn what_is_missing_at_the_beginning_can_be_left_out() {
+        let mut inbox = Inbox::default();
+        assert!(inbox.skip_missing().is_empty());
+        for (first, content) in [(9, "after a gap"), (5, "b"), (3, "a")] {
+            assert!(inbox.add(first, first + 2, Bytes::from_static(content.as_bytes())).is_empty());
+        }
+        assert_eq!(inbox.skip_missing(), ["a", "b"]);
+        assert_eq!(inbox.received(), 7);
+        let mut resumed = Inbox::starting_at(3);
+        assert!(resumed.add(1, 3, Bytes::from_static(b"known")).is_empty());
+        assert_eq!(resumed.add(3, 4, Bytes::from_static(b"new")), ["new"]);
     }
 
     proptest! {

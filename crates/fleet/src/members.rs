@@ -12,7 +12,7 @@ use plimsoll_units::{Instant, best_effort, duration_text};
 
 use crate::commands::Commands;
 use crate::inbox::Inbox;
-use crate::wire::{Alive, Invitation, State, ToAgent};
+use crate::wire::{Alive, Held, Invitation, State, ToAgent};
 
 /// How often each agent gets the state of its run.
 pub(crate) const REPEAT: Duration = Duration::from_millis(500);
@@ -20,6 +20,8 @@ pub(crate) const REPEAT: Duration = Duration::from_millis(500);
 const SILENT_MAX: Duration = Duration::from_millis(2_500);
 /// If the conductor itself was late by so much, it says nothing about the agents.
 const OWN_DELAY_MAX: Duration = Duration::from_secs(1);
+/// Why a conductor has lost an agent that obeys a later one.
+const TAKEN_AGAIN: &str = "another conductor has taken the run over";
 
 /// What the run asks of its agents.
 #[derive(Debug)]
@@ -37,6 +39,8 @@ pub(crate) enum Order {
     Over {
         agent: usize,
     },
+    /// The run is left as it is: agents and the stream keep what they have.
+    Leave,
 }
 
 /// What comes of one agent.
@@ -75,7 +79,11 @@ pub(crate) struct Member<F> {
     inbox: Inbox,
     /// Delivered and not in the run file: each with the number after its last message.
     unacknowledged: VecDeque<(u64, F)>,
+    /// The number of the first message that this conductor gets.
+    first: u64,
     kept: u64,
+    /// Why it takes no part any more, if it was gone when this conductor came. What the stream holds of it is still taken in.
+    gone: Option<String>,
     heard: Instant,
     joined: bool,
     over: bool,
@@ -91,11 +99,33 @@ impl<F> Member<F> {
             commands: Commands::default(),
             inbox: Inbox::default(),
             unacknowledged: VecDeque::new(),
+            first: 0,
             kept: 0,
+            gone: None,
             heard: now,
             joined: false,
             over: false,
             arrivals: Some(arrivals),
+        }
+    }
+
+    /// An agent that a former conductor had, as it stands, or why it is gone.
+    pub(crate) fn resumed(
+        (name, incarnation): (String, u64),
+        stands: Result<&Held, String>,
+        arrivals: Sender<Arrival>,
+        now: Instant,
+    ) -> Self {
+        let member = Self { joined: true, ..Self::new(name, incarnation, arrivals, now) };
+        match stands {
+            Ok(held) => Self {
+                commands: Commands::after(held.commands),
+                inbox: Inbox::starting_at(held.first),
+                first: held.first,
+                kept: held.first,
+                ..member
+            },
+            Err(why) => Self { gone: Some(why), ..member },
         }
     }
 
@@ -104,17 +134,31 @@ impl<F> Member<F> {
         self.joined || self.inbox.received() > 0
     }
 
+    /// Its conductor expects signs of life of it.
+    fn is_expected(&self) -> bool {
+        self.has_come() && !self.over && self.gone.is_none()
+    }
+
+    fn deliver(&self, messages: Vec<Bytes>) {
+        for messages in messages {
+            if let Some(arrivals) = &self.arrivals {
+                best_effort(arrivals.send(Arrival::Messages(messages)), "the run is over");
+            }
+        }
+    }
+
     fn lose(&mut self, why: String) {
         if let Some(arrivals) = self.arrivals.take() {
             best_effort(arrivals.send(Arrival::Lost(why)), "the run is over");
         }
     }
 
-    fn state(&self, run: &str, now: Instant) -> State {
+    fn state(&self, run: &str, term: u64, now: Instant) -> State {
         let (first, commands) = self.commands.unconfirmed();
         State {
             run: run.to_owned(),
             incarnation: self.incarnation,
+            term,
             sent: now,
             first,
             commands,
@@ -138,10 +182,11 @@ impl<F> Member<F> {
         if first >= self.inbox.received() { Some(frame) } else { self.settle(end, frame) }
     }
 
-    /// So many messages are in the run file; gives what that settles.
+    /// So many messages that this conductor got are in the run file; gives what that settles.
     fn keep(&mut self, messages: u64) -> Vec<F> {
-        self.kept = messages;
-        let is_kept = |(end, _): &(u64, F)| *end <= messages;
+        let kept = self.first + messages;
+        self.kept = kept;
+        let is_kept = |(end, _): &(u64, F)| *end <= kept;
         let mut settled = Vec::new();
         while self.unacknowledged.front().is_some_and(is_kept) {
             settled.extend(self.unacknowledged.pop_front().map(|(_, frame)| frame));
@@ -155,13 +200,22 @@ pub(crate) struct Members<F> {
     invitation: Invitation,
     members: Vec<Member<F>>,
     by_name: HashMap<String, usize>,
+    /// Of this conductor: 0 for the one that began the run.
+    term: u64,
+    /// How many batches the stream held when the run was taken over, and that have not been taken in.
+    backlog: Option<u64>,
 }
 
 impl<F> Members<F> {
     pub(crate) fn new(invitation: Invitation, members: Vec<Member<F>>) -> Self {
         let by_name =
             members.iter().enumerate().map(|(index, member)| (member.name.clone(), index)).collect();
-        Self { invitation, members, by_name }
+        Self { invitation, members, by_name, term: 0, backlog: None }
+    }
+
+    /// Those of a conductor that goes on with the run of a former one, of which the stream holds so many batches.
+    pub(crate) fn resuming(self, term: u64, backlog: u64) -> Self {
+        Self { term, backlog: Some(backlog), ..self }
     }
 
     pub(crate) fn run(&self) -> &str {
@@ -174,11 +228,13 @@ impl<F> Members<F> {
 
     /// Takes in an order; `None` if nothing follows from it at once.
     pub(crate) fn carry_out(&mut self, order: Order) -> Option<Carried<F>> {
-        let (Order::Command { agent, .. } | Order::Kept { agent, .. } | Order::Over { agent }) = order;
+        let (Order::Command { agent, .. } | Order::Kept { agent, .. } | Order::Over { agent }) = order else {
+            return None;
+        };
         let member = self.members.get_mut(agent)?;
         match order {
             Order::Command { command, .. } => member.commands.add(command),
-            Order::Over { .. } => member.over = true,
+            Order::Over { .. } | Order::Leave => member.over = true,
             // The agent knows it with the next repetition, which is soon enough.
             Order::Kept { messages, .. } => return Some(Carried::Acknowledge(member.keep(messages))),
         }
@@ -187,12 +243,13 @@ impl<F> Members<F> {
 
     /// The state of the run for one agent.
     pub(crate) fn state(&self, agent: usize, now: Instant) -> Option<ToAgent> {
-        self.members.get(agent).map(|member| ToAgent::State(member.state(self.run(), now)))
+        self.members.get(agent).map(|member| ToAgent::State(member.state(self.run(), self.term, now)))
     }
 
     /// What is repeated to an agent: an invitation until it takes part, then its state. Nothing if it is lost.
     pub(crate) fn repetition(&self, agent: usize, now: Instant) -> Option<ToAgent> {
-        let member = self.members.get(agent).filter(|member| member.arrivals.is_some())?;
+        let is_there = |member: &&Member<F>| member.arrivals.is_some() && member.gone.is_none();
+        let member = self.members.get(agent).filter(is_there)?;
         if member.joined {
             return self.state(agent, now);
         }
@@ -209,13 +266,15 @@ impl<F> Members<F> {
         else {
             return;
         };
-        if alive.incarnation != member.incarnation {
+        if alive.incarnation != member.incarnation || member.gone.is_some() {
             // Of two processes with one name the other goes on to be heard; one that was started again is alone.
             return;
         }
         member.heard = now;
         let run = &self.invitation.run;
-        if let Some(refusal) = alive.refusal.filter(|refusal| refusal.run == *run) {
+        if alive.held.as_ref().is_some_and(|held| held.run == *run && held.term > self.term) {
+            member.lose(TAKEN_AGAIN.to_owned());
+        } else if let Some(refusal) = alive.refusal.filter(|refusal| refusal.run == *run) {
             member.lose(refusal.why);
         } else if alive.run.as_ref() == Some(run) {
             member.joined = true;
@@ -241,17 +300,60 @@ impl<F> Members<F> {
         if member.inbox.is_new(first) {
             member.heard = now;
         }
-        let Some(arrivals) = &member.arrivals else { return member.settle_lost((first, end), frame) };
-        for messages in member.inbox.add(first, end, content) {
-            best_effort(arrivals.send(Arrival::Messages(messages)), "the run is over");
+        if member.arrivals.is_none() {
+            return member.settle_lost((first, end), frame);
         }
+        let next = member.inbox.add(first, end, content);
+        member.deliver(next);
         member.settle(end, frame)
+    }
+
+    /// A batch of the stream was taken in.
+    pub(crate) fn count_backlog(&mut self) {
+        self.backlog = self.backlog.map(|left| left.saturating_sub(1));
+        self.end_backlog();
+    }
+
+    /// Once everything was taken in that the stream held when the run was taken over, nothing more comes of agents that were gone.
+    pub(crate) fn end_backlog(&mut self) {
+        if self.backlog.take_if(|left| *left == 0).is_none() {
+            return;
+        }
+        for member in &mut self.members {
+            if let Some(why) = member.gone.clone() {
+                let rest = member.inbox.skip_missing();
+                member.deliver(rest);
+                member.lose(why);
+            }
+        }
+    }
+
+    /// Why agents do not obey this conductor yet that takes the run over, by their names; none of those that are gone.
+    pub(crate) fn to_be_taken(&self) -> HashMap<String, String> {
+        let there = self.members.iter().filter(|member| member.gone.is_none());
+        there.map(|member| (member.name.clone(), "it did not answer".to_owned())).collect()
+    }
+
+    /// Takes in a sign of life: whether the agent obeys this conductor, or why not.
+    pub(crate) fn note_obedience(&self, alive: Alive, left: &mut HashMap<String, String>) {
+        let Some(why) = left.get_mut(&alive.agent) else { return };
+        let own = |held: &&Held| held.run == self.run();
+        match alive.held.as_ref().filter(own).map(|held| held.term) {
+            Some(term) if term == self.term => {
+                left.remove(&alive.agent);
+            }
+            Some(term) if term > self.term => *why = TAKEN_AGAIN.to_owned(),
+            Some(_) | None => {
+                let distrusted = alive.distrusted.filter(|refusal| refusal.run == self.run());
+                distrusted.into_iter().for_each(|refusal| *why = refusal.why);
+            }
+        }
     }
 
     /// Names agents of which nothing is heard. Nothing is known of them while this side is cut off or was late itself.
     pub(crate) fn look_for_silence(&mut self, connected: bool, since_last: Duration, now: Instant) {
         let deaf = !connected || since_last > REPEAT + OWN_DELAY_MAX;
-        for member in self.members.iter_mut().filter(|member| member.has_come() && !member.over) {
+        for member in self.members.iter_mut().filter(|member| member.is_expected()) {
             let silent = now.since(member.heard);
             if deaf {
                 member.heard = now;
@@ -273,7 +375,9 @@ impl<F> Members<F> {
 
     /// The names of those that take part and are not lost.
     pub(crate) fn taking_part(&self) -> Vec<String> {
-        let taking_part = self.members.iter().filter(|member| member.arrivals.is_some() && member.joined);
+        let takes_part =
+            |member: &&Member<F>| member.arrivals.is_some() && member.joined && member.gone.is_none();
+        let taking_part = self.members.iter().filter(takes_part);
         taking_part.map(|member| member.name.clone()).collect()
     }
 }

@@ -131,6 +131,16 @@ impl Outbox {
         self.received >= self.next
     }
 
+    /// The number of the first message that is not known to be in the run file.
+    pub(crate) fn first_unkept(&self) -> u64 {
+        self.batches.front().map_or(self.next, |batch| batch.first)
+    }
+
+    /// Bytes of the messages that are kept here.
+    pub(crate) fn bytes(&self) -> usize {
+        self.batches.iter().map(|batch| batch.content.len()).sum()
+    }
+
     /// Messages that are not known to be in the run file.
     pub(crate) fn unkept(&self) -> u64 {
         self.batches.iter().map(|batch| batch.end - batch.first).sum()
@@ -163,8 +173,9 @@ mod tests {
         outbox.confirm(6, 5, START);
         assert!(outbox.is_delivered());
         assert_eq!(outbox.unkept(), 2, "the last batch is not whole in the file");
+        assert_eq!((outbox.first_unkept(), outbox.bytes()), (4, 3));
         outbox.confirm(6, 6, START);
-        assert_eq!(outbox.unkept(), 0);
+        assert_eq!((outbox.unkept(), outbox.first_unkept(), outbox.bytes()), (0, 6, 0));
     }
 
     #[test]

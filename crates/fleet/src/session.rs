@@ -13,14 +13,19 @@ use crate::clock::{MEASURED_WITHIN, Offset};
 use crate::step_clock::StepClock;
 
 /// The clock as it was measured before the step that is on.
-type Measured = Arc<Mutex<StepClock>>;
+pub(crate) type Measured = Arc<Mutex<StepClock>>;
+
+/// Nothing is to be compared with it any more: another conductor, with another clock, goes on with the run.
+pub(crate) fn forget(measured: &Measured) {
+    *measured.lock().unwrap_or_else(PoisonError::into_inner) = StepClock::default();
+}
 
 /// The channel of one run: its commands come from `commands`, and everything goes through the agent's task.
 pub(crate) fn channel(
     commands: Receiver<Command>,
     orders: UnboundedSender<AgentOrder>,
+    measured: Measured,
 ) -> Channel<Message, Command> {
-    let measured = Measured::default();
     let clock = |measured| SessionClock { orders: orders.clone(), measured };
     Channel {
         name: None,
@@ -57,7 +62,10 @@ impl SessionClock {
     /// What is wrong with the clock since the step began, if anything.
     fn fault(&self) -> Option<String> {
         let before = *self.step();
-        before.is_measured().then(|| self.measure()).and_then(|after| before.fault(after))
+        let after = before.is_measured().then(|| self.measure())?;
+        // The conductor is gone, which says nothing about this clock.
+        let is_left = after.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::BrokenPipe);
+        if is_left { None } else { before.fault(after) }
     }
 }
 
@@ -146,7 +154,7 @@ mod tests {
     fn the_conductor_learns_that_a_step_cannot_be_begun_as_its_clock_does_not_answer() {
         let (commands, received) = mpsc::channel();
         let (orders, mut sent) = unbounded_channel();
-        let mut generator = channel(received, orders);
+        let mut generator = channel(received, orders, Measured::default());
         commands.send(Command::Begin(share())).unwrap();
         let task = thread::spawn(move || {
             let Some(AgentOrder::Measure(answer)) = sent.blocking_recv() else { panic!("not measured") };

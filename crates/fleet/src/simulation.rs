@@ -90,7 +90,7 @@ fn conductor(scale: &Scale, on_loss: OnLoss) -> SimConductor {
         let (sender, receiver) = channel();
         arrivals.push(receiver);
         members.push(Member::new(name(agent), agent as u64, sender, conductor_clock(0)));
-        let commands = AgentCommands { agent, orders: orders.clone() };
+        let commands = AgentCommands { agent, ends_run: true, orders: orders.clone() };
         peers.add(Some(name(agent)), Box::new(commands), conductor_clock(0));
     }
     let (run, version, plan) = (RUN.to_owned(), VERSION.to_owned(), String::new());

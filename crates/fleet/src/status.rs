@@ -30,6 +30,8 @@ pub struct AgentStatus {
     pub version: String,
     /// The run it takes part in.
     pub run: Option<String>,
+    /// The run that its conductor left, and of which it keeps what it measured.
+    pub left: Option<String>,
 }
 
 /// Listens for a second which agents of a fleet are there.
@@ -50,8 +52,9 @@ pub fn status(broker: &Broker) -> Result<FleetStatus, FleetError> {
         let mut agents = BTreeMap::new();
         let until = RealClock.now() + LISTEN;
         while let Ok(Some(message)) = tokio::time::timeout(until.since(RealClock.now()), signs.next()).await {
-            let Ok(Alive { agent, version, run, .. }) = unpack(&message.payload) else { continue };
-            agents.insert(agent.clone(), AgentStatus { name: agent, version, run });
+            let Ok(Alive { agent, version, run, held, .. }) = unpack(&message.payload) else { continue };
+            let left = held.filter(|_| run.is_none()).map(|held| held.run);
+            agents.insert(agent.clone(), AgentStatus { name: agent, version, run, left });
         }
         Ok(FleetStatus { server: client.server_info().version, agents: agents.into_values().collect() })
     })

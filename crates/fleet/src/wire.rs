@@ -4,6 +4,7 @@
 //! is lost costs half a second. Messages of agents go over JetStream in numbered batches.
 
 use std::io::{self, Read as _, Write as _};
+use std::time::Duration;
 
 use flate2::Compression;
 use flate2::read::DeflateDecoder;
@@ -29,6 +30,24 @@ pub(crate) struct Alive {
     pub(crate) commands: u64,
     /// Why it refused the last invitation.
     pub(crate) refusal: Option<Refusal>,
+    /// The last message that it did not obey.
+    pub(crate) distrusted: Option<Refusal>,
+    /// The run of which it has messages, whether it takes part in it or its conductor is gone.
+    pub(crate) held: Option<Held>,
+}
+
+/// How an agent stands in a run of which it has messages.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Held {
+    pub(crate) run: String,
+    /// Of the conductor that it obeys.
+    pub(crate) term: u64,
+    /// How long nothing has been heard of that one.
+    pub(crate) silent: Duration,
+    /// The number of its first message that is not known to be in the run file.
+    pub(crate) first: u64,
+    /// How many commands it has got without a gap.
+    pub(crate) commands: u64,
 }
 
 /// Why an agent does not take part in a run.
@@ -64,6 +83,8 @@ pub(crate) struct Invitation {
 pub(crate) struct State {
     pub(crate) run: String,
     pub(crate) incarnation: u64,
+    /// Of the conductor: one that takes a run over has a greater one than all before, and is obeyed in place of them.
+    pub(crate) term: u64,
     /// When it was sent, by the conductor's clock: one that is no later than another is a replay.
     pub(crate) sent: Instant,
     /// The number of the first of `commands`.
@@ -156,6 +177,14 @@ mod tests {
             run: None,
             commands: 3,
             refusal: Some(Refusal { run: "r".to_owned(), why: "it is \"closed\"".to_owned() }),
+            distrusted: None,
+            held: Some(Held {
+                run: "r".to_owned(),
+                term: 1 << 40,
+                silent: Duration::from_millis(1_500),
+                first: 7,
+                commands: 2,
+            }),
         };
         assert_eq!(unpack::<Alive>(&pack(&alive).unwrap()).unwrap(), alive);
         assert!(unpack::<Alive>(b"neither deflated nor JSON").is_err());

@@ -8,6 +8,7 @@ mod conclusions;
 mod entry;
 mod error;
 mod expect;
+mod fleet;
 mod host;
 mod load;
 mod overlay;
@@ -30,6 +31,7 @@ use section::Section;
 pub use conclusions::{Compare, MachineGoal, RowSpec};
 pub use error::{PlanFileError, Problem};
 pub use expect::{Expect, Expected};
+pub use fleet::FleetSpec;
 pub use host::{GeneratorSpec, LabHostSpec, Ready};
 pub use switch::{Combinations, Positions, Switch, Turn};
 
@@ -61,6 +63,8 @@ pub struct PlanFile {
     pub compare: Option<Compare>,
     /// The rate that machines are to be counted for by all runs of the file; `None` for a variant's own part.
     pub machines: Option<MachineGoal>,
+    /// The fleet that makes the load, if this process does not; `None` for a variant's own part.
+    pub fleet: Option<FleetSpec>,
     /// What the file asks, in one line, for lists of files; `None` for a variant's own part.
     pub about: Option<String>,
 }
@@ -74,7 +78,7 @@ pub struct Variant {
 }
 
 /// The keys of a file.
-const KEYS: [&str; 19] = [
+const KEYS: [&str; 20] = [
     "name",
     "with",
     "quick",
@@ -93,11 +97,12 @@ const KEYS: [&str; 19] = [
     "variant",
     "compare",
     "machines",
+    "fleet",
     "about",
 ];
 
 /// Those of them that a variant has not: what is said of the file and of all its runs together, and variants of its own.
-const OF_ALL: usize = 4;
+const OF_ALL: usize = 5;
 
 impl PlanFile {
     /// Reads a plan file.
@@ -131,6 +136,7 @@ impl PlanFile {
         let names: Vec<&str> = file.variants.iter().map(|variant| variant.name.as_str()).collect();
         file.compare = conclusions::compare(&section, file.spec.name.as_deref(), &names)?;
         file.machines = conclusions::machines(&section)?;
+        file.fleet = fleet::fleet(&section)?;
         file.about = section.read("about", Entry::one_line)?;
         Ok(file)
     }
@@ -194,6 +200,7 @@ fn read(text: &str, root: &DeTable<'_>) -> Result<PlanFile> {
         switches,
         compare: None,
         machines: None,
+        fleet: None,
         about: None,
     })
 }

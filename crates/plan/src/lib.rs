@@ -30,7 +30,7 @@ pub use arrivals::{ArrivalProcess, Arrivals, Shard};
 pub use condition::{Condition, ConditionError};
 pub use error::{HostError, PlanError, PlanHostError};
 pub use file::{
-    Combinations, Compare, Expect, Expected, GeneratorSpec, LabHostSpec, MachineGoal, PlanFile,
+    Combinations, Compare, Expect, Expected, FleetSpec, GeneratorSpec, LabHostSpec, MachineGoal, PlanFile,
     PlanFileError, Positions, Problem, Ready, RowSpec, Switch, Turn, Variant,
 };
 pub use hosts::{Cap, Capacity, NamedProbe, PlanHost, Probe, Workload, WorkloadKind};

@@ -99,6 +99,8 @@ pub enum EventKind {
     StepFailed,
     /// A host, or a component on it, cannot be sampled, or not any longer.
     ProbeFailed,
+    /// The conductor of the run died, and another one went on with it.
+    Resumed,
     /// An event of a newer version, described by its text.
     #[serde(other)]
     Other,

@@ -10,6 +10,10 @@ use rusqlite::{Connection, OpenFlags};
 use crate::error::{self, StoreError};
 use crate::schema::APPLICATION_ID;
 
+/// A plan holds the headers of its requests, and those hold credentials. SQLite gives the files next to a run file
+/// the same mode.
+pub(crate) const OWNER_ONLY: u32 = 0o600;
+
 /// A file that SQLite keeps next to `path`: the same name with an ending such as `-wal`.
 pub(crate) fn companion(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();

@@ -85,6 +85,16 @@ pub(crate) fn write(connection: &Connection, part: Part, after: i64) -> Result<i
     Ok(last)
 }
 
+/// The last rows of the growing parts that digests cover.
+pub(crate) fn last_keys(connection: &Connection) -> Result<[i64; GROWING.len()]> {
+    let mut keys = [0; GROWING.len()];
+    for (part, key) in GROWING.into_iter().zip(&mut keys) {
+        let sql = "SELECT coalesce(max(last), 0) FROM digest WHERE part = ?";
+        *key = connection.query_row(sql, [part.table], |row| row.get(0))?;
+    }
+    Ok(keys)
+}
+
 /// Writes the digest of a whole part in place of the one before.
 pub(crate) fn rewrite(connection: &Connection, part: Part) -> Result<()> {
     connection.prepare_cached("DELETE FROM digest WHERE part = ?")?.execute([part.table])?;

@@ -242,8 +242,8 @@ fn samples() -> Vec<HostSample> {
 
 fn events() -> Vec<Event> {
     use EventKind::{
-        BudgetEnded, FailureSeen, Interrupted, LimitMet, NotWarm, ProbeFailed, StepFailed, TargetLost,
-        WarmedUp,
+        BudgetEnded, FailureSeen, Interrupted, LimitMet, NotWarm, ProbeFailed, Resumed, StepFailed,
+        TargetLost, WarmedUp,
     };
     [
         (5, LimitMet),
@@ -255,6 +255,7 @@ fn events() -> Vec<Event> {
         (3, ProbeFailed),
         (2, WarmedUp),
         (1, NotWarm),
+        (10, Resumed),
     ]
     .into_iter()
     .map(|(at_ns, kind)| {

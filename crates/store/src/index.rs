@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, params};
 
+use crate::access::OWNER_ONLY;
 use crate::error::{self, StoreError};
-use crate::writer::OWNER_ONLY;
 
 /// The letters `PLIX`: distinguishes an index from a run file.
 const APPLICATION_ID: i64 = 0x504C_4958;

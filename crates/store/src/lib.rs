@@ -17,6 +17,7 @@ mod listing;
 mod reader;
 mod schema;
 mod sealed;
+mod session;
 mod verify;
 mod writer;
 
@@ -28,4 +29,5 @@ pub use invariants::check_run;
 pub use listing::{RunRow, RunSummary, list, run_files, summarize};
 pub use reader::read;
 pub use sealed::{copy_with_plan, run_id};
-pub use writer::RunWriter;
+pub use session::SessionFile;
+pub use writer::{RunWriter, UnderWay};

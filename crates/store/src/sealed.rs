@@ -6,9 +6,9 @@ use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
 
+use crate::access;
 use crate::digest::{self, DIGEST};
 use crate::error::{self, StoreError};
-use crate::{access, writer};
 
 /// The digest of a sealed run's digests, in hex: two files of the same run have the same. `None` for a run that did not end in
 /// order.
@@ -29,7 +29,7 @@ pub fn run_id(path: &Path) -> Result<Option<String>, StoreError> {
 /// When the one cannot be read, or the other not be written.
 pub fn copy_with_plan(from: &Path, to: &Path, plan: &str) -> Result<(), StoreError> {
     fs::copy(from, to).map_err(|error| error::looking(from, &error))?;
-    fs::set_permissions(to, fs::Permissions::from_mode(writer::OWNER_ONLY))
+    fs::set_permissions(to, fs::Permissions::from_mode(access::OWNER_ONLY))
         .map_err(|error| error::preparing(to, &error))?;
     replace_plan(to, plan).map_err(|error| error::writing(to, &error))
 }

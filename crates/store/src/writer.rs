@@ -8,14 +8,16 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use plimsoll_record::{
-    CpuProfile, EncodedHistogram, Event, Frame, HostSample, Manifest, ProfileOutcome, Reading, Step,
+    CpuProfile, EncodedHistogram, Event, Frame, GeneratorShare, HostSample, Manifest, ProfileOutcome,
+    Reading, Step,
 };
-use rusqlite::{Connection, ErrorCode, OpenFlags, ffi, params};
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _, ffi, params};
 
-use crate::access::companion;
+use crate::access::{OWNER_ONLY, companion};
 use crate::digest::{self, GROWING, REPLACED};
 use crate::error::{self, StoreError};
 use crate::schema::{APPLICATION_ID, Json, TABLES, Word};
+use crate::session;
 
 /// Readers never block a writer, except for the moment in which the file is folded into one.
 const BUSY_TIMEOUT: Duration = Duration::from_millis(500);
@@ -25,11 +27,20 @@ const INSERT_MANIFEST: &str = "INSERT INTO manifest VALUES (1, ?, ?, ?, ?, ?, ?,
 /// A step is under way until it is written again.
 const UPSERT_STEP: &str = "INSERT OR REPLACE INTO step VALUES (?1, ?, ?, ?, ?, ?, ?, ?, ?, ?, \
     NOT EXISTS (SELECT 1 FROM step WHERE step = ?1))";
+const UPDATE_GENERATORS: &str = "UPDATE step SET generators = ? WHERE step = ?";
 const INSERT_FRAME: &str = "INSERT INTO frame VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, \
     ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 const INSERT_HOST_SAMPLE: &str = "INSERT INTO host_sample VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)";
 const UPSERT_PROFILE: &str = "INSERT OR REPLACE INTO profile VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
 const INSERT_EVENT: &str = "INSERT INTO event VALUES (NULL, ?, ?, ?)";
+
+/// A step whose end is not recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UnderWay {
+    pub index: u32,
+    /// When its load was to end, in nanoseconds since the run began.
+    pub ends_ns: u64,
+}
 
 /// Writes one run file.
 ///
@@ -64,6 +75,30 @@ impl RunWriter {
             }),
             Err(error) => Err(abandon(path, &error)),
         }
+    }
+
+    /// Goes on with the file of a process that died, from its last commit on; gives the step that was under way.
+    ///
+    /// # Errors
+    /// When the run has ended in order, another process writes the file, or it cannot be written.
+    pub fn resume(path: &Path) -> Result<(Self, Option<UnderWay>), StoreError> {
+        let writing = |error| error::writing(path, &error);
+        let connection = reopen(path).map_err(writing)?;
+        let sealed: bool =
+            connection.query_row("SELECT sealed FROM manifest", [], |row| row.get(0)).map_err(writing)?;
+        if sealed {
+            return Err(StoreError::Complete { path: path.to_owned() });
+        }
+        let under_way = under_way(&connection).map_err(writing)?;
+        let digested = digest::last_keys(&connection).map_err(writing)?;
+        let (path, replaced) = (path.to_owned(), BTreeSet::new());
+        Ok((Self { path, connection, digested, replaced, stopped: false }, under_way))
+    }
+
+    /// Replaces what the generators of a step are, of which it does not say that it has ended.
+    pub fn generators(&mut self, step: u32, generators: &[GeneratorShare]) -> Result<(), StoreError> {
+        self.replaced.insert(digest::STEP.table);
+        self.insert(UPDATE_GENERATORS, params![Json(generators), step])
     }
 
     /// Writes a step: first when it begins, with an end that is only expected, and again when it has ended.
@@ -238,10 +273,6 @@ impl RunWriter {
     }
 }
 
-/// A plan holds the headers of its requests, and those hold credentials. SQLite gives the files next to a run file
-/// the same mode.
-pub(crate) const OWNER_ONLY: u32 = 0o600;
-
 /// Makes an empty file that was not there before, which no other process can have made in the same moment.
 fn claim(path: &Path, overwrite: bool) -> io::Result<()> {
     if let Some(folder) = path.parent() {
@@ -263,7 +294,7 @@ fn in_folder(folder: &Path, error: io::Error) -> io::Error {
 
 /// Removes a run file and what a killed writer left next to it.
 fn remove(path: &Path) -> io::Result<()> {
-    for ending in ["", "-wal", "-shm", "-journal"] {
+    for ending in ["", "-wal", "-shm", "-journal", session::ENDING] {
         match fs::remove_file(companion(path, ending)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             Ok(()) | Err(_) => (),
@@ -295,6 +326,21 @@ fn open(path: &Path, manifest: &Manifest) -> rusqlite::Result<Connection> {
     begin_log(&connection)?;
     connection.execute_batch("PRAGMA synchronous = NORMAL; BEGIN")?;
     Ok(connection)
+}
+
+fn reopen(path: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    begin_log(&connection)?;
+    // At once a writer, or an error if another process is one.
+    connection.execute_batch("PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE")?;
+    Ok(connection)
+}
+
+fn under_way(connection: &Connection) -> rusqlite::Result<Option<UnderWay>> {
+    let sql = "SELECT step, ended_ns FROM step WHERE under_way = 1 ORDER BY step DESC LIMIT 1";
+    connection.query_row(sql, [], |row| Ok(UnderWay { index: row.get(0)?, ends_ns: row.get(1)? })).optional()
 }
 
 /// SQLite stays silently without a log where the file system cannot share memory. Readers take a file without a log

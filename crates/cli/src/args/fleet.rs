@@ -9,9 +9,10 @@ use plimsoll_conductor::peers::OnLoss;
 use plimsoll_fleet::{
     Broker, BrokerAddress, Certificates, ConductorKey, Fleet, FleetError, Gathering, KeyFolder, LocalFleet,
 };
-use plimsoll_plan::Plan;
+use plimsoll_plan::{FleetSpec, Plan};
 
 use super::values;
+use crate::exit::UsageError;
 
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Fleet")]
@@ -24,16 +25,18 @@ pub(crate) struct FleetArgs {
     #[command(flatten)]
     at: FleetAt,
     /// How many agents take part; by default all that answer within 2 s
-    #[arg(long, value_name = "N", requires = "address", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     agents: Option<u32>,
     /// The key with which this conductor signs, for agents with --trust; only its owner may read the file
     ///
     /// `plimsoll fleet keys` makes one. For the fleet of `plimsoll fleet up`, in this folder, its own is the default.
-    #[arg(long, value_name = "FILE", requires = "address")]
+    #[arg(long, value_name = "FILE")]
     fleet_key: Option<PathBuf>,
     /// What becomes of the run if it loses an agent
-    #[arg(long, value_name = "WHAT", requires = "address", default_value = "redistribute")]
-    on_loss: Loss,
+    ///
+    /// [default: redistribute]
+    #[arg(long, value_name = "WHAT")]
+    on_loss: Option<Loss>,
 }
 
 /// Which fleet at a broker, and how to get in.
@@ -42,20 +45,22 @@ pub(crate) struct FleetAt {
     /// The credentials file for the broker, as `plimsoll fleet keys` makes it
     ///
     /// For the fleet of `plimsoll fleet up`, in this folder, its own is the default.
-    #[arg(long, value_name = "FILE", requires = "address")]
+    #[arg(long, value_name = "FILE")]
     fleet_credentials: Option<PathBuf>,
     /// The certificates of the authorities that prove the broker, in PEM [default: those of this machine]
-    #[arg(long, value_name = "FILE", requires = "address")]
+    #[arg(long, value_name = "FILE")]
     fleet_cacert: Option<PathBuf>,
     /// The certificate of this client, for a broker that asks for one, in PEM
-    #[arg(long, value_name = "FILE", requires = "address", requires = "fleet_cert_key")]
+    #[arg(long, value_name = "FILE", requires = "fleet_cert_key")]
     fleet_cert: Option<PathBuf>,
     /// The key of the certificate, in PEM
-    #[arg(long, value_name = "FILE", requires = "address", requires = "fleet_cert")]
+    #[arg(long, value_name = "FILE", requires = "fleet_cert")]
     fleet_cert_key: Option<PathBuf>,
     /// The name of the fleet, where several share a broker
-    #[arg(long, value_name = "NAME", requires = "address", default_value = FLEET, value_parser = values::agent_name)]
-    fleet_name: String,
+    ///
+    /// [default: default]
+    #[arg(long, value_name = "NAME", value_parser = values::agent_name)]
+    fleet_name: Option<String>,
 }
 
 impl FleetAt {
@@ -71,8 +76,43 @@ impl FleetAt {
                 authorities: self.fleet_cacert.clone(),
                 own: self.fleet_cert.clone().zip(self.fleet_cert_key.clone()),
             },
-            fleet: self.fleet_name.clone(),
+            fleet: self.fleet_name.clone().unwrap_or_else(|| FLEET.to_owned()),
         })
+    }
+
+    /// The same, and what is not said as it is said there.
+    pub(crate) fn over(&self, spec: &FleetSpec) -> Result<Self, UsageError> {
+        let own = self.fleet_cert.clone().zip(self.fleet_cert_key.clone());
+        let (fleet_cert, fleet_cert_key) = own.or(spec.cert.clone()).unzip();
+        let named = spec.name.as_deref().map(values::agent_name).transpose();
+        let named = named.map_err(|error| UsageError(format!("`fleet.name` of the plan file: {error}")))?;
+        Ok(Self {
+            fleet_credentials: self.fleet_credentials.clone().or(spec.credentials.clone()),
+            fleet_cacert: self.fleet_cacert.clone().or(spec.cacert.clone()),
+            fleet_cert,
+            fleet_cert_key,
+            fleet_name: self.fleet_name.clone().or(named),
+        })
+    }
+
+    /// Fails if one of these flags was given, for there is no fleet.
+    pub(crate) fn refuse_without_fleet(&self) -> Result<(), UsageError> {
+        let flags = [
+            ("--fleet-credentials", self.fleet_credentials.is_some()),
+            ("--fleet-cacert", self.fleet_cacert.is_some()),
+            ("--fleet-cert", self.fleet_cert.is_some()),
+            ("--fleet-name", self.fleet_name.is_some()),
+        ];
+        refuse_any(&flags)
+    }
+}
+
+fn refuse_any(flags: &[(&str, bool)]) -> Result<(), UsageError> {
+    match flags.iter().find(|(_, is_given)| *is_given) {
+        Some((flag, _)) => {
+            Err(UsageError(format!("{flag} needs a fleet; name its broker with --fleet nats://HOST:PORT")))
+        }
+        None => Ok(()),
     }
 }
 
@@ -116,32 +156,75 @@ impl From<Loss> for OnLoss {
 }
 
 impl FleetArgs {
-    /// The agents that make this load; `None` if this process makes it.
+    /// The fleet of the flags, and for what they leave open that of a plan file; `None` if this process makes the load.
+    ///
+    /// # Errors
+    /// When a flag lacks its fleet, or a value of the file is wrong.
+    pub(crate) fn over(&self, file: Option<&FleetSpec>) -> Result<Option<FleetSetting>, UsageError> {
+        let Some(address) = self.address_over(file)? else {
+            let own = [
+                ("--agents", self.agents.is_some()),
+                ("--fleet-key", self.fleet_key.is_some()),
+                ("--on-loss", self.on_loss.is_some()),
+            ];
+            refuse_any(&own)?;
+            return self.at.refuse_without_fleet().map(|()| None);
+        };
+        let at = file.map_or_else(|| Ok(self.at.clone()), |spec| self.at.over(spec))?;
+        let of_file = |spec: &FleetSpec| Loss::from_str(spec.on_loss.as_deref()?, false).ok();
+        let on_loss = self.on_loss.or_else(|| file.and_then(of_file)).unwrap_or(Loss::Redistribute);
+        Ok(Some(FleetSetting {
+            address,
+            at,
+            agents: self.agents.or(file.and_then(|spec| spec.agents)),
+            key: self.fleet_key.clone().or_else(|| file?.key.clone()),
+            on_loss: on_loss.into(),
+        }))
+    }
+
+    fn address_over(&self, file: Option<&FleetSpec>) -> Result<Option<BrokerAddress>, UsageError> {
+        let (None, Some(spec)) = (&self.address, file) else { return Ok(self.address.clone()) };
+        let wrong = |error: FleetError| UsageError(format!("`fleet.at` of the plan file: {error}"));
+        spec.at.parse().map(Some).map_err(wrong)
+    }
+}
+
+/// The fleet that makes a load.
+#[derive(Debug, Clone)]
+pub(crate) struct FleetSetting {
+    address: BrokerAddress,
+    at: FleetAt,
+    agents: Option<u32>,
+    /// The key that was named.
+    key: Option<PathBuf>,
+    pub(crate) on_loss: OnLoss,
+}
+
+impl FleetSetting {
+    /// Its agents, which make this load.
     pub(crate) fn gather(
         &self,
         (plan, csv): (&Plan, Option<&[u8]>),
         interrupted: &Arc<AtomicBool>,
-    ) -> Result<Option<Fleet>, FleetError> {
-        let Some(address) = &self.address else { return Ok(None) };
+    ) -> Result<Fleet, FleetError> {
         Fleet::gather(Gathering {
-            broker: self.at.broker(address)?,
-            key: self.key(address)?,
+            broker: self.at.broker(&self.address)?,
+            key: self.key()?.map(|path| ConductorKey::read(&path)).transpose()?,
             agents: self.agents.map(|agents| agents as usize),
             plan,
             csv,
             version: env!("CARGO_PKG_VERSION"),
             interrupted: Arc::clone(interrupted),
         })
-        .map(Some)
+    }
+
+    /// What takes a run of these agents up again if this process dies.
+    pub(crate) fn session(&self, fleet: &Fleet) -> Result<String, FleetError> {
+        fleet.session(&self.at.broker(&self.address)?, self.key()?.as_deref())?.to_json()
     }
 
     /// The key that was named, or that of the fleet on this machine.
-    fn key(&self, address: &BrokerAddress) -> Result<Option<ConductorKey>, FleetError> {
-        let path = given_or_local(&self.fleet_key, address, KeyFolder::conductor_key)?;
-        path.map(|path| ConductorKey::read(&path)).transpose()
-    }
-
-    pub(crate) fn on_loss(&self) -> OnLoss {
-        self.on_loss.into()
+    fn key(&self) -> Result<Option<PathBuf>, FleetError> {
+        given_or_local(&self.key, &self.address, KeyFolder::conductor_key)
     }
 }

@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use plimsoll_experiment::read_plan_file;
 use plimsoll_plan::{
-    ArrivalProcess, LoadSpec, Plan, PlanFile, PlanSpec, ProfileSpec, RateProfile, RateSearchOrder,
+    ArrivalProcess, FleetSpec, LoadSpec, Plan, PlanFile, PlanSpec, ProfileSpec, RateProfile, RateSearchOrder,
 };
 use plimsoll_units::{parse_count, parse_duration, parse_ratio};
 
+use super::fleet::FleetSetting;
 use super::foreign::refuse_idle_threads;
 use super::{KeepArgs, RequestArgs, SloArgs, WatchArgs};
 use crate::exit::UsageError;
@@ -212,6 +213,8 @@ pub(crate) struct Asked {
     pub(crate) csv: Option<Vec<u8>>,
     /// Whether hosts are sampled.
     pub(crate) probing: bool,
+    /// The fleet that makes the load, if another does.
+    pub(crate) fleet: Option<FleetSetting>,
 }
 
 impl AnswerArgs {
@@ -329,11 +332,12 @@ fn single() -> LoadSpec {
 pub(super) struct Base {
     pub(super) spec: PlanSpec,
     profile: Option<ProfileSpec>,
+    fleet: Option<FleetSpec>,
 }
 
 impl Base {
     pub(super) fn new(load: LoadSpec) -> Self {
-        Self { spec: PlanSpec { seed: fresh_seed(), ..PlanSpec::new("", load) }, profile: None }
+        Self { spec: PlanSpec { seed: fresh_seed(), ..PlanSpec::new("", load) }, profile: None, fleet: None }
     }
 
     fn of_file_or(file: Option<&Path>, load: LoadSpec) -> anyhow::Result<Self> {
@@ -342,7 +346,7 @@ impl Base {
 
     /// The plan of a file whose hosts all exist already.
     fn of_file(path: &Path) -> anyhow::Result<Self> {
-        let PlanFile { spec, lab_hosts, profile, .. } = read_plan_file(path)?;
+        let PlanFile { spec, lab_hosts, profile, fleet, .. } = read_plan_file(path)?;
         if let Some(host) = lab_hosts.into_iter().find(|host| !host.run.is_empty()) {
             return Err(UsageError(format!(
                 "host `{}` is made in a lab; call `plimsoll lab run {}`, or give the host a `probe` if it exists",
@@ -351,7 +355,7 @@ impl Base {
             ))
             .into());
         }
-        Ok(Self { spec, profile })
+        Ok(Self { spec, profile, fleet })
     }
 
     /// Freezes the plan, with the name, the hosts and the profile of the command line.
@@ -361,11 +365,12 @@ impl Base {
         keep: &KeepArgs,
         watch: &WatchArgs,
     ) -> anyhow::Result<Asked> {
-        let Self { mut spec, profile } = self;
+        let Self { mut spec, profile, fleet } = self;
         spec.name = keep.name.clone().or(spec.name);
         spec.hosts.extend(watch.hosts());
         let plan = watch.profiled(spec.freeze()?, profile.as_ref())?;
-        Ok(Asked { plan, csv, probing: !watch.no_probe })
+        let fleet = keep.fleet.over(fleet.as_ref())?;
+        Ok(Asked { plan, csv, probing: !watch.no_probe, fleet })
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod keys;
 mod kubernetes;
+mod resume;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -15,6 +16,7 @@ use plimsoll_fleet::{
 use plimsoll_units::parse_duration;
 
 use self::keys::KeysArgs;
+use self::resume::ResumeArgs;
 use crate::args::{FLEET, FLEET_FOLDER, FleetAt, KubernetesArgs, OnKubernetesArgs, values};
 use crate::exit::{Exit, UsageError};
 use crate::signals;
@@ -70,6 +72,7 @@ Examples:
   plimsoll fleet up --local 3                      a broker and three agents on this machine
   plimsoll run http://127.0.0.1:8080/ -c 100 -d 10s --fleet nats://127.0.0.1:4222
   plimsoll fleet status                            who is there
+  plimsoll fleet resume last                       complete a run whose conductor was killed
   plimsoll fleet down
   plimsoll fleet up --kubernetes 20 --image plimsoll:0.1.0 --fleet nats://nats.load:4222 --allow api.shop:80
   plimsoll fleet keys keys --agents a,b            keys, and credentials for two agents elsewhere")]
@@ -86,6 +89,8 @@ enum FleetCommand {
     Keys(KeysArgs),
     /// The broker and the agents of a fleet
     Status(StatusArgs),
+    /// Complete a run whose conductor died: collect what its agents still have, and let the step under way end
+    Resume(Box<ResumeArgs>),
     /// End what `up` started
     Down(DownArgs),
 }
@@ -187,6 +192,7 @@ pub(crate) fn fleet(args: &FleetCommandArgs) -> anyhow::Result<Exit> {
         FleetCommand::Up(args) => up(args),
         FleetCommand::Keys(args) => keys::run(args),
         FleetCommand::Status(args) => show(args),
+        FleetCommand::Resume(args) => resume::run(args),
         FleetCommand::Down(args) => down(args),
     }
 }
@@ -236,6 +242,7 @@ fn show(args: &StatusArgs) -> anyhow::Result<Exit> {
     let broker = match &args.address {
         Some(address) => args.at.broker(address)?,
         None => {
+            args.at.refuse_without_fleet()?;
             let local = LocalFleet::read(&args.folder.dir)?;
             let none = || {
                 UsageError(format!(
@@ -254,7 +261,11 @@ fn show(args: &StatusArgs) -> anyhow::Result<Exit> {
 fn status_text(broker: &Broker, found: &FleetStatus) -> String {
     let mut text = format!("broker  {} (nats-server {})\n", broker.address, found.server);
     for agent in &found.agents {
-        let doing = agent.run.as_ref().map_or_else(|| "free".to_owned(), |run| format!("in run {run}"));
+        let doing = match (&agent.run, &agent.left) {
+            (Some(run), _) => format!("in run {run}"),
+            (None, Some(run)) => format!("free, keeps what it measured of run {run}"),
+            (None, None) => "free".to_owned(),
+        };
         text.push_str(&format!("agent   {}  {}  {doing}\n", agent.name, agent.version));
     }
     if found.agents.is_empty() {

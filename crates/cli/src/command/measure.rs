@@ -14,7 +14,7 @@ use plimsoll_record::RunCommand;
 
 use super::overload::{announce, print_snippet};
 use super::recorded::{Form, print_run};
-use crate::args::{AnswerArgs, Asked, KeepArgs, OverloadArgs, RunArgs, SearchArgs, SweepArgs};
+use crate::args::{AnswerArgs, Asked, FleetSetting, KeepArgs, OverloadArgs, RunArgs, SearchArgs, SweepArgs};
 use crate::calibrations;
 use crate::delivery;
 use crate::documents::{Source, Usual};
@@ -103,15 +103,19 @@ fn measure_and(
     };
     let live = live_page(keep)?;
     let name = asked.plan.name.clone();
-    let mut fleet = keep.fleet.gather((&asked.plan, asked.csv.as_deref()), &interrupted)?;
-    let peers = match fleet.as_mut().map(|fleet| meet(fleet, keep, &interrupted)).transpose() {
-        Ok(peers) => peers,
+    let mut fleet = match &asked.fleet {
+        Some(setting) => Some((setting.gather((&asked.plan, asked.csv.as_deref()), &interrupted)?, setting)),
+        None => None,
+    };
+    let met = fleet.as_mut().map(|fleet| meet(fleet, keep, &interrupted)).transpose();
+    let (peers, session) = match met {
+        Ok(met) => met.unzip(),
         Err(error) => {
             end(fleet);
             return Err(error);
         }
     };
-    let options = RunOptions { peers, ..options };
+    let options = RunOptions { peers, session, ..options };
     let mut display = display(keep, &interrupted, live.as_ref(), &totals)?;
     let exporter = otlp::start(pushed, &totals)?;
     let conducted = conduct(asked.plan, options, &mut display);
@@ -143,22 +147,26 @@ fn measure_and(
 }
 
 /// Lets the agents know that the run is over.
-fn end(fleet: Option<Fleet>) {
-    if let Some(Err(error)) = fleet.map(Fleet::end) {
+fn end(fleet: Option<(Fleet, &FleetSetting)>) {
+    if let Some(Err(error)) = fleet.map(|(fleet, _)| fleet.end()) {
         remark(&format!("plimsoll: the agents may go on until they notice that the run is over: {error}"));
     }
 }
 
-/// Waits until the agents of a run can begin.
-fn meet(fleet: &mut Fleet, keep: &KeepArgs, interrupted: &AtomicBool) -> anyhow::Result<PeerGroup> {
-    let names = fleet.names().to_vec();
+/// Waits until the agents of a run can begin; gives what takes the run up again if this process dies, too.
+fn meet(
+    (fleet, setting): &mut (Fleet, &FleetSetting),
+    keep: &KeepArgs,
+    interrupted: &AtomicBool,
+) -> anyhow::Result<(PeerGroup, String)> {
+    let names = fleet.names();
     if !keep.quiet {
         remark(&format!("plimsoll: agents that make the load: {}", names.join(", ")));
     }
     let met = PeerGroup::meet(fleet, names.len(), env!("CARGO_PKG_VERSION"), interrupted);
     let mut peers = met.map_err(ConductError::from)?;
-    peers.set_on_loss(keep.fleet.on_loss());
-    Ok(peers)
+    peers.set_on_loss(setting.on_loss);
+    Ok((peers, setting.session(fleet)?))
 }
 
 /// Writes the documents of a run that has no result, so that a pipeline shows why; fails with the error itself.

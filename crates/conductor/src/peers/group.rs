@@ -6,7 +6,8 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::Duration;
 
-use plimsoll_units::{Clock, RealClock};
+use plimsoll_record::GeneratorShare;
+use plimsoll_units::{Clock, Instant, RealClock};
 
 use super::channel::{Channel, ReceiveFrom, Rendezvous};
 use super::error::{PeerError, READY_WITHIN};
@@ -61,6 +62,23 @@ impl PeerGroup {
                 return Err(PeerError::Missing { came: ready, expected: count, names });
             }
         }
+        Ok(group)
+    }
+
+    /// The peers that make these shares of a step already, for a coordinator that is gone. They arrive at once.
+    ///
+    /// # Errors
+    /// When a thread cannot be started.
+    pub(crate) fn resume(
+        rendezvous: &mut dyn Rendezvous,
+        shares: &[GeneratorShare],
+        origin: Instant,
+    ) -> Result<Self, PeerError> {
+        let (sender, received) = mpsc::channel();
+        let peers = Peers::new(false, RealClock.now());
+        let mut group = Self { peers, received, head_start: rendezvous.head_start() };
+        group.let_in(rendezvous, usize::MAX, &sender)?;
+        group.peers.resume(shares, origin);
         Ok(group)
     }
 

@@ -67,12 +67,29 @@ pub struct Peers {
     on_loss: OnLoss,
     /// The instant from which all times of the run count, as of the last step.
     origin: Instant,
+    /// Something new of the shares is known.
+    has_news: bool,
 }
 
 impl Peers {
     /// No peers yet, of a coordinator that makes a share of the load itself or none.
     pub fn new(coordinator_takes_part: bool, now: Instant) -> Self {
-        Self { peers: Vec::new(), coordinator_takes_part, on_loss: OnLoss::default(), origin: now }
+        Self {
+            peers: Vec::new(),
+            coordinator_takes_part,
+            on_loss: OnLoss::default(),
+            origin: now,
+            has_news: false,
+        }
+    }
+
+    /// Goes on with a step that these make already, for a coordinator that is gone.
+    pub(crate) fn resume(&mut self, shares: &[GeneratorShare], origin: Instant) {
+        self.origin = origin;
+        for peer in &mut self.peers {
+            peer.share = shares.iter().find(|share| share.name == peer.name).cloned();
+            peer.at_work = peer.share.is_some();
+        }
     }
 
     /// Takes in one that has arrived and gets its commands so. Without a name it is called by its number.
@@ -178,6 +195,11 @@ impl Peers {
         if self.coordinator_takes_part { Vec::new() } else { shares.collect() }
     }
 
+    /// True if something new of the shares is known since the last call.
+    pub(crate) fn take_news(&mut self) -> bool {
+        std::mem::take(&mut self.has_news)
+    }
+
     /// Everything that was taken in is safe here, also of those that are lost.
     pub fn kept(&mut self) {
         for peer in &mut self.peers {
@@ -214,6 +236,7 @@ impl Peers {
             Ok(Some(Message::Began { late_ns, clock_error_ns })) => {
                 if let Some(share) = &mut peer.share {
                     share.clock_error_ns = clock_error_ns;
+                    self.has_news = true;
                 }
                 let late = late_ns > MAX_APART.as_nanos() as u64;
                 let text = || format!("{} began {:.0} ms after the others", peer.name, late_ns as f64 / 1e6);

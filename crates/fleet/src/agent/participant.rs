@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use plimsoll_conductor::peers::{Command, Message};
-use plimsoll_units::{Instant, best_effort};
+use plimsoll_units::Instant;
 
 use super::gate::Admission;
 use crate::commands::Confirmed;
 use crate::outbox::{Outbox, Parcel};
-use crate::wire::{Alive, Invitation, Refusal, State, ToAgent};
+use crate::wire::{Alive, Held, Invitation, Refusal, State, ToAgent};
 
 /// How often the agent says that it lives.
 pub(crate) const REPEAT: Duration = Duration::from_millis(500);
@@ -21,6 +21,10 @@ const BATCH_MAX: usize = 64;
 /// Messages wait for others so long, as the workers hand over their frames at about the same time.
 const GATHER: Duration = Duration::from_millis(20);
 
+/// What was measured in a run that its conductor left is kept so long, and so much of it.
+const LEFT_MAX: Duration = Duration::from_secs(3600);
+const LEFT_BYTES_MAX: usize = 1 << 30;
+
 /// What follows from a message of the conductor.
 #[derive(Debug)]
 pub(crate) enum Heard {
@@ -28,6 +32,8 @@ pub(crate) enum Heard {
     Nothing,
     /// The conductor should know at once that it arrived.
     News,
+    /// Another conductor goes on with the run, with another clock; it should know at once that it is obeyed.
+    Succeeded,
     /// A run begins, whose commands come from here.
     Begun(Invitation, Receiver<Command>),
     /// It is not obeyed, and was not named before.
@@ -47,12 +53,18 @@ struct ActiveRun {
     commands: Option<Sender<Command>>,
     /// When the conductor was last heard.
     heard: Instant,
-    /// When the conductor sent the last state, by its clock.
+    /// Of the conductor that is obeyed.
+    term: u64,
+    /// When that one sent the last state, by its clock.
     latest: Instant,
+    /// A step is made whose end is not reported yet.
+    at_work: bool,
     /// The generator has nothing more to send.
     finished: bool,
     /// The conductor has ended the run.
     over: bool,
+    /// Nothing was heard of the conductor for too long.
+    orphaned: bool,
 }
 
 impl ActiveRun {
@@ -65,9 +77,59 @@ impl ActiveRun {
             pack_at: None,
             commands: Some(commands),
             heard: now,
+            term: 0,
             latest: Instant::from_nanos(0),
+            at_work: false,
             finished: false,
             over: false,
+            orphaned: false,
+        }
+    }
+
+    /// True if the load has ended without its conductor: what was measured is kept for the one that resumes the run.
+    fn is_left(&self) -> bool {
+        self.orphaned && self.finished
+    }
+
+    fn gather(&mut self, message: Message, now: Instant) {
+        if matches!(message, Message::Ended { .. } | Message::Failed { .. }) {
+            self.at_work = false;
+        }
+        self.gathered.push(message);
+        self.pack_at.get_or_insert(now + GATHER);
+    }
+
+    /// Passes a command on to the generator, if there is one any more.
+    fn command(&mut self, command: Command) {
+        let begins = matches!(command, Command::Begin(_));
+        let sent = self.commands.as_ref().map(|commands| commands.send(command));
+        self.at_work |= begins && matches!(sent, Some(Ok(())));
+    }
+
+    /// The generator has ended.
+    fn finish(&mut self, now: Instant) {
+        if self.at_work {
+            self.gather(Message::Ended { fault: None }, now);
+        }
+        (self.finished, self.commands) = (true, None);
+    }
+
+    /// Another conductor goes on with the run. If no step is made this says so once more: the former conductor may have got that
+    /// and have written nothing of it.
+    fn obey(&mut self, term: u64, now: Instant) {
+        (self.term, self.orphaned) = (term, false);
+        if !self.at_work {
+            self.gather(Message::Ended { fault: None }, now);
+        }
+    }
+
+    fn held(&self, now: Instant) -> Held {
+        Held {
+            run: self.name.clone(),
+            term: self.term,
+            silent: now.since(self.heard),
+            first: self.outbox.first_unkept(),
+            commands: self.confirmed.count(),
         }
     }
 }
@@ -85,6 +147,8 @@ pub(crate) struct Participant {
     identity: Identity,
     orphan: Duration,
     run: Option<ActiveRun>,
+    /// A run of which nothing more is kept, although its conductor did not end it.
+    given_up: Option<String>,
     refusal: Option<Refusal>,
     /// The last message that was not obeyed. Unlike a refusal it does not stand in the way of a valid invitation.
     distrusted: Option<Refusal>,
@@ -92,7 +156,7 @@ pub(crate) struct Participant {
 
 impl Participant {
     pub(crate) fn new(identity: Identity, orphan: Duration) -> Self {
-        Self { identity, orphan, run: None, refusal: None, distrusted: None }
+        Self { identity, orphan, run: None, given_up: None, refusal: None, distrusted: None }
     }
 
     pub(crate) fn identity(&self) -> &Identity {
@@ -104,6 +168,17 @@ impl Participant {
         self.run.as_ref().map(|run| run.name.as_str())
     }
 
+    /// It takes part in no run, or has ended the load of one that its conductor left.
+    pub(crate) fn is_free(&self) -> bool {
+        self.run.as_ref().is_none_or(ActiveRun::is_left)
+    }
+
+    /// That run, if its conductor was heard lately.
+    pub(crate) fn conducted_run(&self, now: Instant) -> Option<&str> {
+        let has_conductor = |run: &&ActiveRun| now.since(run.heard) <= 2 * REPEAT;
+        self.run.as_ref().filter(has_conductor).map(|run| run.name.as_str())
+    }
+
     /// When gathered messages are to be packed.
     pub(crate) fn pack_at(&self) -> Option<Instant> {
         self.run.as_ref().and_then(|run| run.pack_at)
@@ -112,8 +187,7 @@ impl Participant {
     /// Takes in a message of the generator; true if they fill a batch.
     pub(crate) fn gather(&mut self, message: Message, now: Instant) -> bool {
         let Some(run) = &mut self.run else { return false };
-        run.gathered.push(message);
-        run.pack_at.get_or_insert(now + GATHER);
+        run.gather(message, now);
         run.gathered.len() >= BATCH_MAX
     }
 
@@ -146,8 +220,8 @@ impl Participant {
     }
 
     /// The generator has nothing more to send.
-    pub(crate) fn finish(&mut self) {
-        self.run.iter_mut().for_each(|run| (run.finished, run.commands) = (true, None));
+    pub(crate) fn finish(&mut self, now: Instant) {
+        self.run.iter_mut().for_each(|run| run.finish(now));
     }
 
     /// The agent does not take part in this run.
@@ -178,9 +252,10 @@ impl Participant {
     fn join(&mut self, invitation: Invitation, now: Instant) -> Heard {
         let is_refused = self.refusal.as_ref().is_some_and(|refusal| refusal.run == invitation.run);
         let is_known = self.run() == Some(invitation.run.as_str());
-        if self.run.is_some() || is_refused {
+        if !self.is_free() || is_known || is_refused {
             return if is_known || is_refused { Heard::News } else { Heard::Nothing };
         }
+        self.give_up_left();
         self.distrusted = None;
         let (commands, received) = channel();
         self.run = Some(ActiveRun::new(invitation.run.clone(), commands, now));
@@ -191,40 +266,60 @@ impl Participant {
         let incarnation = self.identity.incarnation;
         let is_own = |run: &&mut ActiveRun| run.name == state.run && state.incarnation == incarnation;
         let Some(run) = self.run.as_mut().filter(is_own) else { return Heard::Nothing };
-        if state.sent <= run.latest {
+        if (state.term, state.sent) <= (run.term, run.latest) {
             let why = "a command came a second time, and is a replay".to_owned();
             return self.distrust(Refusal { run: state.run, why });
+        }
+        let is_new = state.term > run.term;
+        if is_new {
+            run.obey(state.term, now);
+            self.distrusted = None;
         }
         run.latest = state.sent;
         run.heard = now;
         run.outbox.confirm(state.received, state.kept, now);
         let new = run.confirmed.take(state.first, state.commands);
         let any = !new.is_empty();
-        for command in new {
-            let sent = run.commands.as_ref().map_or(Ok(()), |commands| commands.send(command));
-            best_effort(sent, "the generator has ended, and says so");
-        }
+        new.into_iter().for_each(|command| run.command(command));
         if state.over {
             (run.over, run.commands) = (true, None);
         }
-        if any || state.over { Heard::News } else { Heard::Nothing }
-    }
-
-    /// A generator whose conductor is silent for too long ends its load.
-    pub(crate) fn look_after_run(&mut self, now: Instant) {
-        let orphan = self.orphan;
-        let is_lost = |run: &&mut ActiveRun| now.since(run.heard) > orphan;
-        if let Some(run) = self.run.as_mut().filter(is_lost) {
-            (run.over, run.commands) = (true, None);
+        if is_new {
+            Heard::Succeeded
+        } else if any || state.over {
+            Heard::News
+        } else {
+            Heard::Nothing
         }
     }
 
-    /// The name of the run if it has ended: the generator has, and everything has arrived or is not waited for.
+    /// A generator whose conductor is silent for too long ends its load. What it measured is kept for a while.
+    pub(crate) fn look_after_run(&mut self, now: Instant) {
+        let Some(run) = &mut self.run else { return };
+        let silent = now.since(run.heard);
+        if silent > self.orphan {
+            (run.orphaned, run.commands) = (true, None);
+        }
+        if run.is_left() && (silent > LEFT_MAX || run.outbox.bytes() > LEFT_BYTES_MAX) {
+            self.give_up_left();
+        }
+    }
+
+    /// Keeps nothing more of a run that its conductor left.
+    fn give_up_left(&mut self) {
+        if let Some(run) = self.run.take_if(|run| run.is_left()) {
+            self.given_up = Some(run.name);
+        }
+    }
+
+    /// The name of a run that has ended: it was given up, or its generator has ended and everything has arrived or is not waited
+    /// for.
     pub(crate) fn end_run(&mut self) -> Option<String> {
         let is_over = |run: &mut ActiveRun| {
-            run.finished && run.gathered.is_empty() && (run.over || run.outbox.unkept() == 0)
+            let has_all = run.outbox.unkept() == 0 && !run.orphaned;
+            run.finished && run.gathered.is_empty() && (run.over || has_all)
         };
-        self.run.take_if(is_over).map(|run| run.name)
+        self.given_up.take().or_else(|| self.run.take_if(is_over).map(|run| run.name))
     }
 
     /// True if the conductor has everything, or the run is over.
@@ -239,17 +334,20 @@ impl Participant {
     }
 
     /// The sign of life.
-    pub(crate) fn alive(&self) -> Alive {
+    pub(crate) fn alive(&self, now: Instant) -> Alive {
         let Identity { agent, incarnation, version } = self.identity.clone();
+        let run = self.run.as_ref().filter(|run| !run.is_left());
         // What a stranger sends during a run does not end it.
-        let distrusted = self.distrusted.as_ref().filter(|_| self.run.is_none());
+        let distrusted = self.distrusted.as_ref().filter(|_| run.is_none());
         Alive {
             agent,
             incarnation,
             version,
-            run: self.run().map(str::to_owned),
-            commands: self.run.as_ref().map_or(0, |run| run.confirmed.count()),
+            run: run.map(|run| run.name.clone()),
+            commands: run.map_or(0, |run| run.confirmed.count()),
             refusal: self.refusal.as_ref().or(distrusted).cloned(),
+            distrusted: self.distrusted.clone(),
+            held: self.run.as_ref().map(|run| run.held(now)),
         }
     }
 }

@@ -19,7 +19,7 @@ use crate::clock::{EXCHANGED_WITHIN, EXCHANGES, Exchange, Offset};
 use crate::error::FleetError;
 use crate::hub::BATCH_HEADER;
 use crate::outbox::Parcel;
-use crate::session::channel;
+use crate::session::{Measured, channel, forget};
 use crate::signature::Trust;
 use crate::wire::{ClockAnswer, Subjects, pack};
 
@@ -75,7 +75,8 @@ pub(super) fn run(setup: Setup) -> Result<(), FleetError> {
         let gate = Gate::new(trust, subjects.to(&agent), incarnation);
         let context = jetstream::new(client.clone());
         let participant = Participant::new(Identity { agent, incarnation, version }, orphan);
-        let task = Task { client, context, subjects, gate, participant, orders, notices };
+        let measured = Measured::default();
+        let task = Task { client, context, subjects, gate, participant, measured, orders, notices };
         task.serve(received, commands, violations).await
     })
 }
@@ -86,6 +87,8 @@ struct Task {
     subjects: Subjects,
     gate: Gate,
     participant: Participant,
+    /// The clock as the generator of the run compared it with the conductor's.
+    measured: Measured,
     orders: UnboundedSender<AgentOrder>,
     notices: Sender<Notice>,
 }
@@ -133,7 +136,7 @@ impl Task {
             for parcel in self.participant.due(RealClock.now()) {
                 stored.push(self.publish(parcel).await);
             }
-            if let Some(run) = self.participant.end_run() {
+            while let Some(run) = self.participant.end_run() {
                 self.gate.close(run);
             }
             let delivered = self.participant.is_delivered();
@@ -152,7 +155,7 @@ impl Task {
                 }
             }
             AgentOrder::Measure(answer) => self.measure(answer),
-            AgentOrder::Finished => self.participant.finish(),
+            AgentOrder::Finished => self.participant.finish(RealClock.now()),
             AgentOrder::Refuse { run, why } => self.participant.refuse(run, why),
             AgentOrder::Leave => {}
         }
@@ -187,8 +190,13 @@ impl Task {
         let notice = match self.participant.hear(admission, RealClock.now()) {
             Heard::Nothing => return false,
             Heard::News => return true,
+            Heard::Succeeded => {
+                forget(&self.measured);
+                return true;
+            }
             Heard::Begun(invitation, commands) => {
-                let channel = channel(commands, self.orders.clone());
+                self.measured = Measured::default();
+                let channel = channel(commands, self.orders.clone(), Measured::clone(&self.measured));
                 Notice::Invited(Box::new(Invited { invitation, channel }))
             }
             Heard::Refused(refusal) => Notice::Refused(refusal),
@@ -198,15 +206,15 @@ impl Task {
     }
 
     async fn announce(&self) {
-        let alive = self.participant.alive();
+        let alive = self.participant.alive(RealClock.now());
         let Ok(content) = pack(&alive) else { return };
         let sent = self.client.publish(self.subjects.alive(&alive.agent), content.into()).await;
         best_effort(sent, "the agent says again that it lives");
     }
 
-    /// Compares the clocks, meanwhile everything else goes on.
+    /// Compares the clocks, meanwhile everything else goes on. Without a conductor nothing is answered.
     fn measure(&self, answer: Sender<Option<Offset>>) {
-        let Some(run) = self.participant.run() else { return };
+        let Some(run) = self.participant.conducted_run(RealClock.now()) else { return };
         let (client, subject) = (self.client.clone(), self.subjects.clock(run));
         tokio::spawn(async move {
             let mut exchanges = Vec::with_capacity(EXCHANGES);

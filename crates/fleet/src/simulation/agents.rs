@@ -53,7 +53,7 @@ impl World {
         let one = &mut self.agents[agent];
         one.participant.look_after_run(one.clock.now(self.now));
         one.unkept_max = one.unkept_max.max(one.participant.unkept());
-        let alive = Box::new(one.participant.alive());
+        let alive = Box::new(one.participant.alive(one.clock.now(self.now)));
         self.send_there(agent, ConductorEvent::Sign(agent, alive));
         self.plan_agent(REPEAT.as_nanos() as u64, agent, AgentEvent::Tick);
     }
@@ -72,10 +72,10 @@ impl World {
         if is_state && !matches!(heard, Heard::Refused(_)) {
             one.heard = now;
         }
-        let alive = Box::new(one.participant.alive());
+        let alive = Box::new(one.participant.alive(one.clock.now(self.now)));
         match heard {
             Heard::Nothing => return,
-            Heard::News | Heard::Refused(_) => {}
+            Heard::News | Heard::Succeeded | Heard::Refused(_) => {}
             Heard::Begun(_, commands) => {
                 (one.commands, one.heard) = (Some(commands), now);
                 let prepared = self.random.within(10 * MS..300 * MS);
@@ -105,7 +105,7 @@ impl World {
         }
         let one = &mut self.agents[agent];
         let parcels = one.participant.due(one.clock.now(self.now));
-        if let Some(run) = one.participant.end_run() {
+        while let Some(run) = one.participant.end_run() {
             one.gate.close(run);
         }
         for parcel in parcels {
@@ -129,7 +129,7 @@ impl World {
     fn finish(&mut self, agent: usize) {
         let one = &mut self.agents[agent];
         (one.generator, one.commands) = (Generator::Gone, None);
-        one.participant.finish();
+        one.participant.finish(one.clock.now(self.now));
     }
 
     fn measure(&mut self, agent: usize) {

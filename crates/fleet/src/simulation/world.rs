@@ -222,7 +222,7 @@ impl World {
     }
 
     fn is_over(&self) -> bool {
-        let takes_part = |agent: &SimAgent| !agent.died && agent.participant.run().is_some();
+        let takes_part = |agent: &SimAgent| !agent.died && !agent.participant.is_free();
         self.conductor.has_ended() && !self.agents.iter().any(takes_part)
     }
 

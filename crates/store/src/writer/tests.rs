@@ -1,7 +1,7 @@
 use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt as _;
 
-use plimsoll_record::{Phase, StepEnd};
+use plimsoll_record::{EventKind, Phase, StepEnd};
 
 use super::*;
 use crate::fixture::{self, frame, manifest, record};
@@ -160,4 +160,36 @@ fn a_step_written_again_replaces_itself() {
     writer.step(&fixture::step(1, StepEnd::Steady)).unwrap();
     writer.seal().unwrap();
     assert_eq!(read(&path).unwrap().steps, [fixture::step(1, StepEnd::Steady)]);
+}
+
+#[test]
+fn a_killed_run_is_written_on_from_its_last_commit() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.plimsoll");
+    let mut writer = RunWriter::create(&path, &manifest(), false).unwrap();
+    let open = fixture::open_step(1);
+    writer.step(&open).unwrap();
+    writer.frame(&frame(1, 0, 0, Phase::Measure)).unwrap();
+    writer.commit().unwrap();
+    writer.frame(&frame(1, 0, 1, Phase::Measure)).unwrap();
+    drop(writer);
+
+    let (mut writer, under_way) = RunWriter::resume(&path).unwrap();
+    assert_eq!(under_way, Some(UnderWay { index: 1, ends_ns: open.ended_ns }));
+    assert_eq!(read(&path).unwrap().frames.len(), 1, "what was not committed is gone");
+    let other = RunWriter::resume(&path).unwrap_err();
+    assert!(matches!(other, StoreError::Unwritable { .. }), "{other}");
+    writer.generators(1, &fixture::step(1, StepEnd::Steady).generators).unwrap();
+    writer.frame(&frame(1, 0, 1, Phase::Measure)).unwrap();
+    writer.commit().unwrap();
+    assert_eq!(read(&path).unwrap().steps[0].end, StepEnd::Cut, "it is still under way");
+    writer.step(&fixture::step(1, StepEnd::Steady)).unwrap();
+    let text = "not all requests are accounted for".to_owned();
+    writer.event(&Event { at_ns: 1, kind: EventKind::StepFailed, failure: None, text }).unwrap();
+    writer.seal().unwrap();
+
+    let run = read(&path).unwrap();
+    assert_eq!((run.damage.len(), run.frames.len(), run.steps[0].end), (0, 2, StepEnd::Steady));
+    assert!(crate::check(&path).unwrap().is_intact());
+    assert!(matches!(RunWriter::resume(&path), Err(StoreError::Complete { .. })));
 }

@@ -22,10 +22,16 @@ pub(super) struct Broker<'a> {
 impl<'a> Broker<'a> {
     /// A node with JetStream and these further settings.
     pub(super) fn start(bench: &'a Bench, settings: &str) -> Self {
+        Self::storing(bench, "", settings)
+    }
+
+    /// The same with settings of JetStream.
+    pub(super) fn storing(bench: &'a Bench, storage: &str, settings: &str) -> Self {
         let listens = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
         let config = bench.path("broker.conf");
         let store = bench.path("store");
-        let text = format!("listen: \"{listens}\"\njetstream {{ store_dir: {store:?} }}\n{settings}\n");
+        let text =
+            format!("listen: \"{listens}\"\njetstream {{ store_dir: {store:?}\n{storage} }}\n{settings}\n");
         std::fs::write(&config, text).unwrap();
         let mut server = Command::new(plimsoll_fleet::nats_server().unwrap());
         let server = server.arg("--config").arg(&config).stderr(Stdio::null()).spawn().unwrap();
@@ -54,8 +60,12 @@ impl<'a> Broker<'a> {
     }
 
     pub(super) fn agent(&self, name: &str, flags: &[&str]) -> Agent {
-        let address = self.address();
-        let args = ["agent", "--join", &address, "--name", name, "--allow", "127.0.0.1"];
+        self.agent_at(&self.address(), name, flags)
+    }
+
+    /// An agent that has another way to the broker.
+    pub(super) fn agent_at(&self, address: &str, name: &str, flags: &[&str]) -> Agent {
+        let args = ["agent", "--join", address, "--name", name, "--allow", "127.0.0.1"];
         let mut command = self.bench.command(&[&args, flags].concat());
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         let errors = BufReader::new(child.stderr.take().unwrap());
@@ -95,12 +105,18 @@ fn keys(bench: &Bench, folder: &str, args: &[&str]) {
 }
 
 /// A broker that only the keys in the folder `keys` open.
-fn guarded(bench: &Bench) -> Broker<'_> {
+pub(super) fn guarded(bench: &Bench) -> Broker<'_> {
     keys(bench, "keys", &["--agents", "a,b"]);
     let mut broker = Broker::start(bench, "include \"keys/broker.conf\"");
     let flags = ["--fleet-credentials", "keys/conductor.creds", "--fleet-key", "keys/conductor.nk"];
     broker.conductor = flags.map(str::to_owned).to_vec();
     broker
+}
+
+/// The public key that agents are to trust.
+pub(super) fn trusted(bench: &Bench) -> String {
+    let said = bench.expect(0, &["fleet", "keys", "keys", "--agents", "c"]).out;
+    said.split_whitespace().skip_while(|word| *word != "--trust").nth(1).unwrap().to_owned()
 }
 
 #[test]
@@ -109,13 +125,12 @@ fn a_fleet_with_keys_gives_its_exact_answer() {
     let target = Target::start(&bench);
     let broker = guarded(&bench);
     let seed = std::fs::read_to_string(bench.path("keys/conductor.nk")).unwrap();
-    let said = bench.expect(0, &["fleet", "keys", "keys", "--agents", "c"]).out;
+    let trusted = trusted(&bench);
     assert_eq!(std::fs::read_to_string(bench.path("keys/conductor.nk")).unwrap(), seed, "keys are made once");
-    let trusted = said.split_whitespace().skip_while(|word| *word != "--trust").nth(1).unwrap();
     let agents: Vec<Agent> = ["a", "b", "c"]
         .iter()
         .map(|name| {
-            broker.agent(name, &["--credentials", &format!("keys/agents/{name}.creds"), "--trust", trusted])
+            broker.agent(name, &["--credentials", &format!("keys/agents/{name}.creds"), "--trust", &trusted])
         })
         .collect();
     agents.iter().for_each(|agent| agent.reports("waits for runs"));

@@ -1,0 +1,177 @@
+//! The agents of a run whose conductor is gone.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use async_nats::Subscriber;
+use async_nats::jetstream::{self, stream::Stream};
+use futures_util::StreamExt as _;
+use plimsoll_units::{Clock as _, RealClock};
+use serde::{Deserialize, Serialize};
+
+use crate::broker::{Broker, Certificates};
+use crate::error::FleetError;
+use crate::wire::{Alive, Held, unpack};
+
+/// How long agents are listened to: each says within half a second how it stands.
+const LISTEN: Duration = Duration::from_millis(3_500);
+/// A conductor says something each half second. One of which nothing was heard for so long is gone.
+const SILENT_MIN: Duration = Duration::from_secs(2);
+/// How often the interrupt flag is read meanwhile.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
+/// Conductors that take a run over at the same time differ in so many bits of their terms, at random.
+const RANDOM_BITS: u32 = 32;
+
+/// What takes a run of a fleet up again after its conductor has died. It holds no secret.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FleetSession {
+    /// The broker, as `--fleet` takes it, without user and password.
+    pub broker: String,
+    pub fleet: String,
+    /// The files by which the conductor proves itself.
+    pub credentials: Option<PathBuf>,
+    pub key: Option<PathBuf>,
+    pub cacert: Option<PathBuf>,
+    pub cert: Option<(PathBuf, PathBuf)>,
+    /// The name of the run at the broker.
+    run: String,
+    agents: Vec<SessionAgent>,
+}
+
+/// An agent that took part when the run began.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct SessionAgent {
+    pub(crate) name: String,
+    pub(crate) incarnation: u64,
+}
+
+impl FleetSession {
+    pub(crate) fn new(
+        broker: &Broker,
+        key: Option<&Path>,
+        run: &str,
+        agents: Vec<SessionAgent>,
+    ) -> Result<Self, FleetError> {
+        let whole = |path: &PathBuf| std::path::absolute(path);
+        let unknown = FleetError::system("could not find the folder of this process");
+        let Certificates { authorities, own } = &broker.certificates;
+        let files = || -> std::io::Result<_> {
+            let own = own.as_ref().map(|(cert, key)| Ok::<_, std::io::Error>((whole(cert)?, whole(key)?)));
+            Ok((
+                broker.credentials.as_ref().map(whole).transpose()?,
+                key.map(std::path::absolute).transpose()?,
+                authorities.as_ref().map(whole).transpose()?,
+                own.transpose()?,
+            ))
+        };
+        let (credentials, key, cacert, cert) = files().map_err(unknown)?;
+        let (broker, fleet) = (broker.address.to_string(), broker.fleet.clone());
+        Ok(Self { broker, fleet, credentials, key, cacert, cert, run: run.to_owned(), agents })
+    }
+
+    /// The session as it is written next to a run file.
+    ///
+    /// # Errors
+    /// When it cannot be written as JSON.
+    pub fn to_json(&self) -> Result<String, FleetError> {
+        serde_json::to_string(self).map_err(|error| FleetError::Session { why: error.to_string() })
+    }
+
+    /// A session that was written.
+    ///
+    /// # Errors
+    /// When it is damaged.
+    pub fn from_json(text: &str) -> Result<Self, FleetError> {
+        serde_json::from_str(text).map_err(|error| FleetError::Session { why: error.to_string() })
+    }
+
+    pub(crate) fn run(&self) -> &str {
+        &self.run
+    }
+}
+
+/// How the agents of a run stand.
+pub(crate) struct Orphans {
+    /// By name, those that were heard.
+    signs: BTreeMap<String, Alive>,
+}
+
+impl Orphans {
+    /// Listens until every agent of the run has shown that its conductor is gone, or for a while.
+    ///
+    /// # Errors
+    /// When one of them still hears its conductor.
+    pub(crate) async fn hear(
+        session: &FleetSession,
+        alive: &mut Subscriber,
+        interrupted: &AtomicBool,
+    ) -> Result<Self, FleetError> {
+        let mut heard = Self { signs: BTreeMap::new() };
+        let deadline = RealClock.now() + LISTEN;
+        while RealClock.now() < deadline && !heard.all_are_silent(session) {
+            if interrupted.load(Ordering::Relaxed) {
+                return Err(FleetError::Interrupted);
+            }
+            let Ok(Some(message)) = tokio::time::timeout(POLL_INTERVAL, alive.next()).await else { continue };
+            let Ok(sign) = unpack::<Alive>(&message.payload) else { continue };
+            let is_own =
+                |agent: &SessionAgent| agent.name == sign.agent && agent.incarnation == sign.incarnation;
+            if session.agents.iter().any(is_own) || !heard.signs.contains_key(&sign.agent) {
+                heard.signs.insert(sign.agent.clone(), sign);
+            }
+        }
+        let hears =
+            |agent: &&SessionAgent| heard.held(session, agent).is_ok_and(|held| held.silent < SILENT_MIN);
+        match session.agents.iter().find(hears) {
+            Some(agent) => Err(FleetError::Conducted { name: agent.name.clone() }),
+            None => Ok(heard),
+        }
+    }
+
+    fn all_are_silent(&self, session: &FleetSession) -> bool {
+        let is_silent = |agent| self.held(session, agent).is_ok_and(|held| held.silent >= SILENT_MIN);
+        session.agents.iter().all(is_silent)
+    }
+
+    /// How an agent stands in the run, or why it has nothing of it any more.
+    fn held(&self, session: &FleetSession, agent: &SessionAgent) -> Result<&Held, String> {
+        let sign = self.signs.get(&agent.name).ok_or("nothing is heard of it")?;
+        if sign.incarnation != agent.incarnation {
+            return Err("it was started again".to_owned());
+        }
+        let held = sign.held.as_ref().filter(|held| held.run == session.run);
+        held.ok_or_else(|| "it keeps nothing of the run any more".to_owned())
+    }
+
+    /// Every agent of the run, and how it stands or why it is gone.
+    pub(crate) fn of<'a>(
+        &'a self,
+        session: &'a FleetSession,
+    ) -> impl Iterator<Item = (&'a SessionAgent, Result<&'a Held, String>)> {
+        session.agents.iter().map(|agent| (agent, self.held(session, agent)))
+    }
+
+    /// Those that have something of the run.
+    pub(crate) fn there(&self, session: &FleetSession) -> BTreeMap<String, Alive> {
+        let there = self.of(session).filter(|(_, stands)| stands.is_ok());
+        there
+            .filter_map(|(agent, _)| Some((agent.name.clone(), self.signs.get(&agent.name)?.clone())))
+            .collect()
+    }
+
+    /// The term of a conductor that comes after all that these have had.
+    pub(crate) fn next_term(&self, session: &FleetSession) -> Result<u64, FleetError> {
+        let terms = self.of(session).filter_map(|(_, stands)| stands.ok()).map(|held| held.term);
+        let latest = terms.max().unwrap_or(0) >> RANDOM_BITS;
+        Ok(((latest + 1) << RANDOM_BITS) | (crate::random()? >> RANDOM_BITS))
+    }
+}
+
+/// The stream of a run and how many batches it holds; `None` if it is gone.
+pub(crate) async fn left_stream(context: &jetstream::Context, name: &str) -> Option<(Stream, u64)> {
+    let stream = context.get_stream(name).await.ok()?;
+    let batches = stream.get_info().await.ok()?.state.messages;
+    Some((stream, batches))
+}

@@ -1,0 +1,95 @@
+//! What stands next to a run file while its run goes on, so that another process can take it up if this one dies.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+use crate::access::{OWNER_ONLY, companion};
+use crate::error::{self, StoreError};
+
+/// How its name ends, after that of the run file.
+pub(crate) const ENDING: &str = "-session";
+
+/// The longest text, in bytes.
+const MAX_BYTES: u64 = 16 << 20;
+
+/// A text next to a run file, locked by the process that makes the run. It stays if that process dies, and its lock does not.
+#[derive(Debug)]
+pub struct SessionFile {
+    path: PathBuf,
+    /// Holds the lock.
+    file: File,
+}
+
+impl SessionFile {
+    /// Writes what takes the run of this file up again, and locks it.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn create(run_file: &Path, text: &str) -> Result<Self, StoreError> {
+        let path = companion(run_file, ENDING);
+        let preparing = |error: io::Error| error::preparing(&path, &error);
+        let mut options = OpenOptions::new();
+        let options = options.write(true).create(true).truncate(true).mode(OWNER_ONLY);
+        let mut file = options.open(&path).map_err(preparing)?;
+        lock(&file, run_file)?;
+        file.write_all(text.as_bytes()).map_err(preparing)?;
+        Ok(Self { path, file })
+    }
+
+    /// Reads what takes the run of this file up again, and locks it; `None` if there is no such text.
+    ///
+    /// # Errors
+    /// When another process makes the run, or it cannot be read.
+    pub fn open(run_file: &Path) -> Result<Option<(Self, String)>, StoreError> {
+        let path = companion(run_file, ENDING);
+        let looking = |error: io::Error| error::looking(&path, &error);
+        let mut file = match File::open(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            file => file.map_err(looking)?,
+        };
+        lock(&file, run_file)?;
+        let mut text = String::new();
+        (&mut file).take(MAX_BYTES).read_to_string(&mut text).map_err(looking)?;
+        Ok(Some((Self { path, file }, text)))
+    }
+
+    /// Takes it away, as the run has ended.
+    ///
+    /// # Errors
+    /// When it cannot be removed.
+    pub fn remove(self) -> Result<(), StoreError> {
+        let Self { path, file } = self;
+        let removed = fs::remove_file(&path).map_err(|error| error::preparing(&path, &error));
+        drop(file);
+        removed
+    }
+}
+
+fn lock(file: &File, run_file: &Path) -> Result<(), StoreError> {
+    file.try_lock().map_err(|error| match error {
+        TryLockError::WouldBlock => StoreError::UnderWay { path: run_file.to_owned() },
+        TryLockError::Error(error) => error::preparing(run_file, &error),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_has_one_owner_and_outlives_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let run = folder.path().join("a.plimsoll");
+        assert!(SessionFile::open(&run).unwrap().is_none());
+        let owner = SessionFile::create(&run, "how to go on").unwrap();
+        assert!(matches!(SessionFile::open(&run), Err(StoreError::UnderWay { .. })));
+        drop(owner);
+        let (next, text) = SessionFile::open(&run).unwrap().unwrap();
+        assert_eq!(text, "how to go on");
+        assert!(matches!(SessionFile::open(&run), Err(StoreError::UnderWay { .. })));
+        next.remove().unwrap();
+        assert!(SessionFile::open(&run).unwrap().is_none());
+    }
+}
