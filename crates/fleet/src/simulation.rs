@@ -122,6 +122,8 @@ fn play(seed: u64, scale: impl FnOnce(&mut Random) -> Scale) -> Played {
     let scale = scale(&mut random);
     let weather = Weather::new(&mut random, &scale);
     let on_loss = [OnLoss::Stop, OnLoss::Continue, OnLoss::Redistribute][random.within(0..3) as usize];
+    // A fleet that is to be played whole goes on without those that it loses.
+    let on_loss = if scale.keeps_frames { on_loss } else { OnLoss::Redistribute };
     let fates = weather.fates.iter().enumerate();
     let remembers = scale.keeps_frames;
     let agents = fates.map(|(agent, fate)| SimAgent::new(agent, weather.orphan, fate, remembers)).collect();
