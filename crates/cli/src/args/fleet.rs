@@ -74,6 +74,15 @@ impl FleetAt {
             fleet: self.fleet_name.clone(),
         })
     }
+
+    /// True if a file of credentials was named.
+    pub(crate) fn has_credentials(&self) -> bool {
+        self.fleet_credentials.is_some()
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.fleet_name
+    }
 }
 
 /// The file that was named, or else that of the fleet on this machine, if it is at this broker.
@@ -85,8 +94,12 @@ fn given_or_local(
     if given.is_some() {
         return Ok(given.clone());
     }
-    let local = LocalFleet::at(Path::new(FLEET_FOLDER), address)?;
-    Ok(local.map(|fleet| own(&fleet.keys())))
+    Ok(local_at(address)?.map(|fleet| own(&fleet.keys())))
+}
+
+/// The fleet on this machine, if it is at this broker.
+pub(super) fn local_at(address: &BrokerAddress) -> Result<Option<LocalFleet>, FleetError> {
+    LocalFleet::at(Path::new(FLEET_FOLDER), address)
 }
 
 /// The usual fleet of a broker.

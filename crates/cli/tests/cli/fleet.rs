@@ -1,6 +1,7 @@
 //! `--fleet`, `plimsoll agent` and `plimsoll fleet`, with a real broker.
 
 mod access;
+mod over_ssh;
 
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::PermissionsExt as _;

@@ -95,7 +95,7 @@ fn keys(bench: &Bench, folder: &str, args: &[&str]) {
 }
 
 /// A broker that only the keys in the folder `keys` open.
-fn guarded(bench: &Bench) -> Broker<'_> {
+pub(super) fn guarded(bench: &Bench) -> Broker<'_> {
     keys(bench, "keys", &["--agents", "a,b"]);
     let mut broker = Broker::start(bench, "include \"keys/broker.conf\"");
     let flags = ["--fleet-credentials", "keys/conductor.creds", "--fleet-key", "keys/conductor.nk"];
