@@ -157,6 +157,8 @@ impl ComposeFleet {
     /// When Compose fails, or an agent does not answer in time: then the error says which, and why. Nothing is left.
     pub fn up(&self, within: Duration, interrupted: &AtomicBool) -> Result<(), FleetError> {
         let deadline = RealClock.now() + within;
+        // Without Compose nothing can have been started, and nothing is left for `down`.
+        self.compose(&["version"]).inspect_err(|_| self.remove_quietly())?;
         let up = self.compose(&["up", "-d"]).and_then(|_| self.wait(deadline, interrupted));
         if up.is_err() {
             best_effort(self.down(), "the first error says more");

@@ -151,9 +151,9 @@ mod tests {
             fleet: "default".to_owned(),
         };
         placement("nats://a:1").check(&open).unwrap();
-        let with_login = placement("nats://a:1,nats://me:word@b:1").check(&open).unwrap_err();
+        let with_login = placement("nats://a:1,nats://me:hush@b:1").check(&open).unwrap_err();
         assert!(matches!(with_login, FleetError::LoginInAddress { .. }), "{with_login}");
-        assert!(!with_login.to_string().contains("word"));
+        assert!(!with_login.to_string().contains("hush"));
         let closed = Broker { credentials: Some("conductor.creds".into()), ..open };
         assert!(matches!(placement("nats://a:1").check(&closed), Err(FleetError::NoKeys)));
     }

@@ -1,6 +1,7 @@
 //! `--fleet`, `plimsoll agent` and `plimsoll fleet`, with a real broker.
 
 mod access;
+mod compose;
 mod over_ssh;
 
 use std::io::{BufRead, BufReader, Read};
