@@ -166,7 +166,7 @@ fn an_agent_that_is_not_heard_within_the_time_is_ended() {
     let beyond = Broker::start(&other, "");
     let hosts = Hosts::start(&bench, "alpha", binary_folder());
     let join = beyond.address();
-    let error = hosts.up(1, &broker, &["--ssh", "alpha", "--join", &join, "--within", "4s"]).err;
+    let error = hosts.up(1, &broker, &["--ssh", "alpha", "--join", &join, "--within", "10s"]).err;
     assert!(error.contains("alpha: it runs, but does not answer at the broker"), "{error}");
     assert!(agents_of(&beyond).is_empty());
 }
