@@ -5,7 +5,7 @@ CARGO ?= cargo
 export RUST_TEST_THREADS ?= $(shell expr 2 \* `nproc`)
 
 .DEFAULT_GOAL := help
-.PHONY: ui test-ui help setup setup-lab setup-bench services diagnose demo demo-fleet test test-services lint fmt clippy tidy deny advisories fuzz-targets image test-kubernetes bench fuzz soak sanitize conformance
+.PHONY: ui test-ui help setup setup-lab setup-bench services diagnose demo demo-fleet test test-services lint fmt clippy tidy deny advisories fuzz-targets image test-kubernetes test-compose bench fuzz soak sanitize conformance
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -69,11 +69,17 @@ image: ## build the container image of the static binary into target/plimsoll-im
 	@scripts/image.sh $(IMAGE)
 
 test-kubernetes: ## test fleets and probes on a real Kubernetes of one node (needs root, Debian 12, Go; the first time ten minutes)
-	@scripts/setup.sh
+	@scripts/setup.sh kubernetes
 	@lab/kubernetes/build.sh
 	$(CARGO) build --locked --workspace --bins
 	@scripts/image.sh plimsoll.test/plimsoll:0.1.0
 	@lab/kubernetes/test.sh
+
+test-compose: ## test fleets of containers with a Docker engine of its own (needs root, Debian 12, Go)
+	@scripts/setup.sh compose
+	$(CARGO) build --locked --workspace --bins
+	@scripts/image.sh plimsoll.test/plimsoll:0.1.0
+	@lab/compose/test.sh
 
 ui: ## build the page from ui/ into crates/report/page (needs Node)
 	@cd ui && npm ci --no-audit --no-fund && npm run build

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs the programs that tests (no argument), checks of the sources (`lint`), benchmarks (`bench`) or the clients of
-# docs/conformance.md (`conformance`) need in addition to the toolchains; the demo (`demo`) needs none, only cargo.
+# Installs the programs that tests (no argument), tests on Kubernetes (`kubernetes`) or with Docker (`compose`), checks of the sources (`lint`), benchmarks
+# (`bench`) or the clients of docs/conformance.md (`conformance`) need in addition to the toolchains; the demo (`demo`) needs none, only cargo.
 # What is already there is left as it is, whatever put it there.
 set -euo pipefail
 
@@ -56,6 +56,21 @@ missing_packages() {
         compgen -G '/usr/sbin/php-fpm*' >/dev/null || printf 'php-fpm\n'
         [ -e /usr/share/wordpress/wp-load.php ] || printf 'wordpress\nwordpress-theme-twentytwentythree\nphp-mysql\n'
         [ -e /usr/lib/python3/dist-packages/httpbin ] || printf 'python3-httpbin\n'
+    elif [ "${1:-}" = kubernetes ]; then
+        have musl-gcc || printf 'musl-tools\n'
+        have jq || printf 'jq\n'
+        have python3 || printf 'python3-minimal\n'
+        have openssl || printf 'openssl\n'
+        have ip || printf 'iproute2\n'
+        have go || printf 'golang-go\n'
+        [ -e /etc/ssl/certs/ca-certificates.crt ] || printf 'ca-certificates\n'
+    elif [ "${1:-}" = compose ]; then
+        have musl-gcc || printf 'musl-tools\n'
+        have python3 || printf 'python3-minimal\n'
+        have ip || printf 'iproute2\n'
+        have go || printf 'golang-go\n'
+        have dockerd || printf 'docker.io\n'
+        have docker-compose || printf 'docker-compose\n'
     elif [ "${1:-}" = conformance ]; then
         have curl || printf 'curl\n'
         have wrk || printf 'wrk\n'
@@ -106,7 +121,7 @@ required_jdk() {
 }
 
 fail_without_go() {
-    fail "the services of the lab need Go $(required_go) or newer, and $1. Install it from https://go.dev/dl, put its bin folder on the PATH, and run make again"
+    fail "the services of the lab and the tests on Kubernetes need Go $(required_go) or newer, and $1. Install it from https://go.dev/dl, put its bin folder on the PATH, and run make again"
 }
 
 # Debian 12's Go cannot build what is asked of it, so it is not installed in the first place.
@@ -187,6 +202,7 @@ services_of() {
     openssh-server) printf 'ssh.service\n' ;;
     haproxy) printf 'haproxy.service\n' ;;
     lighttpd) printf 'lighttpd.service\n' ;;
+    docker.io) printf 'docker.service docker.socket\n' ;;
     caddy) printf 'caddy.service\n' ;;
     php-fpm) printf 'php8.2-fpm.service\n' ;;
     esac
@@ -263,6 +279,11 @@ main() {
         require_new_jdk
         build_collector
         install_envoy
+        install_nats
+        ;;
+    compose) require_new_go ;;
+    kubernetes)
+        require_new_go
         install_nats
         ;;
     lint) install_deny ;;

@@ -68,7 +68,11 @@ unpack_packages() {
     local root=$KUBE/debian/root package
     [ -x "$root/usr/bin/containerd" ] && [ -x "$root/usr/sbin/runc" ] && [ -x "$root/usr/lib/cni/bridge" ] && return 0
     cd "$KUBE/debian/packages"
-    apt-get download containerd runc containernetworking-plugins
+    # Lists of packages may be missing, or name versions that the mirror has no more.
+    apt-get download containerd runc containernetworking-plugins 2>/dev/null || {
+        apt-get update -qq
+        apt-get download containerd runc containernetworking-plugins
+    }
     for package in *.deb; do dpkg -x "$package" "$root"; done
 }
 

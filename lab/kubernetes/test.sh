@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tests Plimsoll on the Kubernetes of this folder: a fleet as a Job, agents that do not start, the chart against the command, the
+# Tests Plimsoll on the Kubernetes of this folder: a fleet with keys as a Job, agents that do not start, the chart against the command, the
 # roles of deploy/kubernetes, the verdict from a probe of pods. Starts and ends the node itself; about five minutes after the builds.
 # PLIMSOLL names the program (by default the debug build), PLIMSOLL_IMAGE the image's archive (by default that of `make image`).
 set -euo pipefail
@@ -14,6 +14,8 @@ NODE=192.0.2.1
 BROKER=nats://$NODE:4222
 TARGET=$NODE:8080
 WORK=$(mktemp -d)
+# What a conductor needs at the broker.
+ACCESS=(--fleet "$BROKER" --fleet-credentials "$WORK/keys/conductor.creds")
 PASSED=0
 STARTED=()
 
@@ -21,7 +23,7 @@ in_net() { "$LAB/in-cluster" net "$@"; }
 kubectl() { "$LAB/in-cluster" kubectl "$@"; }
 plimsoll() { in_net "$PLIMSOLL" "$@"; }
 # UP_IMAGE and UP_CPU replace the usual image and cores.
-up() { plimsoll fleet up --kubernetes 3 --image "${UP_IMAGE:-$IMAGE}" --fleet "$BROKER" --allow "$TARGET" --cpu "${UP_CPU:-200m}" --memory 64Mi "$@"; }
+up() { plimsoll fleet up --kubernetes 3 --image "${UP_IMAGE:-$IMAGE}" --fleet "$BROKER" --keys "$WORK/keys" --allow "$TARGET" --cpu "${UP_CPU:-200m}" --memory 64Mi "$@"; }
 
 ok() {
     PASSED=$((PASSED + 1))
@@ -60,9 +62,37 @@ clean_up() {
 start_servers() {
     local server
     server=$(PATH="$PATH:$HOME/go/bin" command -v nats-server) || fail "nats-server is missing; make setup installs it"
-    start broker "$server" -js -a "$NODE" -p 4222 -sd "$WORK/broker"
+    "$PLIMSOLL" fleet keys "$WORK/keys" >/dev/null
+    printf 'listen: "%s:4222"\njetstream { store_dir: "%s" }\ninclude "keys/broker.conf"\n' "$NODE" "$WORK/broker" >"$WORK/nats.conf"
+    start broker "$server" --config "$WORK/nats.conf"
     start target "$PLIMSOLL" target --listen "$NODE" --port 8080
-    until_ok in_net "$PLIMSOLL" fleet status --fleet "$BROKER"
+    until_ok in_net "$PLIMSOLL" fleet status "${ACCESS[@]}"
+}
+
+# The name in a credentials file, whose second line is a JWT.
+name_in() {
+    sed -n 2p "$1" | python3 -c 'import base64, json, sys; print(json.loads(base64.urlsafe_b64decode(sys.stdin.read().split(".")[1] + "=="))["name"])'
+}
+
+# The Secret has credentials of each agent and nothing of the conductor; a pod has only its own.
+test_secret() {
+    local agent names
+    names=$(kubectl get secret plimsoll -o json | jq -r '.data | keys | join(" ")')
+    [ "$names" = "plimsoll-0.creds plimsoll-1.creds plimsoll-2.creds" ] || fail "the Secret holds $names"
+    for agent in plimsoll-0 plimsoll-1 plimsoll-2; do
+        kubectl get secret plimsoll -o json | jq -r ".data[\"$agent.creds\"]" | base64 -d >"$WORK/$agent.creds"
+        [ "$(name_in "$WORK/$agent.creds")" = "$agent" ] || fail "the credentials of $agent are those of $(name_in "$WORK/$agent.creds")"
+    done
+    ok "the Secret has credentials for each agent and none of the conductor"
+    [ "$(kubectl get pods -l app.kubernetes.io/name=plimsoll -o json | jq -r '[.items[].spec.containers[0].volumeMounts[].subPathExpr] | unique | .[]')" = 'plimsoll-$(JOB_COMPLETION_INDEX).creds' ] ||
+        fail "a pod sees more than its own credentials"
+    ok "a pod sees only its own credentials"
+}
+
+# A conductor without the key of the fleet makes no load.
+test_other_conductor() {
+    if plimsoll run "http://$TARGET/healthz" -n 60 "${ACCESS[@]}" --agents 3 --no-probe >"$WORK/unsigned" 2>&1; then fail "agents obey a conductor without the key"; fi
+    expect "agents obey only the conductor whose key they trust" "--fleet-key FILE" "$WORK/unsigned"
 }
 
 test_fleet() {
@@ -73,7 +103,9 @@ test_fleet() {
     plimsoll fleet status --kubernetes >"$WORK/status"
     [ "$(grep -c Running "$WORK/status")" = 3 ] || fail "not all agents run: $(cat "$WORK/status")"
     ok "status shows the pods"
-    plimsoll run "http://$TARGET/healthz" -n 600 -c 6 --fleet "$BROKER" --agents 3 >"$WORK/run" 2>&1
+    test_secret
+    test_other_conductor
+    plimsoll run "http://$TARGET/healthz" -n 600 -c 6 "${ACCESS[@]}" --fleet-key "$WORK/keys/conductor.nk" --agents 3 >"$WORK/run" 2>&1
     expect "600 requests of three pods are 600" "600 ok · 0 failed" "$WORK/run"
     [ "$(kubectl get pods -l app.kubernetes.io/name=plimsoll -o 'jsonpath={.items[*].status.qosClass}')" = "Guaranteed Guaranteed Guaranteed" ] ||
         fail "not all agents are Guaranteed"
@@ -102,10 +134,15 @@ test_agents_that_do_not_start() {
     kubectl delete quota few >/dev/null
 }
 
+# The objects of the chart are those of the command, with the same files.
 test_chart() {
-    up --print >"$WORK/objects.json"
+    local agent trust credentials=()
+    up --cacert "$KUBE/pki/ca.crt" --cert "$KUBE/pki/admin.crt" --cert-key "$KUBE/pki/admin.key" --print >"$WORK/objects.json"
+    trust=$("$PLIMSOLL" fleet keys "$WORK/keys" | sed -n 's/.*--trust //p')
+    for agent in plimsoll-0 plimsoll-1 plimsoll-2; do credentials+=(--set-file "credentials.$agent=$WORK/keys/agents/$agent.creds"); done
     "$KUBE/bin/helm" template plimsoll "$REPOSITORY/deploy/helm/plimsoll-agents" --namespace default \
-        --set "agents=3,image=$IMAGE,join=$BROKER,cpu=200m,memory=64Mi" --set-string "allow={$TARGET}" >"$WORK/chart.yaml"
+        --set "agents=3,image=$IMAGE,join=$BROKER,cpu=200m,memory=64Mi,trust=$trust" --set-string "allow={$TARGET}" \
+        --set-file "cacert=$KUBE/pki/ca.crt,cert=$KUBE/pki/admin.crt,certKey=$KUBE/pki/admin.key" "${credentials[@]}" >"$WORK/chart.yaml"
     diff <(jq -S '.items[]' "$WORK/objects.json") \
         <(kubectl create --dry-run=client -o json -f "$WORK/chart.yaml" | jq -S 'if .kind == "List" then .items[] else . end') >&2 ||
         fail "the chart and fleet up --print differ"
@@ -125,7 +162,7 @@ make_user() {
 as_tester() { in_net env KUBECONFIG="$WORK/tester.conf" "$PLIMSOLL" "$@"; }
 
 test_roles() {
-    as_tester fleet up --kubernetes 2 --job other --image "$IMAGE" --fleet "$BROKER" --allow "$TARGET" --cpu 200m --memory 64Mi --within 60s >"$WORK/up" 2>&1
+    as_tester fleet up --kubernetes 2 --job other --image "$IMAGE" --fleet "$BROKER" --keys "$WORK/keys" --allow "$TARGET" --cpu 200m --memory 64Mi --within 60s >"$WORK/up" 2>&1
     as_tester fleet down --kubernetes --job other
     ok "the role plimsoll-fleet is enough"
 }

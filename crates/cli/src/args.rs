@@ -1,5 +1,6 @@
 //! The command line.
 
+mod compose;
 mod fleet;
 mod foreign;
 mod history;
@@ -7,8 +8,10 @@ mod kubernetes;
 mod load;
 mod network;
 mod overload;
+mod placement;
 mod request;
 mod scenario;
+mod ssh;
 mod transport;
 pub(crate) mod values;
 mod watch;
@@ -37,13 +40,16 @@ use crate::command::tiers::TiersArgs;
 use crate::command::trend::TrendArgs;
 use crate::command::view::ViewArgs;
 use crate::exit::UsageError;
+pub(crate) use compose::ComposeArgs;
 pub(crate) use fleet::{FLEET, FLEET_FOLDER, FleetArgs, FleetAt, FleetSetting};
 use foreign::Translated;
 pub(crate) use history::{HistoryArgs, StoreArgs};
 pub(crate) use kubernetes::{KubernetesArgs, OnKubernetesArgs};
 pub(crate) use load::{AnswerArgs, Asked, RunArgs, SearchArgs, Spread, SweepArgs, fresh_seed};
 pub(crate) use overload::OverloadArgs;
+pub(crate) use placement::{ContainerArgs, PlacedArgs};
 pub(crate) use request::{KeepArgs, RequestArgs, SloArgs};
+pub(crate) use ssh::{SshArgs, SshHosts};
 pub(crate) use watch::WatchArgs;
 
 const EXAMPLES: &str = "\

@@ -58,6 +58,11 @@ impl FromStr for BrokerAddress {
 }
 
 impl BrokerAddress {
+    /// True if it has a user, or a password.
+    pub(crate) fn has_login(&self) -> bool {
+        self.0.contains('@')
+    }
+
     /// True if both name the same node, among others.
     pub(crate) fn meets(&self, other: &Self) -> bool {
         self.0.split(',').any(|part| other.0.split(',').any(|own| own == part))

@@ -12,6 +12,20 @@ pub enum FleetError {
     Address { text: String },
     #[error("could not read the credentials in {}: {source}", path.display())]
     Credentials { path: PathBuf, source: io::Error },
+    #[error("could not read {}, which agents need: {source}", path.display())]
+    AgentFile { path: PathBuf, source: io::Error },
+    #[error(
+        "the address that agents join, {address}, has a user and a password, which every list of processes would show; give nats://HOST:PORT with --join, and agents credentials of their own with --keys DIR"
+    )]
+    LoginInAddress { address: String },
+    #[error(
+        "the broker asks for credentials, and agents would have none; give --keys DIR, the folder of plimsoll fleet keys, and each gets its own"
+    )]
+    NoKeys,
+    #[error(
+        "a Secret holds 1 MiB and the files of {agents} agents take {bytes} bytes; start several fleets of fewer agents, each with a --job of its own"
+    )]
+    SecretTooLarge { agents: usize, bytes: usize },
     #[error("could not use the key in {}: {why}", path.display())]
     Key { path: PathBuf, why: String },
     #[error("could not write {}: {source}; name another folder, or remove it", path.display())]
@@ -88,6 +102,26 @@ pub enum FleetError {
     NotReady { came: usize, expected: usize, reasons: String },
     #[error("pod {name} has not ended within a minute; see kubectl describe pod {name}")]
     PodLeft { name: String },
+    #[error(
+        "{host} and another host would have agents of one name, {name:?}, or it is no name; give one of them an alias in ssh's configuration, and write that"
+    )]
+    HostName { host: String, name: String },
+    #[error("{failed} of {hosts} hosts cannot be used, so no agent was left running:\n{reasons}")]
+    NotPlaced { failed: usize, hosts: usize, reasons: String },
+    #[error("{} says that a fleet runs over ssh; end it with plimsoll fleet down --ssh", folder.display())]
+    SshRunning { folder: PathBuf },
+    #[error(
+        "these hosts could not end their agents; run plimsoll fleet down --ssh again once they can be reached:\n{reasons}"
+    )]
+    HostsLeft { reasons: String },
+    #[error(
+        "{} has the compose file of a fleet; end it with plimsoll fleet down --compose, or name another --dir", folder.display()
+    )]
+    ComposeRunning { folder: PathBuf },
+    #[error(
+        "docker compose {doing} failed: {why}; see that it works here, or name another program with PLIMSOLL_COMPOSE (docker-compose, podman-compose)"
+    )]
+    Compose { doing: String, why: String },
     #[error("interrupted before the agents had come together")]
     Interrupted,
     #[error("{doing}: {source}")]
@@ -103,6 +137,9 @@ impl FleetError {
 
     /// True if what was typed is wrong.
     pub fn is_usage_error(&self) -> bool {
-        matches!(self, Self::Address { .. })
+        matches!(
+            self,
+            Self::Address { .. } | Self::LoginInAddress { .. } | Self::NoKeys | Self::HostName { .. }
+        )
     }
 }

@@ -33,14 +33,36 @@ impl KeyFolder {
     /// # Errors
     /// When the folder cannot be written, or has keys of another fleet.
     pub fn open(path: &Path, fleet: &str) -> Result<Self, FleetError> {
+        match Self::found(path, fleet)? {
+            Some(folder) => Ok(folder),
+            None => Self(path.to_owned()).make(fleet),
+        }
+    }
+
+    /// The keys in a folder, by which the broker of a fleet is configured.
+    ///
+    /// # Errors
+    /// When the folder has none, or those of another fleet.
+    pub fn read(path: &Path, fleet: &str) -> Result<Self, FleetError> {
+        let none = || {
+            let folder = path.display();
+            let why = format!(
+                "there is none; make keys with plimsoll fleet keys {folder}, and include them in nats-server's configuration"
+            );
+            FleetError::Key { path: path.join(BROKER), why }
+        };
+        Self::found(path, fleet)?.ok_or_else(none)
+    }
+
+    fn found(path: &Path, fleet: &str) -> Result<Option<Self>, FleetError> {
         let folder = Self(path.to_owned());
         match fs::read_to_string(folder.broker_conf()) {
-            Ok(text) if text.starts_with(&title(fleet)) => Ok(folder),
+            Ok(text) if text.starts_with(&title(fleet)) => Ok(Some(folder)),
             Ok(_) => {
                 let why = format!("they are not of fleet {fleet}; name another folder, or its --fleet-name");
                 Err(FleetError::Key { path: folder.broker_conf(), why })
             }
-            Err(_) => folder.make(fleet),
+            Err(_) => Ok(None),
         }
     }
 
@@ -150,5 +172,7 @@ mod tests {
         let trusted = made.trusted().unwrap();
         assert_eq!(KeyFolder::open(&path, "a").unwrap().trusted().unwrap(), trusted);
         assert!(KeyFolder::open(&path, "b").unwrap_err().to_string().contains("not of fleet b"));
+        let none = KeyFolder::read(&folder.path().join("none"), "a").unwrap_err();
+        assert!(none.to_string().contains("plimsoll fleet keys"), "{none}");
     }
 }

@@ -48,8 +48,11 @@ impl KubernetesFleet {
         Ok(Self(FleetJob::at(place)?))
     }
 
-    /// The objects that [`Self::up`] creates.
-    pub fn objects(&self, agents: &KubernetesAgents) -> Vec<Value> {
+    /// The objects that [`Self::up`] creates, with new credentials.
+    ///
+    /// # Errors
+    /// When credentials cannot be minted, a file cannot be read, or all are too much for a Secret.
+    pub fn objects(&self, agents: &KubernetesAgents) -> Result<Vec<Value>, FleetError> {
         agents.objects(&self.0.namespace, &self.0.name)
     }
 
@@ -66,7 +69,8 @@ impl KubernetesFleet {
     ) -> Result<(), FleetError> {
         crate::status::status(broker)?;
         let readiness = Readiness { job: &self.0, agents: agents.count, broker, within };
-        let created = self.0.create(&self.objects(agents)).map_err(FleetError::from);
+        let objects = self.objects(agents)?;
+        let created = self.0.create(&objects).map_err(FleetError::from);
         let made = created.and_then(|()| readiness.wait(interrupted));
         if made.as_ref().is_err_and(|error| !is_taken(error)) {
             best_effort(self.down(), "the first error says more");

@@ -1,29 +1,27 @@
 //! A fleet on this machine: a real broker and agents as processes, to try it and to test with.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::net::TcpListener;
-use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
 use plimsoll_units::{Clock as _, RealClock, best_effort};
-use rustix::process::{Pid, Signal, kill_process};
 use serde::{Deserialize, Serialize};
 
 use crate::broker::{Broker, BrokerAddress, Certificates};
 use crate::error::FleetError;
 use crate::keys::KeyFolder;
+use crate::placement::agent_args;
+use crate::process::{FleetProcess, end_all, spawn};
 use crate::status::status;
 
 /// The program of the broker.
 const SERVER: &str = "nats-server";
 /// Everything must be up within this time.
 const UP_WITHIN: Duration = Duration::from_secs(30);
-/// Processes have so long to end after they were asked to.
-const DOWN_WITHIN: Duration = Duration::from_secs(10);
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// What is written about a fleet, in its folder.
 const RECORD: &str = "fleet.json";
@@ -57,43 +55,6 @@ pub struct LocalFleet {
     keys: PathBuf,
     pub nodes: Vec<FleetProcess>,
     pub agents: Vec<FleetProcess>,
-}
-
-/// One of its processes.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FleetProcess {
-    pub name: String,
-    pub pid: i32,
-    /// When it was started, in ticks since the machine was: a number that is used again belongs to another process.
-    started: u64,
-}
-
-impl FleetProcess {
-    fn of(name: String, pid: u32) -> Result<Self, FleetError> {
-        let pid = pid.cast_signed();
-        let started = started(pid).ok_or(FleetError::Ended { why: format!("{name} ended at once") })?;
-        Ok(Self { name, pid, started })
-    }
-
-    /// True if the process is still there.
-    pub fn is_running(&self) -> bool {
-        started(self.pid) == Some(self.started)
-    }
-
-    fn signal(&self, signal: Signal) {
-        if let Some(pid) = Pid::from_raw(self.pid).filter(|_| self.is_running()) {
-            best_effort(kill_process(pid, signal), "it has just ended");
-        }
-    }
-}
-
-/// When a process was started, by its 22nd field in `/proc`; `None` if it is gone, or only waits to be collected.
-fn started(pid: i32) -> Option<u64> {
-    let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    let (_, fields) = text.rsplit_once(')')?;
-    let mut fields = fields.split_whitespace();
-    let state = fields.next()?;
-    fields.nth(18)?.parse().ok().filter(|_| state != "Z")
 }
 
 impl LocalFleet {
@@ -155,19 +116,18 @@ impl LocalFleet {
                 .map_err(FleetError::system("could not write the settings of the broker"))?;
             let mut command = Command::new(server);
             command.arg("--config").arg(config);
-            self.nodes.push(spawn(command, &options.folder, name)?);
+            self.nodes.push(spawn(command, &log(&options.folder, &name), name)?);
             self.write(&options.folder)?;
         }
         self.wait("the broker did not start", |found| found.is_ok())?;
         let trusted = keys.trusted()?;
         for number in 1..=options.agents {
             let name = format!("agent-{number}");
-            let mut command = Command::new(&options.program);
-            command.args(["agent", "--join", &self.address, "--name", &name, "--fleet-name", &options.fleet]);
             keys.mint_agent(&name, VALID)?;
-            command.args(["--trust", &trusted, "--credentials"]).arg(keys.agent_credentials(&name));
-            command.args(options.allow.iter().flat_map(|target| ["--allow", target]));
-            self.agents.push(spawn(command, &options.folder, name)?);
+            let broker = Broker { credentials: Some(keys.agent_credentials(&name)), ..self.broker()? };
+            let mut command = Command::new(&options.program);
+            command.args(agent_args(&name, &broker, &options.allow, Some(&trusted)));
+            self.agents.push(spawn(command, &log(&options.folder, &name), name)?);
             self.write(&options.folder)?;
         }
         let agents = options.agents;
@@ -261,14 +221,8 @@ impl LocalFleet {
 
     /// Ends all of its processes, the agents first.
     pub fn end(&self) {
-        for group in [&self.agents, &self.nodes] {
-            group.iter().for_each(|process| process.signal(Signal::TERM));
-            let deadline = RealClock.now() + DOWN_WITHIN;
-            while group.iter().any(FleetProcess::is_running) && RealClock.now() < deadline {
-                thread::sleep(POLL_INTERVAL);
-            }
-            group.iter().for_each(|process| process.signal(Signal::KILL));
-        }
+        end_all(&self.agents);
+        end_all(&self.nodes);
     }
 
     /// Ends the fleet of a folder, and removes what it wrote there. False if there is none.
@@ -283,18 +237,8 @@ impl LocalFleet {
     }
 }
 
-/// A process that outlives this one, with its output in the folder.
-fn spawn(mut command: Command, folder: &Path, name: String) -> Result<FleetProcess, FleetError> {
-    let log = File::create(folder.join(format!("{name}.log")))
-        .map_err(FleetError::system("could not make a log"))?;
-    let same = log.try_clone().map_err(FleetError::system("could not make a log"))?;
-    command.stdin(Stdio::null()).stdout(log).stderr(same).process_group(0);
-    let mut child = command.spawn().map_err(FleetError::system("could not start a process of the fleet"))?;
-    let process = FleetProcess::of(name, child.id())?;
-    // Collected when it ends, so that it is not taken for one that runs.
-    let collect = thread::Builder::new().name("collect".to_owned()).spawn(move || child.wait());
-    collect.map_err(FleetError::system("could not start a thread"))?;
-    Ok(process)
+fn log(folder: &Path, name: &str) -> PathBuf {
+    folder.join(format!("{name}.log"))
 }
 
 /// The settings of one node: `number` counts from 0 among the ports of all routes.
@@ -315,7 +259,7 @@ fn node_config(name: &str, port: u16, (number, routes): (usize, &[u16]), folder:
 }
 
 /// Ports that nothing listens on now.
-fn free_ports(count: usize) -> Result<Vec<u16>, FleetError> {
+pub(crate) fn free_ports(count: usize) -> Result<Vec<u16>, FleetError> {
     // All are held until the last is found, so that no two are the same.
     let listeners: io::Result<Vec<TcpListener>> =
         (0..count).map(|_| TcpListener::bind("127.0.0.1:0")).collect();

@@ -17,9 +17,9 @@ const OTHERS: u32 = 0o077;
 ///
 /// # Errors
 /// When it is there already, or cannot be written.
-pub(crate) fn write(path: &Path, content: &str) -> Result<(), FleetError> {
+pub(crate) fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<(), FleetError> {
     let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
-    let written = made.and_then(|mut file| file.write_all(content.as_bytes()));
+    let written = made.and_then(|mut file| file.write_all(content.as_ref()));
     written.map_err(|source| FleetError::SecretFile { path: path.to_owned(), source })
 }
 
@@ -40,7 +40,7 @@ pub(crate) fn make_key(kind: KeyPairType, path: &Path) -> Result<KeyPair, FleetE
     let pair = random_key(kind)?;
     let seed =
         pair.seed().map_err(|error| FleetError::Key { path: path.to_owned(), why: error.to_string() })?;
-    write(path, &format!("{seed}\n"))?;
+    write(path, format!("{seed}\n"))?;
     Ok(pair)
 }
 

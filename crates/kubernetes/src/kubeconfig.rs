@@ -73,30 +73,104 @@ struct UserEntry {
     exec: Option<LoginProgram>,
 }
 
-/// The access of the kubeconfig's context of this name, or of its current one; without a kubeconfig that of the pod's service
-/// account. `KUBECONFIG` may name several files; the first that exists is read.
+/// The access of the context of this name, or of the current one; without a kubeconfig that of the pod's service account.
+/// `KUBECONFIG` may name several files, which count as one.
 pub(crate) fn choose(context: Option<&str>) -> Result<Access, KubernetesError> {
-    let Some(path) = config_file() else {
+    let paths = config_files();
+    if paths.is_empty() {
         return in_pod::access().unwrap_or(Err(KubernetesError::NoConfig));
-    };
-    let text = read(&path)?;
-    File { config: parsed(&path, &String::from_utf8_lossy(&text))?, path: &path }.access(context)
+    }
+    Files::read(&paths)?.access(context)
 }
 
-fn config_file() -> Option<PathBuf> {
+/// Those that exist: others may be named, as kubectl has it.
+fn config_files() -> Vec<PathBuf> {
     let listed = std::env::var_os("KUBECONFIG").unwrap_or_default();
     let usual = std::env::var_os("HOME").map(|home| Path::new(&home).join(".kube/config"));
     let files: Vec<PathBuf> = match listed.is_empty() {
         true => usual.into_iter().collect(),
         false => std::env::split_paths(&listed).collect(),
     };
-    files.into_iter().find(|file| file.is_file())
+    files.into_iter().filter(|file| file.is_file()).collect()
 }
 
 fn parsed<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, KubernetesError> {
     let read =
         yaml::parse(text).and_then(|value| serde_json::from_value(value).map_err(|error| error.to_string()));
     read.map_err(|why| KubernetesError::Config { path: path.to_owned(), why })
+}
+
+/// Kubeconfigs as kubectl merges them: of what several have under one name, the first counts.
+struct Files<'a>(Vec<File<'a>>);
+
+impl<'a> Files<'a> {
+    fn read(paths: &'a [PathBuf]) -> Result<Self, KubernetesError> {
+        let file = |path: &'a PathBuf| {
+            let text = read(path)?;
+            Ok(File { config: parsed(path, &String::from_utf8_lossy(&text))?, path })
+        };
+        paths.iter().map(file).collect::<Result<_, _>>().map(Self)
+    }
+
+    fn access(&self, context: Option<&str>) -> Result<Access, KubernetesError> {
+        let is_set = |name: &&str| !name.is_empty();
+        let current = || self.0.iter().filter_map(|file| file.config.current_context.as_deref()).find(is_set);
+        let name = context.or_else(current).unwrap_or_default();
+        let (_, context) = self.find("context", name, |file| &file.contexts)?;
+        let context = &context.context;
+        let (cluster_file, cluster) = self.find("cluster", &context.cluster, |file| &file.clusters)?;
+        let (user_file, user) = self.find("user", &context.user, |file| &file.users)?;
+        let cluster = &cluster.cluster;
+        let authority = (&cluster.certificate_authority_data, &cluster.certificate_authority);
+        Ok(Access {
+            server: cluster.server.trim_end_matches('/').to_owned(),
+            authority: cluster_file.content(authority)?,
+            is_unverified: cluster.insecure_skip_tls_verify,
+            credentials: user_file.credentials(&user.user)?,
+            namespace: context.namespace.clone(),
+        })
+    }
+
+    /// The first entry of this name, and the file that it is in.
+    fn find<T: Named>(
+        &self,
+        kind: &'static str,
+        name: &str,
+        entries: impl Fn(&Kubeconfig) -> &Vec<T>,
+    ) -> Result<(&File<'a>, &T), KubernetesError> {
+        let in_file = |file: &&File<'a>| entries(&file.config).iter().any(|entry| entry.name() == name);
+        let found =
+            self.0.iter().find(in_file).and_then(|file| {
+                Some((file, entries(&file.config).iter().find(|entry| entry.name() == name)?))
+            });
+        found.ok_or_else(|| {
+            let paths: Vec<String> = self.0.iter().map(|file| file.path.display().to_string()).collect();
+            KubernetesError::NotInConfig { path: paths.join(":").into(), kind, name: name.to_owned() }
+        })
+    }
+}
+
+/// An entry of a kubeconfig, which has a name.
+trait Named {
+    fn name(&self) -> &str;
+}
+
+impl Named for NamedContext {
+    fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+impl Named for NamedCluster {
+    fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+impl Named for NamedUser {
+    fn name(&self) -> &str {
+        &self.name
+    }
 }
 
 /// A kubeconfig and where it lies: paths in it begin at its folder.
@@ -106,24 +180,6 @@ struct File<'a> {
 }
 
 impl File<'_> {
-    fn access(&self, context: Option<&str>) -> Result<Access, KubernetesError> {
-        let current = context.or(self.config.current_context.as_deref()).unwrap_or_default();
-        let found = self.config.contexts.iter().find(|one| one.name == current);
-        let context = &found.ok_or_else(|| self.lacks("context", current))?.context;
-        let found = self.config.clusters.iter().find(|one| one.name == context.cluster);
-        let cluster = &found.ok_or_else(|| self.lacks("cluster", &context.cluster))?.cluster;
-        let found = self.config.users.iter().find(|one| one.name == context.user);
-        let user = &found.ok_or_else(|| self.lacks("user", &context.user))?.user;
-        let authority = (&cluster.certificate_authority_data, &cluster.certificate_authority);
-        Ok(Access {
-            server: cluster.server.trim_end_matches('/').to_owned(),
-            authority: self.content(authority)?,
-            is_unverified: cluster.insecure_skip_tls_verify,
-            credentials: self.credentials(user)?,
-            namespace: context.namespace.clone(),
-        })
-    }
-
     fn credentials(&self, user: &UserEntry) -> Result<Credentials, KubernetesError> {
         let certificate = self.content((&user.client_certificate_data, &user.client_certificate))?;
         let key = self.content((&user.client_key_data, &user.client_key))?;
@@ -153,10 +209,6 @@ impl File<'_> {
 
     fn in_folder(&self, file: &Path) -> PathBuf {
         self.path.parent().unwrap_or(Path::new("")).join(file)
-    }
-
-    fn lacks(&self, kind: &'static str, name: &str) -> KubernetesError {
-        KubernetesError::NotInConfig { path: self.path.to_owned(), kind, name: name.to_owned() }
     }
 }
 

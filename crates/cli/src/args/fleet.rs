@@ -76,8 +76,17 @@ impl FleetAt {
                 authorities: self.fleet_cacert.clone(),
                 own: self.fleet_cert.clone().zip(self.fleet_cert_key.clone()),
             },
-            fleet: self.fleet_name.clone().unwrap_or_else(|| FLEET.to_owned()),
+            fleet: self.name().to_owned(),
         })
+    }
+
+    /// True if a file of credentials was named.
+    pub(crate) fn has_credentials(&self) -> bool {
+        self.fleet_credentials.is_some()
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        self.fleet_name.as_deref().unwrap_or(FLEET)
     }
 
     /// The same, and what is not said as it is said there.
@@ -125,8 +134,12 @@ fn given_or_local(
     if given.is_some() {
         return Ok(given.clone());
     }
-    let local = LocalFleet::at(Path::new(FLEET_FOLDER), address)?;
-    Ok(local.map(|fleet| own(&fleet.keys())))
+    Ok(local_at(address)?.map(|fleet| own(&fleet.keys())))
+}
+
+/// The fleet on this machine, if it is at this broker.
+pub(super) fn local_at(address: &BrokerAddress) -> Result<Option<LocalFleet>, FleetError> {
+    LocalFleet::at(Path::new(FLEET_FOLDER), address)
 }
 
 /// The usual fleet of a broker.

@@ -1,14 +1,16 @@
 //! `plimsoll agent` and `plimsoll fleet`: many machines that make one load.
 
+mod compose;
 mod keys;
 mod kubernetes;
 mod resume;
+mod ssh;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Context as _;
-use clap::Subcommand;
+use clap::{ArgGroup, Subcommand};
 use plimsoll_fleet::{
     AgentOptions, AgentReport, AllowedTarget, Broker, BrokerAddress, Certificates, FleetStatus, LocalFleet,
     LocalOptions, TrustedKey, serve, status,
@@ -17,7 +19,11 @@ use plimsoll_units::parse_duration;
 
 use self::keys::KeysArgs;
 use self::resume::ResumeArgs;
-use crate::args::{FLEET, FLEET_FOLDER, FleetAt, KubernetesArgs, OnKubernetesArgs, values};
+use self::ssh::HostedArgs;
+use crate::args::{
+    ComposeArgs, ContainerArgs, FLEET, FLEET_FOLDER, FleetAt, KubernetesArgs, OnKubernetesArgs, PlacedArgs,
+    SshArgs, values,
+};
 use crate::exit::{Exit, UsageError};
 use crate::signals;
 use crate::terminal::{remark, result};
@@ -75,6 +81,8 @@ Examples:
   plimsoll fleet resume last                       complete a run whose conductor was killed
   plimsoll fleet down
   plimsoll fleet up --kubernetes 20 --image plimsoll:0.1.0 --fleet nats://nats.load:4222 --allow api.shop:80
+  plimsoll fleet up --ssh a,b --fleet nats://10.0.0.5:4222 --keys keys --allow api.test:80
+  plimsoll fleet up --compose 3 --image plimsoll:0.1.0 --allow api.test:80
   plimsoll fleet keys keys --agents a,b            keys, and credentials for two agents elsewhere")]
 pub(crate) struct FleetCommandArgs {
     #[command(subcommand)]
@@ -84,7 +92,7 @@ pub(crate) struct FleetCommandArgs {
 #[derive(Debug, Subcommand)]
 enum FleetCommand {
     /// Start a broker and agents
-    Up(UpArgs),
+    Up(Box<UpArgs>),
     /// Make the keys of a fleet, and credentials that expire
     Keys(KeysArgs),
     /// The broker and the agents of a fleet
@@ -93,23 +101,35 @@ enum FleetCommand {
     Resume(Box<ResumeArgs>),
     /// End what `up` started
     Down(DownArgs),
+    /// What `up --ssh` asks a host for
+    #[command(hide = true)]
+    Hosted(HostedArgs),
 }
 
 #[derive(Debug, clap::Args)]
 struct FolderArgs {
-    /// The folder of the fleet's record and logs
-    #[arg(long, value_name = "DIR", default_value = FLEET_FOLDER)]
-    dir: PathBuf,
+    /// The folder of the fleet's record and logs [default: plimsoll-fleet; with --ssh plimsoll-fleet-ssh, with --compose plimsoll-fleet-compose]
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+}
+
+impl FolderArgs {
+    fn or<'a>(&'a self, usual: &'a str) -> &'a Path {
+        self.dir.as_deref().unwrap_or(Path::new(usual))
+    }
 }
 
 #[derive(Debug, clap::Args)]
+#[command(group(ArgGroup::new("where").required(true).args(["local", "kubernetes", "ssh", "compose"])))]
+#[command(group(ArgGroup::new("elsewhere").args(["kubernetes", "ssh", "compose"])))]
+#[command(group(ArgGroup::new("joining").args(["kubernetes", "ssh"])))]
+#[command(group(ArgGroup::new("containers").args(["kubernetes", "compose"])))]
 struct UpArgs {
     /// Start a broker and so many agents as processes on this machine
-    #[arg(long, value_name = "N", required_unless_present = "kubernetes", conflicts_with = "kubernetes",
-        value_parser = clap::value_parser!(u16).range(1..=64))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
     local: Option<u16>,
     /// Nodes of the broker: with 3 the loss of one stops nothing
-    #[arg(long, value_name = "N", conflicts_with = "kubernetes", default_value = "1", value_parser = values::broker_nodes)]
+    #[arg(long, value_name = "N", requires = "local", default_value = "1", value_parser = values::broker_nodes)]
     nodes: u16,
     /// A target that the agents may load, as for `plimsoll agent` [default: this machine]
     #[arg(long, value_name = "TARGET")]
@@ -117,7 +137,15 @@ struct UpArgs {
     #[command(flatten)]
     folder: FolderArgs,
     #[command(flatten)]
+    placed: PlacedArgs,
+    #[command(flatten)]
+    containers: ContainerArgs,
+    #[command(flatten)]
     kubernetes: KubernetesArgs,
+    #[command(flatten)]
+    ssh: SshArgs,
+    #[command(flatten)]
+    compose: ComposeArgs,
 }
 
 #[derive(Debug, clap::Args)]
@@ -131,6 +159,12 @@ struct StatusArgs {
     folder: FolderArgs,
     #[command(flatten)]
     kubernetes: OnKubernetesArgs,
+    /// The fleet that `plimsoll fleet up --ssh` has started
+    #[arg(long, conflicts_with = "kubernetes")]
+    ssh: bool,
+    /// The fleet that `plimsoll fleet up --compose` has started
+    #[arg(long, conflicts_with_all = ["kubernetes", "ssh"])]
+    compose: bool,
 }
 
 #[derive(Debug, clap::Args)]
@@ -139,6 +173,12 @@ struct DownArgs {
     folder: FolderArgs,
     #[command(flatten)]
     kubernetes: OnKubernetesArgs,
+    /// The fleet that `plimsoll fleet up --ssh` has started
+    #[arg(long, conflicts_with = "kubernetes")]
+    ssh: bool,
+    /// The fleet that `plimsoll fleet up --compose` has started
+    #[arg(long, conflicts_with_all = ["kubernetes", "ssh"])]
+    compose: bool,
 }
 
 pub(crate) fn agent(args: &AgentArgs) -> anyhow::Result<Exit> {
@@ -194,6 +234,7 @@ pub(crate) fn fleet(args: &FleetCommandArgs) -> anyhow::Result<Exit> {
         FleetCommand::Status(args) => show(args),
         FleetCommand::Resume(args) => resume::run(args),
         FleetCommand::Down(args) => down(args),
+        FleetCommand::Hosted(args) => ssh::hosted(args),
     }
 }
 
@@ -207,14 +248,22 @@ impl UpArgs {
 }
 
 fn up(args: &UpArgs) -> anyhow::Result<Exit> {
-    match args.kubernetes.broker()? {
-        Some(broker) => kubernetes::up(&args.kubernetes, &broker, args.allowed()),
-        None => up_here(args),
+    let image = args.containers.image.as_deref().unwrap_or_default();
+    if let Some(agents) = args.compose.agents(image, args.allowed()) {
+        let (print, within) = (args.containers.print, args.placed.within);
+        return compose::up(&agents, args.folder.or(compose::FOLDER), (print, within));
+    }
+    let placed = (&args.placed, args.allowed());
+    match (args.kubernetes.agents, &args.ssh.hosts) {
+        (Some(_), _) => kubernetes::up((&args.kubernetes, &args.containers), placed),
+        (None, Some(hosts)) => ssh::up((&args.ssh, hosts), placed, args.folder.or(ssh::FOLDER)),
+        (None, None) => up_here(args),
     }
 }
 
 fn up_here(args: &UpArgs) -> anyhow::Result<Exit> {
-    let folder = std::path::absolute(&args.folder.dir).context("could not find the folder of the fleet")?;
+    let folder = std::path::absolute(args.folder.or(FLEET_FOLDER))
+        .context("could not find the folder of the fleet")?;
     let fleet = LocalFleet::up(&LocalOptions {
         folder,
         agents: args.local.unwrap_or_default().into(),
@@ -235,27 +284,39 @@ fn up_here(args: &UpArgs) -> anyhow::Result<Exit> {
 fn show(args: &StatusArgs) -> anyhow::Result<Exit> {
     if args.kubernetes.kubernetes {
         kubernetes::show(&args.kubernetes)?;
-        if args.address.is_none() {
-            return Ok(Exit::Success);
-        }
     }
-    let broker = match &args.address {
-        Some(address) => args.at.broker(address)?,
-        None => {
-            args.at.refuse_without_fleet()?;
-            let local = LocalFleet::read(&args.folder.dir)?;
-            let none = || {
-                UsageError(format!(
-                    "{} holds no fleet; name a broker with --fleet nats://HOST:PORT, or start one with plimsoll fleet up --local 3",
-                    args.folder.dir.display()
-                ))
-            };
-            local.ok_or_else(none)?.broker()?
-        }
-    };
+    if args.ssh {
+        ssh::show(args.folder.or(ssh::FOLDER))?;
+    }
+    if args.compose {
+        result(&compose::existing(args.folder.or(compose::FOLDER))?.containers()?)?;
+    }
+    if (args.kubernetes.kubernetes || args.ssh) && args.address.is_none() {
+        return Ok(Exit::Success);
+    }
+    let broker = known_broker(args)?;
     let found = status(&broker)?;
     result(&status_text(&broker, &found))?;
     Ok(Exit::Success)
+}
+
+/// The broker that was named, or that of a fleet on this machine.
+fn known_broker(args: &StatusArgs) -> anyhow::Result<Broker> {
+    if let Some(address) = &args.address {
+        return Ok(args.at.broker(address)?);
+    }
+    args.at.refuse_without_fleet()?;
+    if args.compose {
+        return Ok(compose::existing(args.folder.or(compose::FOLDER))?.broker()?);
+    }
+    let folder = args.folder.or(FLEET_FOLDER);
+    let none = || {
+        UsageError(format!(
+            "{} holds no fleet; name a broker with --fleet nats://HOST:PORT, or start one with plimsoll fleet up --local 3",
+            folder.display()
+        ))
+    };
+    Ok(LocalFleet::read(folder)?.ok_or_else(none)?.broker()?)
 }
 
 fn status_text(broker: &Broker, found: &FleetStatus) -> String {
@@ -278,7 +339,13 @@ fn down(args: &DownArgs) -> anyhow::Result<Exit> {
     if args.kubernetes.kubernetes {
         return kubernetes::down(&args.kubernetes);
     }
-    let folder = &args.folder.dir;
+    if args.ssh {
+        return ssh::down(args.folder.or(ssh::FOLDER));
+    }
+    if args.compose {
+        return compose::down(args.folder.or(compose::FOLDER));
+    }
+    let folder = args.folder.or(FLEET_FOLDER);
     if !LocalFleet::down(folder)? {
         remark(&format!("plimsoll: {} holds no fleet", folder.display()));
     }

@@ -44,8 +44,9 @@ pub(crate) struct ProbeArgs {
     /// Ask a component about itself; may be given several times
     ///
     /// nginx+http://host/stub_status, redis://[:password@]host:6379, memcached://host:11211,
-    /// mariadb://user[:password]@host:3306, expvar+http://host:6060/debug/vars for a Go program, jvm:PID, or the URL
-    /// of a page in Prometheus' form.
+    /// mariadb://user[:password]@host:3306, expvar+http://host:6060/debug/vars for a Go program, jvm:PID,
+    /// k8s://NAMESPACE/KIND/NAME for the pods of a workload on Kubernetes (KIND: deployment, statefulset, daemonset or
+    /// service), or the URL of a page in Prometheus' form.
     #[arg(long = "component", value_name = "PROBE", value_parser = component)]
     components: Vec<Probe>,
     /// Time from one sample to the next

@@ -1,6 +1,8 @@
 //! `--fleet`, `plimsoll agent` and `plimsoll fleet`, with a real broker.
 
 mod access;
+mod compose;
+mod over_ssh;
 mod partition;
 mod plan_file;
 mod resume;

@@ -4,7 +4,8 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::{Value, json};
 
-use crate::broker::BrokerAddress;
+use crate::error::FleetError;
+use crate::placement::{AgentFile, CREDENTIALS, Placement};
 
 /// The user and group of the agent: not root, and of no account of the node.
 const USER: u32 = 65_532;
@@ -14,8 +15,12 @@ const USAGE_EXIT: i32 = 2;
 const GRACE_SEC: u32 = 15;
 /// A Job whose agents have all ended is removed after this time.
 const KEPT_SEC: u32 = 3600;
-const CREDENTIALS_FOLDER: &str = "/etc/plimsoll";
-const CREDENTIALS_FILE: &str = "broker.creds";
+/// Where an agent finds its files.
+const FOLDER: &str = "/etc/plimsoll";
+/// What a Secret holds at most.
+const MAX_SECRET_BYTES: usize = 1 << 20;
+/// The variable of each pod of an Indexed Job that has its index.
+const INDEX: &str = "$(JOB_COMPLETION_INDEX)";
 
 /// The agents of a fleet on Kubernetes.
 #[derive(Debug, Clone)]
@@ -23,17 +28,55 @@ pub struct KubernetesAgents {
     pub count: usize,
     /// The image of this tool.
     pub image: String,
-    /// The broker, as pods reach it.
-    pub join: BrokerAddress,
-    /// What agents may load, as `plimsoll agent --allow` takes it.
-    pub allow: Vec<String>,
+    /// Who they are, and how they join the broker, as pods reach it.
+    pub placement: Placement,
     /// Cores and memory of each agent, as Kubernetes writes quantities: `1`, `512Mi`.
     pub cpu: String,
     pub memory: String,
-    /// The credentials file for the broker.
-    pub credentials: Option<Vec<u8>>,
-    /// The name of the fleet, where several share a broker.
-    pub fleet: String,
+}
+
+/// The files of all agents, in one Secret of the Job's name.
+struct Files {
+    /// A pod has all of these.
+    shared: Vec<AgentFile>,
+    /// Of these, which are named for their agents, a pod has only its own.
+    own: Vec<AgentFile>,
+}
+
+impl Files {
+    fn is_empty(&self) -> bool {
+        self.shared.is_empty() && self.own.is_empty()
+    }
+
+    fn encoded(&self) -> Value {
+        let encoded = |file: &AgentFile| (file.name.clone(), BASE64_STANDARD.encode(&file.content).into());
+        Value::Object(self.shared.iter().chain(&self.own).map(encoded).collect())
+    }
+
+    /// A pod sees single files: of credentials the one that its index names.
+    fn mounts(&self, name: &str) -> Vec<Value> {
+        let mount = |file: &str| json!({ "name": "files", "mountPath": format!("{FOLDER}/{file}"), "readOnly": true });
+        let own = (!self.own.is_empty()).then(|| {
+            let mut mount = mount(CREDENTIALS);
+            mount["subPathExpr"] = credentials_name(&KubernetesAgents::agent_name(name, &INDEX)).into();
+            mount
+        });
+        let shared = self.shared.iter().map(|file| {
+            let mut mount = mount(&file.name);
+            mount["subPath"] = file.name.clone().into();
+            mount
+        });
+        own.into_iter().chain(shared).collect()
+    }
+
+    fn bytes(&self) -> usize {
+        self.shared.iter().chain(&self.own).map(|file| file.content.len()).sum()
+    }
+}
+
+/// What the credentials of an agent are called in the Secret.
+fn credentials_name(agent: &str) -> String {
+    format!("{agent}.creds")
 }
 
 impl KubernetesAgents {
@@ -43,28 +86,44 @@ impl KubernetesAgents {
     }
 
     /// The objects in the order in which they are created.
-    pub(super) fn objects(&self, namespace: &str, name: &str) -> Vec<Value> {
+    ///
+    /// # Errors
+    /// When credentials cannot be minted, a file cannot be read, or all are too much for a Secret.
+    pub(super) fn objects(&self, namespace: &str, name: &str) -> Result<Vec<Value>, FleetError> {
+        let files = self.files(name)?;
         let metadata = json!({ "name": name, "namespace": namespace, "labels": labels(name) });
         let account = json!({
             "apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata,
             "automountServiceAccountToken": false,
         });
-        let secret = self.credentials.as_ref().map(|credentials| {
-            let encoded = BASE64_STANDARD.encode(credentials);
-            json!({
-                "apiVersion": "v1", "kind": "Secret", "metadata": metadata, "type": "Opaque",
-                "data": { CREDENTIALS_FILE: encoded },
-            })
+        let secret = json!({
+            "apiVersion": "v1", "kind": "Secret", "metadata": metadata, "type": "Opaque", "data": files.encoded(),
         });
         let job = json!({
-            "apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": self.job(name),
+            "apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": self.job(name, &files)?,
         });
-        std::iter::once(account).chain(secret).chain([job]).collect()
+        let secret = (!files.is_empty()).then_some(secret);
+        Ok(std::iter::once(account).chain(secret).chain([job]).collect())
+    }
+
+    fn files(&self, name: &str) -> Result<Files, FleetError> {
+        let mut files = Files { shared: self.placement.shared_files()?, own: Vec::new() };
+        for index in 0..self.count {
+            let agent = Self::agent_name(name, &index);
+            let minted = self.placement.mint(&agent)?;
+            files.own.extend(minted.map(|file| AgentFile { name: credentials_name(&agent), ..file }));
+        }
+        match files.bytes() {
+            bytes if bytes > MAX_SECRET_BYTES => {
+                Err(FleetError::SecretTooLarge { agents: self.count, bytes })
+            }
+            _ => Ok(files),
+        }
     }
 
     /// Stable indices, one try each: an agent that is lost is not replaced within a run, and its index is not given twice.
-    fn job(&self, name: &str) -> Value {
-        json!({
+    fn job(&self, name: &str, files: &Files) -> Result<Value, FleetError> {
+        Ok(json!({
             "completionMode": "Indexed",
             "completions": self.count,
             "parallelism": self.count,
@@ -76,11 +135,11 @@ impl KubernetesAgents {
                 { "action": "FailJob", "onExitCodes": { "containerName": "agent", "operator": "In", "values": [USAGE_EXIT] } },
                 { "action": "FailIndex", "onPodConditions": [{ "type": "DisruptionTarget", "status": "True" }] },
             ] },
-            "template": { "metadata": { "labels": labels(name) }, "spec": self.pod(name) },
-        })
+            "template": { "metadata": { "labels": labels(name) }, "spec": self.pod(name, files)? },
+        }))
     }
 
-    fn pod(&self, name: &str) -> Value {
+    fn pod(&self, name: &str, files: &Files) -> Result<Value, FleetError> {
         let mut pod = json!({
             "serviceAccountName": name,
             "automountServiceAccountToken": false,
@@ -95,23 +154,23 @@ impl KubernetesAgents {
                 "maxSkew": 1, "topologyKey": "kubernetes.io/hostname", "whenUnsatisfiable": "ScheduleAnyway",
                 "labelSelector": { "matchLabels": labels(name) },
             }],
-            "containers": [self.container(name)],
+            "containers": [self.container(name, files)?],
         });
-        if self.credentials.is_some() {
+        if !files.is_empty() {
             pod["volumes"] =
-                json!([{ "name": "credentials", "secret": { "secretName": name, "defaultMode": 0o440 } }]);
+                json!([{ "name": "files", "secret": { "secretName": name, "defaultMode": 0o440 } }]);
         }
-        pod
+        Ok(pod)
     }
 
     /// Requests are limits, so that the pod is of the class Guaranteed.
-    fn container(&self, name: &str) -> Value {
+    fn container(&self, name: &str, files: &Files) -> Result<Value, FleetError> {
         let resources = json!({ "cpu": self.cpu, "memory": self.memory });
         let mut container = json!({
             "name": "agent",
             "image": self.image,
             "imagePullPolicy": "IfNotPresent",
-            "args": self.args(name),
+            "args": self.placement.args(&Self::agent_name(name, &INDEX), FOLDER)?,
             "resources": { "requests": resources, "limits": resources },
             // Its last words are read from the pod when it ends.
             "terminationMessagePolicy": "FallbackToLogsOnError",
@@ -120,26 +179,10 @@ impl KubernetesAgents {
                 "capabilities": { "drop": ["ALL"] },
             },
         });
-        if self.credentials.is_some() {
-            container["volumeMounts"] =
-                json!([{ "name": "credentials", "mountPath": CREDENTIALS_FOLDER, "readOnly": true }]);
+        if !files.is_empty() {
+            container["volumeMounts"] = files.mounts(name).into();
         }
-        container
-    }
-
-    fn args(&self, name: &str) -> Vec<String> {
-        let own_name = Self::agent_name(name, &"$(JOB_COMPLETION_INDEX)");
-        let join = self.join.to_string();
-        let fixed = ["agent", "--join", &join, "--name", &own_name, "--fleet-name", &self.fleet];
-        let allow = self.allow.iter().flat_map(|target| ["--allow".to_owned(), target.clone()]);
-        let file = format!("{CREDENTIALS_FOLDER}/{CREDENTIALS_FILE}");
-        let credentials = self.credentials.is_some().then(|| ["--credentials".to_owned(), file]);
-        fixed
-            .map(ToOwned::to_owned)
-            .into_iter()
-            .chain(allow)
-            .chain(credentials.into_iter().flatten())
-            .collect()
+        Ok(container)
     }
 }
 
@@ -148,39 +191,4 @@ fn labels(name: &str) -> Value {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn agents(credentials: Option<Vec<u8>>) -> KubernetesAgents {
-        KubernetesAgents {
-            count: 3,
-            image: "plimsoll.test/plimsoll:1".to_owned(),
-            join: "nats://nats:4222".parse().unwrap(),
-            allow: vec!["api:80".to_owned()],
-            cpu: "2".to_owned(),
-            memory: "1Gi".to_owned(),
-            credentials,
-            fleet: "default".to_owned(),
-        }
-    }
-
-    #[test]
-    fn credentials_are_in_a_secret_and_only_there() {
-        let objects = agents(Some(b"jwt".to_vec())).objects("load", "fleet");
-        let kinds: Vec<&str> = objects.iter().filter_map(|object| object["kind"].as_str()).collect();
-        assert_eq!(kinds, ["ServiceAccount", "Secret", "Job"]);
-        assert_eq!(objects[1]["data"]["broker.creds"], BASE64_STANDARD.encode("jwt"));
-        assert!(!objects[2].to_string().contains(&BASE64_STANDARD.encode("jwt")));
-        assert!(objects[2].to_string().contains("/etc/plimsoll/broker.creds"));
-        assert_eq!(agents(None).objects("load", "fleet").len(), 2, "without credentials there is no secret");
-    }
-
-    #[test]
-    fn agents_are_guaranteed_what_they_request_and_have_stable_names() {
-        let job = agents(None).objects("load", "fleet").pop().unwrap();
-        let container = &job["spec"]["template"]["spec"]["containers"][0];
-        assert_eq!(container["resources"]["requests"], container["resources"]["limits"]);
-        assert_eq!(container["args"][4], "fleet-$(JOB_COMPLETION_INDEX)");
-        assert_eq!((&job["spec"]["completions"], &job["spec"]["parallelism"]), (&json!(3), &json!(3)));
-    }
-}
+mod tests;

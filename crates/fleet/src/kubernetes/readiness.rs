@@ -12,10 +12,8 @@ use super::job::FleetJob;
 use super::manifest::KubernetesAgents;
 use crate::broker::Broker;
 use crate::error::FleetError;
+use crate::reasons::{UNHEARD, together};
 use crate::status::status;
-
-/// Agents that are named with one reason; the others are counted.
-const MAX_NAMED: usize = 5;
 
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
@@ -81,48 +79,9 @@ impl Readiness<'_> {
     }
 }
 
-/// A line for each reason, with the agents that it holds for.
-fn together(missing: impl Iterator<Item = (String, String)>) -> String {
-    let mut reasons: Vec<(String, Vec<String>)> = Vec::new();
-    for (name, why) in missing {
-        match reasons.iter_mut().find(|(known, _)| *known == why) {
-            Some((_, names)) => names.push(name),
-            None => reasons.push((why, vec![name])),
-        }
-    }
-    let lines: Vec<String> =
-        reasons.iter().map(|(why, names)| format!("  {}: {why}", named(names))).collect();
-    lines.join("\n")
-}
-
-fn named(names: &[String]) -> String {
-    match names.split_at_checked(MAX_NAMED) {
-        Some((first, more)) if !more.is_empty() => format!("{} and {} more", first.join(", "), more.len()),
-        _ => names.join(", "),
-    }
-}
-
 fn reason(pod: &Pod, events: &[Event]) -> String {
     trouble(pod, events).unwrap_or_else(|| match pod.status.phase.as_str() {
-        "Running" => "it runs, but does not answer at the broker; see that --join and --fleet are one broker"
-            .to_owned(),
+        "Running" => UNHEARD.to_owned(),
         phase => format!("its pod is {phase}"),
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn agents_with_one_reason_share_a_line_and_many_are_counted() {
-        let agent = |index: usize| {
-            let why = if index == 1 { "Evicted" } else { "Unschedulable" };
-            (format!("load-{index}"), why.to_owned())
-        };
-        assert_eq!(
-            together((0..8).map(agent)),
-            "  load-0, load-2, load-3, load-4, load-5 and 2 more: Unschedulable\n  load-1: Evicted"
-        );
-    }
 }

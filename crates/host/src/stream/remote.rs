@@ -148,16 +148,24 @@ fn drained(mut stderr: ChildStderr) -> String {
 
 /// The error of a child, by its exit status and standard error.
 fn explained(place: &str, status: Option<ExitStatus>, stderr: &str) -> StreamError {
-    let place = place.to_owned();
-    let message = || if stderr.is_empty() { "without a message".to_owned() } else { one_line(stderr) };
-    match status.and_then(|status| status.code()) {
-        Some(NO_SESSION) => StreamError::Login { place, reason: message() },
-        Some(code) if NO_COMMAND.contains(&code) => StreamError::NotInstalled { place, reason: message() },
-        _ => {
-            let status =
-                status.map_or_else(|| "its output was closed".to_owned(), |status| status.to_string());
-            let reason = if stderr.is_empty() { status } else { format!("{status}: {}", one_line(stderr)) };
-            StreamError::Ended { place, reason }
+    if let Some(error) = status.and_then(|status| StreamError::not_run(place, status, stderr)) {
+        return error;
+    }
+    let status = status.map_or_else(|| "its output was closed".to_owned(), |status| status.to_string());
+    let reason = if stderr.is_empty() { status } else { format!("{status}: {}", one_line(stderr)) };
+    StreamError::Ended { place: place.to_owned(), reason }
+}
+
+impl StreamError {
+    /// Why ssh or the shell there did not run a command of `plimsoll`, by how ssh ended and what it wrote to standard error;
+    /// `None` if they ran it.
+    pub fn not_run(place: &str, status: ExitStatus, stderr: &str) -> Option<Self> {
+        let place = place.to_owned();
+        let reason = if stderr.is_empty() { "without a message".to_owned() } else { one_line(stderr) };
+        match status.code()? {
+            NO_SESSION => Some(Self::Login { place, reason }),
+            code if NO_COMMAND.contains(&code) => Some(Self::NotInstalled { place, reason }),
+            _ => None,
         }
     }
 }

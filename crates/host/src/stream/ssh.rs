@@ -1,6 +1,7 @@
 //! Another machine, sampled by a Plimsoll there, through the system's ssh.
 
 use std::env;
+use std::fmt;
 use std::process::Command;
 
 use plimsoll_units::Instant;
@@ -59,16 +60,13 @@ impl Ssh {
     /// # Errors
     /// When there is no ssh here.
     pub fn start(&self, origin: Instant) -> Result<Remote, StreamError> {
-        Remote::start(self.command(), &self.place(), origin)
+        let words = ["plimsoll", "probe", "--stream"].into_iter();
+        let words: Vec<&str> = words.chain(self.arguments.iter().map(String::as_str)).collect();
+        Remote::start(self.command(&words), &self.to_string(), origin)
     }
 
-    fn place(&self) -> String {
-        let user = self.user.as_ref().map(|user| format!("{user}@")).unwrap_or_default();
-        let port = self.port.map(|port| format!(":{port}")).unwrap_or_default();
-        format!("{user}{}{port}", self.host)
-    }
-
-    fn command(&self) -> Command {
+    /// ssh with a command for that machine: a shell there reads these words as they are.
+    pub fn command(&self, words: &[&str]) -> Command {
         let (program, options) = match self.program.split_first() {
             Some((program, options)) => (program.as_str(), options),
             None => ("ssh", [].as_slice()),
@@ -83,10 +81,22 @@ impl Ssh {
             command.args(["-l", user]);
         }
         // After the dashes, a host is no option whatever it begins with.
-        command.args(["--", &self.host, "plimsoll", "probe", "--stream"]);
+        command.args(["--", &self.host]);
         // ssh joins what follows the host, and a shell there reads it.
-        command.args(self.arguments.iter().map(|argument| quoted(argument)));
+        command.args(words.iter().map(|word| quoted(word)));
         command
+    }
+}
+
+impl fmt::Display for Ssh {
+    /// `user@host:port`, as far as they are given.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let user = self.user.as_ref().map(|user| format!("{user}@")).unwrap_or_default();
+        let port = self.port.map(|port| format!(":{port}")).unwrap_or_default();
+        match self.host.contains(':') && !port.is_empty() {
+            true => write!(f, "{user}[{}]{port}", self.host),
+            false => write!(f, "{user}{}{port}", self.host),
+        }
     }
 }
 
@@ -103,8 +113,8 @@ fn quoted(argument: &str) -> String {
 mod tests {
     use super::*;
 
-    fn line(ssh: &Ssh) -> Vec<String> {
-        let command = ssh.command();
+    fn line(ssh: &Ssh, words: &[&str]) -> Vec<String> {
+        let command = ssh.command(words);
         let words = std::iter::once(command.get_program()).chain(command.get_args());
         words.map(|word| word.to_string_lossy().into_owned()).collect()
     }
@@ -112,10 +122,17 @@ mod tests {
     #[test]
     fn user_port_and_arguments_reach_ssh_and_the_host_is_no_option() {
         let ssh = Ssh::new(Some("ann"), "-oProxyCommand=x", Some(2222)).through("ssh -F /tmp/c");
-        let line = line(&ssh.asking(&["--name".to_owned(), "a b'c".to_owned()])).join(" ");
+        let line = line(&ssh, &["plimsoll", "probe", "--name", "a b'c"]).join(" ");
         assert!(line.starts_with("ssh -F /tmp/c -T -o BatchMode=yes "), "{line}");
-        let end = " -p 2222 -l ann -- -oProxyCommand=x plimsoll probe --stream --name 'a b'\\''c'";
+        let end = " -p 2222 -l ann -- -oProxyCommand=x plimsoll probe --name 'a b'\\''c'";
         assert!(line.ends_with(end), "{line}");
+    }
+
+    #[test]
+    fn a_machine_is_called_as_it_is_typed() {
+        assert_eq!(Ssh::new(Some("ann"), "web", Some(22)).to_string(), "ann@web:22");
+        assert_eq!(Ssh::new(None, "fe80::1", Some(22)).to_string(), "[fe80::1]:22");
+        assert_eq!(Ssh::new(None, "fe80::1", None).to_string(), "fe80::1");
     }
 
     #[test]

@@ -1,29 +1,34 @@
 //! `plimsoll fleet` on Kubernetes.
 
 use anyhow::Context as _;
-use plimsoll_fleet::{AgentPod, Broker, KubernetesFleet};
+use plimsoll_fleet::{AgentPod, KubernetesFleet};
 use serde_json::json;
 
-use crate::args::{KubernetesArgs, OnKubernetesArgs};
+use crate::args::{ContainerArgs, KubernetesArgs, OnKubernetesArgs, PlacedArgs};
 use crate::exit::Exit;
 use crate::signals;
 use crate::terminal::{remark, result};
 
 /// Starts the agents, or prints what would be created.
-pub(super) fn up(args: &KubernetesArgs, broker: &Broker, allow: Vec<String>) -> anyhow::Result<Exit> {
+pub(super) fn up(
+    (args, containers): (&KubernetesArgs, &ContainerArgs),
+    (placed, allow): (&PlacedArgs, Vec<String>),
+) -> anyhow::Result<Exit> {
+    let (broker, placement) = placed.resolve(allow)?;
+    let flags = placed.conductor_flags((&broker, &placement));
     let fleet = KubernetesFleet::at(&args.at.place())?;
-    let agents = args.agents(broker, allow)?;
-    if args.print {
-        let list = json!({ "apiVersion": "v1", "kind": "List", "items": fleet.objects(&agents) });
+    let agents = args.agents(containers.image.as_deref().unwrap_or_default(), placement);
+    if containers.print {
+        let list = json!({ "apiVersion": "v1", "kind": "List", "items": fleet.objects(&agents)? });
         let text = serde_json::to_string_pretty(&list).context("could not write the objects")?;
         result(&format!("{text}\n"))?;
         return Ok(Exit::Success);
     }
-    fleet.up(&agents, (broker, args.within), signals::interrupted()?.as_ref())?;
+    fleet.up(&agents, (&broker, placed.within), signals::interrupted()?.as_ref())?;
     result(&format!("{}\n", broker.address))?;
     remark(&format!(
-        "plimsoll: {} agents wait there; load with --fleet {}, end them with plimsoll fleet down --kubernetes",
-        agents.count, broker.address
+        "plimsoll: {} agents wait there; load with {flags}, end them with plimsoll fleet down --kubernetes",
+        agents.count
     ));
     Ok(Exit::Success)
 }

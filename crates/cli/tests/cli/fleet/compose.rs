@@ -1,0 +1,69 @@
+//! `plimsoll fleet up --compose` where no Docker is needed; `make test-compose` has the real one.
+
+use std::os::unix::fs::PermissionsExt as _;
+
+use crate::bench::{Bench, Called};
+
+const UP: [&str; 8] = ["fleet", "up", "--compose", "2", "--image", "plimsoll:1", "--allow", "api.test:80"];
+
+/// A call with another program for Compose.
+fn with_compose(bench: &Bench, program: &str, args: &[&str]) -> Called {
+    Called::from(bench.command(args).env("PLIMSOLL_COMPOSE", program).output().unwrap())
+}
+
+#[test]
+fn a_compose_file_is_printed_with_its_secrets_in_a_folder_of_its_own() {
+    let bench = Bench::new();
+    let printed = bench.expect(0, &[&UP[..], &["--print"]].concat());
+    let file = printed.json();
+    assert_eq!(file["services"].as_object().unwrap().len(), 3);
+    assert!(
+        printed.err.contains("docker compose -f ") && printed.err.contains("--fleet-key "),
+        "{}",
+        printed.err
+    );
+    let folder = bench.path("plimsoll-fleet-compose");
+    assert_eq!(std::fs::metadata(&folder).unwrap().permissions().mode() & 0o777, 0o700);
+    for secret in file["secrets"].as_object().unwrap().values() {
+        assert!(folder.join(secret["file"].as_str().unwrap()).is_file(), "{secret}");
+    }
+    let one = std::fs::read_to_string(folder.join("agent-1.creds")).unwrap();
+    assert_ne!(one, std::fs::read_to_string(folder.join("agent-2.creds")).unwrap());
+    let again = bench.expect(1, &[&UP[..], &["--print"]].concat()).err;
+    assert!(again.contains("plimsoll fleet down --compose"), "{again}");
+    assert_eq!(with_compose(&bench, "true", &["fleet", "down", "--compose"]).code, 0);
+    assert!(!folder.exists());
+}
+
+#[test]
+fn a_compose_that_does_not_work_is_named_and_nothing_is_left() {
+    let bench = Bench::new();
+    for program in ["false", "no-such-compose"] {
+        let failed = with_compose(&bench, program, &UP);
+        assert_eq!(failed.code, 1, "{}", failed.err);
+        assert!(failed.err.contains("PLIMSOLL_COMPOSE"), "{}", failed.err);
+        assert!(!bench.path("plimsoll-fleet-compose").exists());
+    }
+    let none = bench.expect(2, &["fleet", "status", "--compose"]).err;
+    assert!(none.contains("holds no compose file"), "{none}");
+}
+
+#[test]
+fn flags_of_another_placement_are_refused() {
+    let bench = Bench::new();
+    let refused = |args: &[&str]| bench.expect(2, &[&["fleet", "up"], args].concat());
+    refused(&[]);
+    refused(&["--local", "1", "--compose", "1", "--image", "a", "--allow", "b"]);
+    refused(&["--local", "1", "--keys", "keys"]);
+    refused(&["--local", "1", "--print"]);
+    refused(&["--compose", "1", "--image", "a", "--allow", "b", "--join", "nats://a:1"]);
+    refused(&["--ssh", "a", "--allow", "b"]);
+    let login =
+        ["--ssh", "a", "--allow", "b", "--fleet", "nats://127.0.0.1:1", "--join", "nats://me:hush@a:1"];
+    let login = refused(&login).err;
+    assert!(login.contains("--keys DIR") && !login.contains("hush"), "{login}");
+    let closed =
+        ["--ssh", "a", "--allow", "b", "--fleet", "nats://127.0.0.1:1", "--fleet-credentials", "c.creds"];
+    let closed = refused(&closed).err;
+    assert!(closed.contains("agents would have none"), "{closed}");
+}

@@ -1,0 +1,241 @@
+//! A fleet of containers on one machine, by Docker Compose: a broker and its agents.
+
+mod manifest;
+
+use std::collections::BTreeSet;
+use std::fs::{self, DirBuilder};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use plimsoll_units::{Clock as _, RealClock, best_effort};
+use serde::{Deserialize, Serialize};
+
+use crate::broker::{Broker, Certificates};
+use crate::error::FleetError;
+use crate::keys::KeyFolder;
+use crate::local::free_ports;
+use crate::reasons::{UNHEARD, last_words, together};
+use crate::status::status;
+pub use manifest::ComposeAgents;
+
+/// The compose file, which is JSON as Compose takes it.
+const FILE: &str = "compose.json";
+const RECORD: &str = "fleet.json";
+const KEYS: &str = "keys";
+/// How long the credentials are good: as long as such a fleet may run.
+const VALID: Duration = Duration::from_secs(365 * 24 * 3600);
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
+/// Another program instead of `docker compose`, with options: `docker-compose`, `podman-compose`.
+const PROGRAM: &str = "PLIMSOLL_COMPOSE";
+const USUAL_PROGRAM: &str = "docker compose";
+
+/// A fleet of containers whose compose file is in a folder.
+#[derive(Debug)]
+pub struct ComposeFleet {
+    folder: PathBuf,
+    record: Record,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Record {
+    /// What Compose calls it: no other fleet has it.
+    project: String,
+    /// The port of 127.0.0.1 at which the broker is.
+    port: u16,
+    fleet: String,
+    agents: Vec<String>,
+}
+
+impl ComposeFleet {
+    /// Writes the compose file of a fleet and what it names into a folder that has none.
+    ///
+    /// # Errors
+    /// When the folder has one already, or cannot be written.
+    pub fn write(folder: &Path, agents: &ComposeAgents) -> Result<Self, FleetError> {
+        if folder.join(FILE).exists() {
+            return Err(FleetError::ComposeRunning { folder: folder.to_owned() });
+        }
+        let port = free_ports(1)?.into_iter().next().unwrap_or_default();
+        let project = format!("plimsoll-{:016x}", crate::random()?);
+        let record = Record { project, port, fleet: agents.fleet.clone(), agents: agents.names() };
+        let fleet = Self { folder: folder.to_owned(), record };
+        fleet.write_files(agents).inspect_err(|_| fleet.remove_quietly())?;
+        Ok(fleet)
+    }
+
+    fn write_files(&self, agents: &ComposeAgents) -> Result<(), FleetError> {
+        let folder = &self.folder;
+        // What containers read is for all users, as they run as another one; no other user gets into the folder.
+        let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+        made.map_err(FleetError::system("could not make the folder of the fleet"))?;
+        let keys = KeyFolder::open(&folder.join(KEYS), &agents.fleet)?;
+        keys.mint_conductor(VALID)?;
+        let access = fs::read_to_string(keys.broker_conf())
+            .map_err(FleetError::system("could not read the keys of the fleet"))?;
+        self.write_file("broker.conf", &(manifest::broker_settings() + &access))?;
+        for agent in &self.record.agents {
+            keys.mint_agent(agent, VALID)?;
+            let credentials = fs::read_to_string(keys.agent_credentials(agent))
+                .map_err(FleetError::system("could not read the credentials of an agent"))?;
+            self.write_file(&format!("{agent}.creds"), &credentials)?;
+        }
+        let compose = agents.compose_file(self.record.port, &keys.trusted()?)?;
+        self.write_file(FILE, &format!("{compose:#}\n"))?;
+        let record = serde_json::to_string_pretty(&self.record).map_err(io::Error::from);
+        self.write_file(
+            RECORD,
+            &record.map_err(FleetError::system("could not write the record of the fleet"))?,
+        )
+    }
+
+    fn write_file(&self, name: &str, text: &str) -> Result<(), FleetError> {
+        let path = self.folder.join(name);
+        let written = fs::write(&path, text)
+            .and_then(|()| fs::set_permissions(&path, fs::Permissions::from_mode(0o644)));
+        written.map_err(FleetError::system("could not write the files of the fleet"))
+    }
+
+    /// The fleet whose compose file is in a folder; `None` if it holds none.
+    ///
+    /// # Errors
+    /// When its record cannot be read.
+    pub fn read(folder: &Path) -> Result<Option<Self>, FleetError> {
+        let unreadable = FleetError::system("could not read the record of the fleet");
+        match fs::read(folder.join(RECORD)) {
+            Ok(text) => {
+                let record = serde_json::from_slice(&text).map_err(|error| unreadable(error.into()))?;
+                Ok(Some(Self { folder: folder.to_owned(), record }))
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(unreadable(error)),
+        }
+    }
+
+    /// The text of the compose file.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn text(&self) -> Result<String, FleetError> {
+        fs::read_to_string(self.path()).map_err(FleetError::system("could not read the compose file"))
+    }
+
+    fn path(&self) -> PathBuf {
+        self.folder.join(FILE)
+    }
+
+    /// The options with which Compose uses it.
+    pub fn options(&self) -> [String; 4] {
+        ["-f".to_owned(), self.path().display().to_string(), "-p".to_owned(), self.record.project.clone()]
+    }
+
+    /// Its keys: the agents obey no other conductor.
+    pub fn keys(&self) -> KeyFolder {
+        KeyFolder::existing(self.folder.join(KEYS))
+    }
+
+    /// Where it meets.
+    ///
+    /// # Errors
+    /// When the address in its record is none.
+    pub fn broker(&self) -> Result<Broker, FleetError> {
+        Ok(Broker {
+            address: format!("nats://127.0.0.1:{}", self.record.port).parse()?,
+            credentials: Some(self.keys().conductor_credentials()),
+            certificates: Certificates::default(),
+            fleet: self.record.fleet.clone(),
+        })
+    }
+
+    /// Starts the containers, and waits until all agents answer at the broker.
+    ///
+    /// # Errors
+    /// When Compose fails, or an agent does not answer in time: then the error says which, and why. Nothing is left.
+    pub fn up(&self, within: Duration, interrupted: &AtomicBool) -> Result<(), FleetError> {
+        let deadline = RealClock.now() + within;
+        // Without Compose nothing can have been started, and nothing is left for `down`.
+        self.compose(&["version"]).inspect_err(|_| self.remove_quietly())?;
+        let up = self.compose(&["up", "-d"]).and_then(|_| self.wait(deadline, interrupted));
+        if up.is_err() {
+            best_effort(self.down(), "the first error says more");
+        }
+        up
+    }
+
+    fn wait(&self, deadline: plimsoll_units::Instant, interrupted: &AtomicBool) -> Result<(), FleetError> {
+        let broker = self.broker()?;
+        loop {
+            // The broker may not listen yet.
+            let found = status(&broker).map(|found| found.agents).unwrap_or_default();
+            let found: BTreeSet<String> = found.into_iter().map(|agent| agent.name).collect();
+            let missing: Vec<&String> =
+                self.record.agents.iter().filter(|agent| !found.contains(*agent)).collect();
+            if missing.is_empty() {
+                return Ok(());
+            }
+            if interrupted.load(Ordering::Relaxed) {
+                return Err(FleetError::Interrupted);
+            }
+            if RealClock.now() > deadline {
+                return Err(self.not_ready(&missing));
+            }
+            thread::sleep(POLL_INTERVAL);
+        }
+    }
+
+    fn not_ready(&self, missing: &[&String]) -> FleetError {
+        let reason = |agent: &&String| {
+            let said = self.compose(&["logs", "--no-color", "--no-log-prefix", "--tail", "3", agent]);
+            let why = said.ok().and_then(|said| last_words(&String::from_utf8_lossy(&said.stdout)));
+            ((*agent).clone(), why.unwrap_or_else(|| UNHEARD.to_owned()))
+        };
+        let expected = self.record.agents.len();
+        let reasons = together(missing.iter().map(reason));
+        FleetError::NotReady { came: expected - missing.len(), expected, reasons }
+    }
+
+    /// What Compose says of the containers.
+    ///
+    /// # Errors
+    /// When Compose fails.
+    pub fn containers(&self) -> Result<String, FleetError> {
+        let listed = self.compose(&["ps"])?;
+        Ok(String::from_utf8_lossy(&listed.stdout).into_owned())
+    }
+
+    /// Ends the containers, and removes them, their network, the broker's store, and the folder.
+    ///
+    /// # Errors
+    /// When Compose fails, or the folder cannot be removed.
+    pub fn down(&self) -> Result<(), FleetError> {
+        self.compose(&["down", "--volumes"])?;
+        fs::remove_dir_all(&self.folder)
+            .map_err(FleetError::system("could not remove the folder of the fleet"))
+    }
+
+    fn remove_quietly(&self) {
+        best_effort(fs::remove_dir_all(&self.folder), "it was not made");
+    }
+
+    /// Runs Compose on the file.
+    fn compose(&self, args: &[&str]) -> Result<Output, FleetError> {
+        let program = std::env::var(PROGRAM).unwrap_or_default();
+        let program = if program.trim().is_empty() { USUAL_PROGRAM } else { program.as_str() };
+        let mut words = program.split_whitespace();
+        let mut command = Command::new(words.next().unwrap_or_default());
+        command.args(words).args(self.options()).args(args);
+        let failed = |why: String| FleetError::Compose { doing: args.join(" "), why };
+        let output = command.output().map_err(|error| failed(error.to_string()))?;
+        match output.status.success() {
+            true => Ok(output),
+            false => {
+                let said = last_words(&String::from_utf8_lossy(&output.stderr));
+                Err(failed(said.unwrap_or_else(|| output.status.to_string())))
+            }
+        }
+    }
+}

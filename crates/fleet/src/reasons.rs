@@ -1,0 +1,63 @@
+//! Why agents are missing, in as few lines as it takes.
+
+/// Agents that are named with one reason; the others are counted.
+const MAX_NAMED: usize = 5;
+
+/// Of an agent that runs.
+pub(crate) const UNHEARD: &str =
+    "it runs, but does not answer at the broker; see that --join and --fleet are one broker";
+
+/// A line for each reason, with the agents that it holds for.
+pub(crate) fn together(missing: impl Iterator<Item = (String, String)>) -> String {
+    let mut reasons: Vec<(String, Vec<String>)> = Vec::new();
+    for (name, why) in missing {
+        match reasons.iter_mut().find(|(known, _)| *known == why) {
+            Some((_, names)) => names.push(name),
+            None => reasons.push((why, vec![name])),
+        }
+    }
+    let lines: Vec<String> =
+        reasons.iter().map(|(why, names)| format!("  {}: {why}", named(names))).collect();
+    lines.join("\n")
+}
+
+fn named(names: &[String]) -> String {
+    match names.split_at_checked(MAX_NAMED) {
+        Some((first, more)) if !more.is_empty() => format!("{} and {} more", first.join(", "), more.len()),
+        _ => names.join(", "),
+    }
+}
+
+/// Lines that are shown of what a process wrote last.
+const MAX_LINES: usize = 3;
+
+/// What a process wrote last, on one line; `None` if it wrote nothing.
+pub(crate) fn last_words(text: &str) -> Option<String> {
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let last = &lines[lines.len().saturating_sub(MAX_LINES)..];
+    let words: Vec<&str> = last.iter().map(|line| line.strip_prefix("plimsoll: ").unwrap_or(line)).collect();
+    (!words.is_empty()).then(|| plimsoll_units::escape_control(&words.join("; ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn agents_with_one_reason_share_a_line_and_many_are_counted() {
+        let agent = |index: usize| {
+            let why = if index == 1 { "Evicted" } else { "Unschedulable" };
+            (format!("load-{index}"), why.to_owned())
+        };
+        assert_eq!(
+            together((0..8).map(agent)),
+            "  load-0, load-2, load-3, load-4, load-5 and 2 more: Unschedulable\n  load-1: Evicted"
+        );
+    }
+
+    #[test]
+    fn the_last_lines_are_shown_on_one() {
+        assert_eq!(last_words("a\nb\n\nplimsoll: c\nd\x1b\n").unwrap(), "b; c; d\\u{1b}");
+        assert_eq!(last_words(" \n"), None);
+    }
+}

@@ -1,0 +1,283 @@
+//! A fleet over ssh: one agent on each host, which outlives the command that starts it.
+
+mod host;
+mod hosted;
+mod record;
+mod session;
+mod trouble;
+mod words;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use plimsoll_units::{Clock as _, RealClock};
+
+use crate::broker::Broker;
+use crate::error::FleetError;
+use crate::placement::{AgentFile, Placement};
+use crate::reasons::{UNHEARD, together};
+use crate::status::status;
+pub use host::SshHost;
+pub use hosted::HostedAgent;
+use hosted::{HostedOrder, folder};
+use record::{HostRecord, Record};
+use session::{Patience, Session};
+use trouble::HostTrouble;
+use words::KEEP;
+
+/// A host has so long to end its agent, or to say how it is.
+const ANSWER_WITHIN: Duration = Duration::from_secs(30);
+/// How often those are looked for that do not answer at the broker.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
+
+/// A fleet to start over ssh.
+#[derive(Debug)]
+pub struct SshOptions {
+    pub hosts: Vec<SshHost>,
+    pub placement: Placement,
+    /// The program to copy to hosts that have none of this version.
+    pub copied: Option<PathBuf>,
+    pub version: &'static str,
+    /// How long all agents may take to answer at the broker.
+    pub within: Duration,
+    /// For the record of what was started.
+    pub folder: PathBuf,
+}
+
+/// A fleet over ssh that was started.
+#[derive(Debug)]
+pub struct SshFleet {
+    record: Record,
+    folder: PathBuf,
+}
+
+/// A host and how its agent is, or why that is not known.
+#[derive(Debug)]
+pub struct HostStatus {
+    pub host: String,
+    pub agent: String,
+    pub state: String,
+}
+
+/// An agent that has been started and does not outlive its session yet.
+struct Placed {
+    record: HostRecord,
+    session: Session,
+}
+
+impl SshFleet {
+    /// Starts an agent on each host, and waits until all answer at the broker, as this machine reaches it.
+    ///
+    /// # Errors
+    /// When the broker cannot be used, a host cannot, or an agent does not answer in time: then the error says which, and why.
+    /// No agent is left.
+    pub fn up(options: &SshOptions, broker: &Broker, interrupted: &AtomicBool) -> Result<Self, FleetError> {
+        if Record::read(&options.folder)?.is_some() {
+            return Err(FleetError::SshRunning { folder: options.folder.clone() });
+        }
+        status(broker)?;
+        let patience = Patience { until: RealClock.now() + options.within, interrupted };
+        let mut placed = place_all(options, patience)?;
+        let ready = wait(&mut placed, broker, patience).and_then(|()| {
+            let record = Record { hosts: placed.iter().map(|placed| placed.record.clone()).collect() };
+            record.write(&options.folder)?;
+            Ok(record)
+        });
+        match ready {
+            Ok(record) => {
+                let fleet = Self { record, folder: options.folder.clone() };
+                fleet.keep(placed).map(|()| fleet)
+            }
+            Err(error) => {
+                end_sessions(placed);
+                Err(error)
+            }
+        }
+    }
+
+    /// Lets the agents outlive their sessions.
+    fn keep(&self, placed: Vec<Placed>) -> Result<(), FleetError> {
+        placed.iter().for_each(|placed| placed.session.say(KEEP));
+        let lost = end_sessions(placed);
+        if lost.is_empty() {
+            return Ok(());
+        }
+        let left = self.down();
+        Err(left.err().unwrap_or_else(|| FleetError::NotPlaced {
+            failed: lost.len(),
+            hosts: self.record.hosts.len(),
+            reasons: together(lost.into_iter()),
+        }))
+    }
+
+    /// The fleet whose record is in a folder; `None` if it holds none.
+    ///
+    /// # Errors
+    /// When the record cannot be read.
+    pub fn read(folder: &Path) -> Result<Option<Self>, FleetError> {
+        let record = Record::read(folder)?;
+        Ok(record.map(|record| Self { record, folder: folder.to_owned() }))
+    }
+
+    /// How the agents are, by their hosts' own word.
+    pub fn status(&self) -> Vec<HostStatus> {
+        let state =
+            |host: &HostRecord, patience: Patience<'_>| host.host.status(&host.id, &host.program, patience);
+        let status = |(host, state): (&HostRecord, Result<String, HostTrouble>)| HostStatus {
+            host: host.host.to_string(),
+            agent: host.agent.clone(),
+            state: state.unwrap_or_else(|trouble| format!("not known: {trouble}")),
+        };
+        self.on_all(state).into_iter().map(status).collect()
+    }
+
+    /// Ends the agents that [`Self::up`] has started, and removes what it has written on their hosts. Hosts that cannot be
+    /// reached stay in the record.
+    ///
+    /// # Errors
+    /// When a host cannot be reached, or the record cannot be removed.
+    pub fn down(&self) -> Result<(), FleetError> {
+        let ended = self.on_all(|host, patience| host.host.end(&host.id, &host.program, patience));
+        let left: Vec<(&HostRecord, HostTrouble)> =
+            ended.into_iter().filter_map(|(host, ended)| Some((host, ended.err()?))).collect();
+        if left.is_empty() {
+            return Record::remove(&self.folder);
+        }
+        let hosts = left.iter().map(|(host, _)| (*host).clone()).collect();
+        Record { hosts }.write(&self.folder)?;
+        let reasons = left.iter().map(|(host, trouble)| (host.host.to_string(), trouble.to_string()));
+        Err(FleetError::HostsLeft { reasons: together(reasons) })
+    }
+
+    /// Does the same on all hosts at once.
+    fn on_all<T: Send>(&self, work: impl Fn(&HostRecord, Patience<'_>) -> T + Sync) -> Vec<(&HostRecord, T)> {
+        let never = AtomicBool::new(false);
+        let patience = Patience { until: RealClock.now() + ANSWER_WITHIN, interrupted: &never };
+        at_once(&self.record.hosts, |host| work(host, patience))
+    }
+}
+
+/// Does the same with all of them at once, each in a thread.
+fn at_once<'a, H: Sync, T: Send>(hosts: &'a [H], work: impl Fn(&'a H) -> T + Sync) -> Vec<(&'a H, T)> {
+    thread::scope(|scope| {
+        let work = &work;
+        let started: Vec<_> = hosts.iter().map(|host| (host, scope.spawn(move || work(host)))).collect();
+        let joined = started.into_iter().map(|(host, thread)| {
+            (host, thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+        });
+        joined.collect()
+    })
+}
+
+/// What is asked of one host.
+struct Task<'a> {
+    host: &'a SshHost,
+    order: HostedOrder,
+    agent: String,
+    /// No other agent has it, on any host: hosts may share the home folder of a user.
+    id: String,
+}
+
+/// Starts the agents; if one cannot be started, the others are ended again.
+fn place_all(options: &SshOptions, patience: Patience<'_>) -> Result<Vec<Placed>, FleetError> {
+    let tasks = tasks(options)?;
+    let version = (options.version, options.copied.as_deref());
+    let (mut placed, mut failed) = (Vec::new(), Vec::new());
+    for (task, result) in at_once(&tasks, |task| place(task, version, patience)) {
+        match result {
+            Ok(one) => placed.push(one),
+            Err(trouble) => failed.push((task, trouble)),
+        }
+    }
+    if failed.is_empty() {
+        return Ok(placed);
+    }
+    end_sessions(placed);
+    if failed.iter().any(|(_, trouble)| matches!(trouble, HostTrouble::Interrupted)) {
+        return Err(FleetError::Interrupted);
+    }
+    let reasons = failed.iter().map(|(task, trouble)| (task.host.to_string(), trouble.to_string()));
+    Err(FleetError::NotPlaced { failed: failed.len(), hosts: tasks.len(), reasons: together(reasons) })
+}
+
+fn tasks(options: &SshOptions) -> Result<Vec<Task<'_>>, FleetError> {
+    let shared = options.placement.shared_files()?;
+    let names = SshHost::agent_names(&options.hosts)?;
+    options
+        .hosts
+        .iter()
+        .zip(names)
+        .map(|(host, agent)| task(&options.placement, (host, agent), &shared))
+        .collect()
+}
+
+fn task<'a>(
+    placement: &Placement,
+    (host, agent): (&'a SshHost, String),
+    shared: &[AgentFile],
+) -> Result<Task<'a>, FleetError> {
+    let id = format!("{:016x}", crate::random()?);
+    let files: Vec<AgentFile> = placement.mint(&agent)?.into_iter().chain(shared.iter().cloned()).collect();
+    let args = placement.args(&agent, &folder(&id))?;
+    Ok(Task { host, order: HostedOrder::new(agent.clone(), args, &files), agent, id })
+}
+
+fn place(
+    task: &Task<'_>,
+    version: (&str, Option<&Path>),
+    patience: Patience<'_>,
+) -> Result<Placed, HostTrouble> {
+    let program = task.host.program(&task.id, version, patience)?;
+    let session = task.host.start(&task.id, (&program, &task.order), patience)?;
+    let record =
+        HostRecord { host: task.host.clone(), agent: task.agent.clone(), id: task.id.clone(), program };
+    Ok(Placed { record, session })
+}
+
+/// Waits until all agents answer at the broker; ends early when one of them has ended.
+fn wait(placed: &mut [Placed], broker: &Broker, patience: Patience<'_>) -> Result<(), FleetError> {
+    loop {
+        let found: BTreeSet<String> = status(broker)?.agents.into_iter().map(|agent| agent.name).collect();
+        let expected = placed.len();
+        let missing: Vec<&mut Placed> =
+            placed.iter_mut().filter(|placed| !found.contains(&placed.record.agent)).collect();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let came = expected - missing.len();
+        if patience.interrupted.load(Ordering::Relaxed) {
+            return Err(FleetError::Interrupted);
+        }
+        let reasons: Vec<(String, Option<HostTrouble>)> = missing
+            .into_iter()
+            .map(|placed| (placed.record.agent.clone(), placed.session.trouble()))
+            .collect();
+        if patience.is_over().is_some() || reasons.iter().any(|(_, trouble)| trouble.is_some()) {
+            let why =
+                |trouble: Option<HostTrouble>| trouble.map_or(UNHEARD.to_owned(), |why| why.to_string());
+            let reasons = reasons.into_iter().map(|(agent, trouble)| (agent, why(trouble)));
+            return Err(FleetError::NotReady { came, expected, reasons: together(reasons) });
+        }
+        thread::sleep(POLL_INTERVAL);
+    }
+}
+
+/// Closes all sessions; gives those that failed.
+fn end_sessions(placed: Vec<Placed>) -> Vec<(String, String)> {
+    let never = AtomicBool::new(false);
+    let patience = Patience { until: RealClock.now() + ANSWER_WITHIN, interrupted: &never };
+    let close = |Placed { record, session }: Placed| {
+        let ended = session.end(patience);
+        ended.err().map(|trouble| (record.host.to_string(), trouble.to_string()))
+    };
+    thread::scope(|scope| {
+        let started: Vec<_> = placed.into_iter().map(|one| scope.spawn(move || close(one))).collect();
+        let joined = started.into_iter();
+        joined
+            .filter_map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
+    })
+}

@@ -1,0 +1,62 @@
+//! What a conductor has started over ssh.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use plimsoll_units::best_effort;
+use serde::{Deserialize, Serialize};
+
+use super::host::SshHost;
+use crate::error::FleetError;
+
+const FILE: &str = "ssh.json";
+
+/// The agents of one `plimsoll fleet up --ssh`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Record {
+    pub(super) hosts: Vec<HostRecord>,
+}
+
+/// The agent of a host.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct HostRecord {
+    pub(super) host: SshHost,
+    pub(super) agent: String,
+    /// What its folder there is called.
+    pub(super) id: String,
+    /// The program there that has started it.
+    pub(super) program: String,
+}
+
+impl Record {
+    pub(super) fn read(folder: &Path) -> Result<Option<Self>, FleetError> {
+        let unreadable = FleetError::system("could not read the record of the fleet");
+        match fs::read(file(folder)) {
+            Ok(text) => serde_json::from_slice(&text).map(Some).map_err(|error| unreadable(error.into())),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(unreadable(error)),
+        }
+    }
+
+    pub(super) fn write(&self, folder: &Path) -> Result<(), FleetError> {
+        let text = serde_json::to_vec_pretty(self).map_err(io::Error::from);
+        let written = text.and_then(|text| {
+            fs::create_dir_all(folder)?;
+            fs::write(file(folder), text)
+        });
+        written.map_err(FleetError::system("could not write the record of the fleet"))
+    }
+
+    /// Removes the record, and the folder if nothing else is in it.
+    pub(super) fn remove(folder: &Path) -> Result<(), FleetError> {
+        fs::remove_file(file(folder))
+            .map_err(FleetError::system("could not remove the record of the fleet"))?;
+        best_effort(fs::remove_dir(folder), "it holds something else");
+        Ok(())
+    }
+}
+
+fn file(folder: &Path) -> PathBuf {
+    folder.join(FILE)
+}

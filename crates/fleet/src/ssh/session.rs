@@ -1,0 +1,192 @@
+//! A command on a host, over ssh.
+
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Read, Write as _};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::thread;
+use std::time::Duration;
+
+use plimsoll_host::{Ssh, StreamError};
+use plimsoll_units::{Clock as _, Instant, RealClock, best_effort};
+
+use super::trouble::HostTrouble;
+use crate::reasons::last_words;
+
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
+/// How long a session whose output has ended may take to end itself.
+const END_WITHIN: Duration = Duration::from_secs(5);
+/// Bytes that are kept of its standard error.
+const MAX_ERROR_BYTES: u64 = 1 << 16;
+
+/// How long something is waited for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Patience<'a> {
+    pub(super) until: Instant,
+    pub(super) interrupted: &'a AtomicBool,
+}
+
+impl Patience<'_> {
+    pub(super) fn is_over(&self) -> Option<HostTrouble> {
+        if self.interrupted.load(Ordering::Relaxed) {
+            return Some(HostTrouble::Interrupted);
+        }
+        (RealClock.now() > self.until).then_some(HostTrouble::Late)
+    }
+}
+
+/// A running ssh. It is killed when dropped; the command there then finds its input closed.
+#[derive(Debug)]
+pub(super) struct Session {
+    place: String,
+    child: Child,
+    /// Writes to the command's input, which is closed when this is dropped.
+    input: Option<Sender<String>>,
+    lines: Receiver<String>,
+    errors: Receiver<String>,
+}
+
+impl Session {
+    /// Runs these words there.
+    pub(super) fn start(ssh: &Ssh, words: &[&str]) -> Result<Self, HostTrouble> {
+        let mut session = Self::spawn(ssh, words, Stdio::piped())?;
+        if let Some(mut stdin) = session.child.stdin.take() {
+            let (sender, texts) = mpsc::channel::<String>();
+            session.input = Some(sender);
+            detach(move || {
+                let written = texts.into_iter().try_for_each(|text| {
+                    stdin.write_all(text.as_bytes())?;
+                    stdin.flush()
+                });
+                best_effort(written, "its end says why");
+            })?;
+        }
+        Ok(session)
+    }
+
+    /// Runs these words there, with a file for its input.
+    pub(super) fn with_file(ssh: &Ssh, words: &[&str], file: File) -> Result<Self, HostTrouble> {
+        Self::spawn(ssh, words, file.into())
+    }
+
+    fn spawn(ssh: &Ssh, words: &[&str], stdin: Stdio) -> Result<Self, HostTrouble> {
+        let mut command: Command = ssh.command(words);
+        command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let program = command.get_program().to_string_lossy().into_owned();
+        let started = command.spawn();
+        let mut child = started.map_err(|reason| HostTrouble::NoSsh { program, reason })?;
+        let (line_sender, lines) = mpsc::channel();
+        let (error_sender, errors) = mpsc::channel();
+        let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+        let session = Self { place: ssh.to_string(), child, input: None, lines, errors };
+        detach(move || {
+            let lines =
+                stdout.into_iter().flat_map(|stdout| BufReader::new(stdout).lines().map_while(Result::ok));
+            best_effort(lines.into_iter().try_for_each(|line| line_sender.send(line)), "no more is read");
+        })?;
+        detach(move || best_effort(error_sender.send(drained(stderr)), "nothing asks for it"))?;
+        Ok(session)
+    }
+
+    /// Writes a line to the command there.
+    pub(super) fn say(&self, line: &str) {
+        if let Some(input) = &self.input {
+            best_effort(input.send(format!("{line}\n")), "its end says why");
+        }
+    }
+
+    /// What follows this word on the first line that begins with it. A login may print anything before.
+    pub(super) fn answer(&mut self, word: &str, patience: Patience<'_>) -> Result<String, HostTrouble> {
+        loop {
+            match self.lines.recv_timeout(POLL_INTERVAL) {
+                Ok(line) => {
+                    if let Some(rest) = line.strip_prefix(word) {
+                        return Ok(rest.trim().to_owned());
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => {
+                    if let Some(trouble) = patience.is_over() {
+                        return Err(trouble);
+                    }
+                }
+                Err(RecvTimeoutError::Disconnected) => return Err(self.ended()),
+            }
+        }
+    }
+
+    /// Why it has ended; `None` if it has not.
+    pub(super) fn trouble(&mut self) -> Option<HostTrouble> {
+        let has_ended = matches!(self.child.try_wait(), Ok(Some(_)));
+        has_ended.then(|| self.ended())
+    }
+
+    /// Closes the command's input and waits for its end, which is to be a success.
+    pub(super) fn end(mut self, patience: Patience<'_>) -> Result<(), HostTrouble> {
+        self.input = None;
+        loop {
+            match self.child.try_wait() {
+                Ok(Some(status)) if status.success() => return Ok(()),
+                Ok(None) => {
+                    if RealClock.now() > patience.until {
+                        return Err(HostTrouble::Late);
+                    }
+                    thread::sleep(POLL_INTERVAL);
+                }
+                Ok(Some(_)) | Err(_) => return Err(self.ended()),
+            }
+        }
+    }
+
+    fn ended(&mut self) -> HostTrouble {
+        let errors = self.errors.recv_timeout(END_WITHIN).unwrap_or_default();
+        let status = self.status();
+        let said = || last_words(&errors).unwrap_or_else(|| status_text(status));
+        match status.and_then(|status| StreamError::not_run(&self.place, status, errors.trim())) {
+            Some(error @ StreamError::NotInstalled { .. }) => HostTrouble::NotInstalled(error),
+            Some(error) => HostTrouble::Ssh(error),
+            None => HostTrouble::Ended(said()),
+        }
+    }
+
+    fn status(&mut self) -> Option<ExitStatus> {
+        let until = RealClock.now() + END_WITHIN;
+        while RealClock.now() < until {
+            if let Ok(Some(status)) = self.child.try_wait() {
+                return Some(status);
+            }
+            thread::sleep(POLL_INTERVAL);
+        }
+        None
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        if !matches!(self.child.try_wait(), Ok(Some(_))) {
+            best_effort(self.child.kill(), "it has just ended");
+            best_effort(self.child.wait(), "it is gone");
+        }
+    }
+}
+
+fn status_text(status: Option<ExitStatus>) -> String {
+    status.map_or_else(
+        || "ssh does not end".to_owned(),
+        |status| format!("the command there ended with {status}"),
+    )
+}
+
+fn detach(work: impl FnOnce() + Send + 'static) -> Result<(), HostTrouble> {
+    let started = thread::Builder::new().name("ssh".to_owned()).spawn(work);
+    started.map(drop).map_err(|error| HostTrouble::Ended(format!("could not start a thread: {error}")))
+}
+
+fn drained(stderr: Option<impl Read>) -> String {
+    let mut text = Vec::new();
+    if let Some(mut stderr) = stderr {
+        best_effort(stderr.by_ref().take(MAX_ERROR_BYTES).read_to_end(&mut text), "what was read is shown");
+        best_effort(std::io::copy(&mut stderr, &mut std::io::sink()), "it is not shown");
+    }
+    String::from_utf8_lossy(&text).into_owned()
+}
