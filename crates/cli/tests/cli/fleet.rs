@@ -159,7 +159,7 @@ fn an_agent_that_dies_is_named_and_the_figures_are_of_the_time_before() {
         (share["lost_sec"].as_f64().unwrap(), report["steps"][0]["duration_sec"].as_f64().unwrap());
     assert!(measured_sec <= lost_sec, "measured for {measured_sec} s, lost at {lost_sec} s");
     let rate = report["steps"][0]["throughput_per_sec"].as_f64().unwrap();
-    assert!((rate - 200.0).abs() < 20.0, "{rate}/s is not of both agents");
+    assert!(rate > 110.0, "{rate}/s is not of both agents: one alone makes 100/s");
 }
 
 #[test]
