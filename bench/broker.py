@@ -72,13 +72,16 @@ class Broker:
 
     def wait(self):
         """Waits until the nodes have a leader and are current."""
-        awaited("the broker", lambda: all(self._is_up(node) for node in self.nodes))
+        awaited("the broker", self._is_up)
 
-    def _is_up(self, node):
-        page = self.asked(node, "jsz")
-        if page is None or len(self.nodes) == 1:
-            return page is not None
-        return bool(page.get("meta_cluster", {}).get("leader"))
+    def _is_up(self):
+        pages = [self.asked(node, "jsz") for node in self.nodes]
+        if None in pages or len(pages) == 1:
+            return None not in pages
+        # Only the leader knows the others.
+        leaders = [page["meta_cluster"] for page in pages if page.get("meta_cluster", {}).get("replicas")]
+        return any(sum(one.get("current", False) and not one.get("offline") for one in leader["replicas"]) == len(pages) - 1
+                   for leader in leaders)
 
     def stream_leader(self):
         """The node that leads the stream of the run that is on, or nothing while there is none."""
@@ -117,6 +120,21 @@ def broker(folder, way=(), host="127.0.0.1", count=NODES):
         yield up
     finally:
         up.close()
+
+
+def repeated(count, one_run):
+    """(rows, failed) of so many runs: one that fails is named and not made again."""
+    rows, failed = [], {}
+    for number in range(1, count + 1):
+        try:
+            rows.append(one_run())
+            print({name: value for name, value in rows[-1].items() if name != "said"}, flush=True)
+        except pinned.BenchError as error:
+            failed[f"run {number}"] = str(error)
+            print(f"bench: run {number}: {error}", flush=True)
+    if not rows:
+        raise pinned.BenchError(f"no run could be made: {failed}")
+    return rows, failed
 
 
 def awaited(what, is_there, within_sec=UP_WITHIN_SEC):

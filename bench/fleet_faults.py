@@ -17,6 +17,7 @@ import time
 import broker
 import frames
 import judge
+import pinned
 import results
 import truth
 
@@ -50,22 +51,28 @@ class Commits(threading.Thread):
         return max((later - at) / 1e9 for at, later in zip(instants, instants[1:]))
 
 
+def run_ended(commits):
+    """An error if the run has ended by itself."""
+    if commits.run_.process.poll() is not None:
+        raise pinned.BenchError(f"the run ended before the fault: {commits.run_.said()[-500:]}")
+
+
 def kill_leader(commits, up):
     """Kills the node that leads the stream in the middle of the load; (instant, name)."""
-    broker.awaited("frames in the run file", lambda: commits.seen)
+    broker.awaited("frames in the run file", lambda: commits.seen or run_ended(commits))
     # The first frame is there a second after the first request.
     time.sleep(KILL_AFTER_SEC - 1)
     node = broker.awaited("a leader of the stream", up.stream_leader)
     return node, up.kill(node)
 
 
-def around(seen, killed):
-    """The rate in the seconds after the kill over that before, and the worst single second after it over the mean before."""
+def around(seen, killed, rate):
+    """Rates in the seconds after the kill over that before and over that asked for, and the worst single second after it."""
     second = 1_000_000_000
     before = seen.between(killed - WINDOW_SEC * second, killed)
     after = seen.between(killed, killed + WINDOW_SEC * second)
     worst = min(seen.between(killed + at * second, killed + (at + 1) * second) for at in range(WINDOW_SEC))
-    return {"rate_ratio": after / before, "worst_second_ratio": worst * WINDOW_SEC / before}
+    return {"rate_ratio": after / before, "asked_ratio": after / WINDOW_SEC / rate, "worst_second_ratio": worst / rate}
 
 
 def one_run(up, options):
@@ -82,7 +89,7 @@ def one_run(up, options):
         at_target = len(seen)
         found = {**frames.totals(file), "missing": frames.missing(file), "doubled": frames.doubled(file)}
         up.wait()
-        return {"node": node.name, "at_target": at_target, **found, "gap_sec": commits.gap_sec(), **around(seen, killed),
+        return {"node": node.name, "at_target": at_target, **found, "gap_sec": commits.gap_sec(), **around(seen, killed, options.rate),
                 "lost_agents": sum(share["lost_sec"] is not None for share in document["fleet"][0]["generators"]),
                 "said": run.said()}
 
@@ -95,10 +102,11 @@ def is_exact(row):
 def render(rows, options):
     """A row for each run, then the goals."""
     lines = [[number, row["node"], f"{row['at_target']:,}", f"{row['sent']:,}", row["missing"], row["doubled"],
-              f"{row['gap_sec']:.1f}", f"{row['rate_ratio'] - 1:+.3%}", f"{row['worst_second_ratio'] - 1:+.2%}"]
+              f"{row['gap_sec']:.1f}", f"{row['rate_ratio'] - 1:+.3%}", f"{row['asked_ratio'] - 1:+.3%}",
+              f"{row['worst_second_ratio'] - 1:+.1%}"]
              for number, row in enumerate(rows, 1)]
     header = ["run", "killed", "requests at the target", "in the run file", "frames missing", "doubled", "longest gap, s",
-              f"rate, {WINDOW_SEC} s after over {WINDOW_SEC} s before", "worst second after"]
+              f"rate, {WINDOW_SEC} s after over {WINDOW_SEC} s before", "over that asked for", "worst second after"]
     exact = sum(map(is_exact, rows))
     off = max(abs(row["rate_ratio"] - 1) for row in rows)
     goals = {f"every request of the target is in the run file, each frame once, in {exact} of {len(rows)} runs": exact == len(rows),
@@ -113,15 +121,12 @@ def measure():
     """All runs on one broker, then the table."""
     options = results.arguments(__doc__.splitlines()[0], runs=10, agents=3, rate=1000, seconds=24).parse_args()
     truth.build()
-    rows = []
     with tempfile.TemporaryDirectory(prefix="plimsoll-bench-") as folder, broker.broker(folder) as up:
         ways = [()] * options.agents
         with broker.agents(folder, up.address, ways, "127.0.0.1"):
-            for _ in range(options.runs):
-                rows.append(one_run(up, options))
-                print({name: value for name, value in rows[-1].items() if name != "said"}, flush=True)
+            rows, failed = broker.repeated(options.runs, lambda: one_run(up, options))
     text, met = render(rows, options)
-    return results.save("fleet-faults", options, {"runs": rows}, text, met)
+    return results.save("fleet-faults", options, {"runs": rows, "failed": failed}, text + judge.unmeasured(failed), met and not failed)
 
 
 if __name__ == "__main__":

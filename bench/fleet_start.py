@@ -98,7 +98,6 @@ def measure():
     options = results.arguments(__doc__.splitlines()[0], runs=10, agents=8, rate=1000, seconds=20).parse_args()
     truth.build()
     pinned.raise_descriptor_limit()
-    rows = []
     with contextlib.ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="plimsoll-bench-"))
         machines = stack.enter_context(hosts.hosts(options.agents, clocks=True))
@@ -106,11 +105,9 @@ def measure():
         address = stack.enter_context(broker.broker(folder, server.way, server.address)).address
         ways = [host.way for host in machines.generators]
         stack.enter_context(broker.agents(folder, address, ways, f"{server.address}:{PORT}"))
-        for _ in range(options.runs):
-            rows.append(one_run(machines, address, options))
-            print({name: value for name, value in rows[-1].items() if name != "said"}, flush=True)
+        rows, failed = broker.repeated(options.runs, lambda: one_run(machines, address, options))
     text, met = render(rows, options)
-    return results.save("fleet-start", options, {"runs": rows}, text, met)
+    return results.save("fleet-start", options, {"runs": rows, "failed": failed}, text + judge.unmeasured(failed), met and not failed)
 
 
 if __name__ == "__main__":
