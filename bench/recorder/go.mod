@@ -1,0 +1,3 @@
+module plimsoll/recorder
+
+go 1.21
