@@ -3,9 +3,9 @@
 mod manifest;
 
 use std::collections::BTreeSet;
-use std::fs::{self, DirBuilder};
+use std::fs;
 use std::io;
-use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::broker::{Broker, Certificates};
 use crate::error::FleetError;
+use crate::folder::make_own;
 use crate::keys::KeyFolder;
 use crate::local::free_ports;
 use crate::reasons::{UNHEARD, last_words, together};
@@ -52,28 +53,28 @@ struct Record {
 }
 
 impl ComposeFleet {
-    /// Writes the compose file of a fleet and what it names into a folder that has none.
+    /// Writes the compose file of a fleet and what it names into a folder that this makes, or that is empty.
     ///
     /// # Errors
-    /// When the folder has one already, or cannot be written.
+    /// When the folder has a fleet or anything else already, or cannot be written.
     pub fn write(folder: &Path, agents: &ComposeAgents) -> Result<Self, FleetError> {
-        if folder.join(FILE).exists() {
+        if folder.join(RECORD).exists() {
             return Err(FleetError::ComposeRunning { folder: folder.to_owned() });
         }
         let port = free_ports(1)?.into_iter().next().unwrap_or_default();
         let project = format!("plimsoll-{:016x}", crate::random()?);
         let record = Record { project, port, fleet: agents.fleet.clone(), agents: agents.names() };
         let fleet = Self { folder: folder.to_owned(), record };
+        make_own(folder)?;
         fleet.write_files(agents).inspect_err(|_| fleet.remove_quietly())?;
         Ok(fleet)
     }
 
     fn write_files(&self, agents: &ComposeAgents) -> Result<(), FleetError> {
-        let folder = &self.folder;
-        // What containers read is for all users, as they run as another one; no other user gets into the folder.
-        let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
-        made.map_err(FleetError::system("could not make the folder of the fleet"))?;
-        let keys = KeyFolder::open(&folder.join(KEYS), &agents.fleet)?;
+        let record = serde_json::to_string_pretty(&self.record).map_err(io::Error::from);
+        let record = record.map_err(FleetError::system("could not write the record of the fleet"))?;
+        self.write_file(RECORD, &record)?;
+        let keys = KeyFolder::open(&self.folder.join(KEYS), &agents.fleet)?;
         keys.mint_conductor(VALID)?;
         let access = fs::read_to_string(keys.broker_conf())
             .map_err(FleetError::system("could not read the keys of the fleet"))?;
@@ -85,14 +86,10 @@ impl ComposeFleet {
             self.write_file(&format!("{agent}.creds"), &credentials)?;
         }
         let compose = agents.compose_file(self.record.port, &keys.trusted()?)?;
-        self.write_file(FILE, &format!("{compose:#}\n"))?;
-        let record = serde_json::to_string_pretty(&self.record).map_err(io::Error::from);
-        self.write_file(
-            RECORD,
-            &record.map_err(FleetError::system("could not write the record of the fleet"))?,
-        )
+        self.write_file(FILE, &format!("{compose:#}\n"))
     }
 
+    /// What containers read is for all users, as they run as another one; no other user gets into the folder.
     fn write_file(&self, name: &str, text: &str) -> Result<(), FleetError> {
         let path = self.folder.join(name);
         let written = fs::write(&path, text)

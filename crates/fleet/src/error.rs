@@ -126,6 +126,9 @@ pub enum FleetError {
     Interrupted,
     #[error("{doing}: {source}")]
     System { doing: &'static str, source: io::Error },
+    /// The folder of a fleet goes with the fleet.
+    #[error("{} holds other files, which would go with the fleet; name a new folder with --dir", folder.display())]
+    FolderInUse { folder: PathBuf },
     #[error("the thread that speaks with the broker has ended: {why}")]
     Ended { why: String },
 }

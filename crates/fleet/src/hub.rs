@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use async_nats::jetstream::consumer::{AckPolicy, pull};
+use async_nats::jetstream::consumer::pull::{self, MessagesErrorKind};
+use async_nats::jetstream::consumer::{AckPolicy, PullConsumer};
 use async_nats::jetstream::{self, stream::Stream};
 use async_nats::{Client, HeaderMap, Subscriber, connection::State as Connection};
 use futures_util::StreamExt as _;
@@ -24,6 +25,11 @@ const ACK_WAIT: Duration = Duration::from_secs(60);
 const ACK_PENDING_MAX: i64 = 20_000;
 /// The consumer by which a conductor reads the stream of its run.
 const READER: &str = "conductor";
+/// The broker shows so often that it still has a request for frames. A request of which nothing is heard for twice as long was lost
+/// with the node that had it, and is made again.
+const HEARTBEAT: Duration = Duration::from_secs(1);
+/// A request for frames ends after this time, and the next one is made.
+const REQUEST_FOR: Duration = Duration::from_secs(10);
 /// The wait before the next try to read the stream.
 const READ_AGAIN: Duration = Duration::from_millis(250);
 /// Says which messages a batch holds: the agent's incarnation, the number of the first, and that after the last.
@@ -81,7 +87,8 @@ impl Hub {
 
     /// Carries everything until the run is over for all agents.
     pub(crate) async fn serve(mut self, mut sources: Sources) -> Result<(), FleetError> {
-        let mut frames = self.read_stream().await?;
+        let mut consumer = self.consumer().await?;
+        let mut frames = request_frames(&consumer).await?;
         self.members.end_backlog();
         let mut tick = tokio::time::interval(REPEAT);
         let mut ticked = RealClock.now();
@@ -90,6 +97,14 @@ impl Hub {
                 biased;
                 // A late answer is a wide error of the agent's clock.
                 Some(request) = sources.clock.next() => self.answer_clock(request).await,
+                // Agents that hear nothing end their load, however many frames there are to take in.
+                _ = tick.tick() => {
+                    let now = RealClock.now();
+                    let connected = self.client.connection_state() == Connection::Connected;
+                    self.members.look_for_silence(connected, now.since(ticked), now);
+                    ticked = now;
+                    self.repeat().await;
+                }
                 order = sources.orders.recv() => match order {
                     Some(Order::Leave) => return Ok(()),
                     Some(order) => self.carry_out(order).await,
@@ -102,20 +117,17 @@ impl Hub {
                 }
                 frame = frames.next() => match frame {
                     Some(Ok(frame)) => self.take_frame(frame).await,
+                    Some(Err(error)) if error.kind() == MessagesErrorKind::MissingHeartbeat => {
+                        frames = request_frames(&consumer).await?;
+                    }
                     // A new leader is elected, or the connection is broken.
                     Some(Err(_)) => {}
                     None => {
                         tokio::time::sleep(READ_AGAIN).await;
-                        frames = self.read_stream().await?;
+                        consumer = self.consumer().await?;
+                        frames = request_frames(&consumer).await?;
                     }
                 },
-                _ = tick.tick() => {
-                    let now = RealClock.now();
-                    let connected = self.client.connection_state() == Connection::Connected;
-                    self.members.look_for_silence(connected, now.since(ticked), now);
-                    ticked = now;
-                    self.repeat().await;
-                }
             }
             if self.members.are_over() {
                 return self.end(sources).await;
@@ -123,7 +135,7 @@ impl Hub {
         }
     }
 
-    async fn read_stream(&self) -> Result<pull::Stream, FleetError> {
+    async fn consumer(&self) -> Result<PullConsumer, FleetError> {
         let config = pull::Config {
             durable_name: Some(READER.to_owned()),
             ack_policy: AckPolicy::Explicit,
@@ -131,10 +143,8 @@ impl Hub {
             max_ack_pending: ACK_PENDING_MAX,
             ..pull::Config::default()
         };
-        let why = |error: &dyn std::fmt::Display| FleetError::Stream { why: error.to_string() };
-        let consumer =
-            self.stream.get_or_create_consumer(READER, config).await.map_err(|error| why(&error))?;
-        consumer.messages().await.map_err(|error| why(&error))
+        let made = self.stream.get_or_create_consumer(READER, config).await;
+        made.map_err(|error| FleetError::Stream { why: error.to_string() })
     }
 
     /// Tells an agent the conductor's time.
@@ -173,7 +183,7 @@ impl Hub {
         best_effort(sent, "it is repeated");
     }
 
-    /// Invites who has not come yet, and tells all others how the run stands.
+    /// Sends an invitation to each agent that has not joined, and the state to each that has.
     async fn repeat(&self) {
         for agent in 0..self.members.count() {
             self.send(agent, self.members.repetition(agent, RealClock.now())).await;
@@ -218,6 +228,12 @@ impl Hub {
         best_effort(self.client.flush().await, "agents notice by themselves that the run is over");
         Ok(())
     }
+}
+
+/// Frames as they come, by requests that are repeated. Nothing is waited for.
+async fn request_frames(consumer: &PullConsumer) -> Result<pull::Stream, FleetError> {
+    let requests = consumer.stream().expires(REQUEST_FOR).heartbeat(HEARTBEAT);
+    requests.messages().await.map_err(|error| FleetError::Stream { why: error.to_string() })
 }
 
 /// Which messages a frame of the stream holds, and of which agent.

@@ -14,6 +14,7 @@ mod compose;
 mod credentials;
 mod error;
 mod fleet;
+mod folder;
 mod hub;
 mod inbox;
 mod keys;

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::broker::{Broker, BrokerAddress, Certificates};
 use crate::error::FleetError;
+use crate::folder::make_own;
 use crate::keys::KeyFolder;
 use crate::placement::agent_args;
 use crate::process::{FleetProcess, end_all, spawn};
@@ -70,8 +71,9 @@ impl LocalFleet {
             });
         }
         let server = nats_server()?;
-        fs::create_dir_all(&options.folder)
-            .map_err(FleetError::system("could not make the folder of the fleet"))?;
+        if !options.folder.join(RECORD).exists() {
+            make_own(&options.folder)?;
+        }
         let ports = free_ports(options.nodes * 2)?;
         let (clients, routes) = ports.split_at(options.nodes);
         let addresses: Vec<String> = clients.iter().map(|port| format!("nats://127.0.0.1:{port}")).collect();
@@ -82,16 +84,13 @@ impl LocalFleet {
             nodes: Vec::new(),
             agents: Vec::new(),
         };
-        // A fleet that was killed has left its own.
+        // The record shows that the folder is a fleet's own. A fleet that was killed has left its keys there.
+        fleet.write(&options.folder)?;
         best_effort(fs::remove_dir_all(&fleet.keys), "there are none");
         match fleet.start(options, &server, clients, routes) {
             Ok(()) => Ok(fleet),
             Err(error) => {
                 fleet.end();
-                best_effort(
-                    fs::remove_file(options.folder.join(RECORD)),
-                    "the next start finds none of it running",
-                );
                 Err(error)
             }
         }

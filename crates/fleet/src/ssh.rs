@@ -240,7 +240,12 @@ fn place(
 /// Waits until all agents answer at the broker; ends early when one of them has ended.
 fn wait(placed: &mut [Placed], broker: &Broker, patience: Patience<'_>) -> Result<(), FleetError> {
     loop {
-        let found: BTreeSet<String> = status(broker)?.agents.into_iter().map(|agent| agent.name).collect();
+        // A broker that elects a leader answers later.
+        let found = match status(broker) {
+            Err(error) if patience.is_over().is_some() => return Err(error),
+            found => found.map(|found| found.agents).unwrap_or_default(),
+        };
+        let found: BTreeSet<String> = found.into_iter().map(|agent| agent.name).collect();
         let expected = placed.len();
         let missing: Vec<&mut Placed> =
             placed.iter_mut().filter(|placed| !found.contains(&placed.record.agent)).collect();

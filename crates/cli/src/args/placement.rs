@@ -7,7 +7,7 @@ use plimsoll_fleet::{AgentKeys, Broker, BrokerAddress, Certificates, FleetError,
 use plimsoll_units::parse_duration;
 
 use super::FleetAt;
-use super::fleet::local_at;
+use super::fleet::{FLEET, local_at};
 
 /// What agents on other machines are given, and when they must have come.
 #[derive(Debug, clap::Args)]
@@ -101,6 +101,19 @@ impl PlacedArgs {
             let given =
                 format!(" --fleet-credentials {} --fleet-key {}", credentials.display(), key.display());
             flags.push_str(&given);
+        }
+        let Certificates { authorities, own } = &broker.certificates;
+        let (cert, cert_key) = own.as_ref().map(|(cert, key)| (cert, key)).unzip();
+        let files = [
+            ("--fleet-cacert", authorities.as_ref()),
+            ("--fleet-cert", cert),
+            ("--fleet-cert-key", cert_key),
+        ];
+        for (flag, file) in files {
+            file.into_iter().for_each(|file| flags.push_str(&format!(" {flag} {}", file.display())));
+        }
+        if broker.fleet != FLEET {
+            flags.push_str(&format!(" --fleet-name {}", broker.fleet));
         }
         flags
     }

@@ -110,6 +110,11 @@ impl Task {
             let pack_at = self.participant.pack_at();
             tokio::select! {
                 biased;
+                // A conductor that hears nothing takes the agent for lost, however many messages there are to send.
+                _ = tick.tick() => {
+                    self.participant.look_after_run(RealClock.now());
+                    self.announce().await;
+                }
                 order = orders.recv() => match order {
                     Some(AgentOrder::Leave) | None => {
                         leaving = Some(RealClock.now() + DELIVERED_WITHIN);
@@ -128,10 +133,6 @@ impl Task {
                     self.participant.note_stored(first, is_stored, RealClock.now());
                 }
                 () = sleep_until(pack_at) => self.pack(),
-                _ = tick.tick() => {
-                    self.participant.look_after_run(RealClock.now());
-                    self.announce().await;
-                }
             }
             for parcel in self.participant.due(RealClock.now()) {
                 stored.push(self.publish(parcel).await);

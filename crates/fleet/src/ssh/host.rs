@@ -110,8 +110,9 @@ impl SshHost {
             .map_err(|error| HostTrouble::Ended(format!("could not read {}: {error}", file.display())))?;
         let program = format!("{}/{INSTALLED}", folder(id));
         let script = format!(
-            "umask 077 && mkdir -p {} && cat >{program} && chmod 700 {program} && {program} --version",
-            folder(id)
+            "umask 077 && mkdir -p {folder} && cat >{program} && chmod 700 {program} && {program} --version \
+             || {{ code=$?; rm -rf {folder}; exit $code; }}",
+            folder = folder(id)
         );
         let answer =
             Session::with_file(&self.ssh, &["sh", "-c", &script], content)?.answer(INSTALLED, patience);

@@ -36,6 +36,19 @@ fn a_compose_file_is_printed_with_its_secrets_in_a_folder_of_its_own() {
 }
 
 #[test]
+fn a_folder_with_files_of_others_is_refused_and_keeps_them() {
+    let bench = Bench::new();
+    let folder = bench.path("mine");
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::write(folder.join("file"), "precious").unwrap();
+    for up in [&UP[..], &["fleet", "up", "--local", "1"]] {
+        let refused = bench.expect(1, &[up, &["--dir", "mine"]].concat()).err;
+        assert!(refused.contains("other files") && refused.contains("--dir"), "{refused}");
+        assert_eq!(std::fs::read_to_string(folder.join("file")).unwrap(), "precious");
+    }
+}
+
+#[test]
 fn a_compose_that_does_not_work_is_named_and_nothing_is_left() {
     let bench = Bench::new();
     for program in ["false", "no-such-compose"] {

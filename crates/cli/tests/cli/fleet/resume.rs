@@ -183,7 +183,7 @@ fn texts(run: &Run, kind: EventKind) -> String {
 fn a_load_that_goes_on_is_taken_over_and_ends_as_planned() {
     let bench = Bench::new();
     let scene = Scene::begin(&bench, &["--orphan", "60s"]);
-    let (mut conductor, file) = scene.conduct("run", &["-R", "200", "-d", "15s"]);
+    let (mut conductor, file) = scene.conduct("run", &["-R", "100", "-d", "30s"]);
     let alive = scene.resume(1, &file, &[]).err;
     assert!(alive.contains("another process is making the run"), "{alive}");
     // A copy is not locked, but the agents hear their conductor.
@@ -265,7 +265,7 @@ fn steps_that_were_not_run_are_named() {
 fn an_agent_that_died_too_is_named_and_what_the_stream_has_of_it_is_kept() {
     let bench = Bench::new();
     let mut scene = Scene::begin(&bench, &["--orphan", "60s"]);
-    let (mut conductor, file) = scene.conduct("run", &["-R", "200", "-d", "6s"]);
+    let (mut conductor, file) = scene.conduct("run", &["-R", "200", "-d", "20s"]);
     kill(&mut conductor);
     let before = plimsoll_store::read(&file).unwrap();
     // The other one measures on, and hands its frames to the broker, before it is gone.

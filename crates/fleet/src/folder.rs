@@ -1,0 +1,47 @@
+//! The folder of a fleet on this machine: its record, its keys and its logs. It goes with the fleet.
+
+use std::fs::{self, DirBuilder, Permissions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+use std::path::Path;
+
+use crate::error::FleetError;
+
+/// Only its owner gets in.
+const MODE: u32 = 0o700;
+
+/// Makes the folder, or takes one that is empty: files of others would go with the fleet.
+///
+/// # Errors
+/// When anything is in it, or it cannot be made.
+pub(crate) fn make_own(folder: &Path) -> Result<(), FleetError> {
+    let is_used = match fs::read_dir(folder) {
+        Ok(entries) => entries.count() > 0,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => false,
+        Err(error) => return Err(FleetError::system("could not read the folder of the fleet")(error)),
+    };
+    if is_used {
+        return Err(FleetError::FolderInUse { folder: folder.to_owned() });
+    }
+    let made = DirBuilder::new().recursive(true).mode(MODE).create(folder);
+    let owned = made.and_then(|()| fs::set_permissions(folder, Permissions::from_mode(MODE)));
+    owned.map_err(FleetError::system("could not make the folder of the fleet"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_with_files_of_others_is_refused_and_keeps_them() {
+        let folder = tempfile::tempdir().unwrap();
+        make_own(folder.path()).unwrap();
+        let theirs = folder.path().join("theirs");
+        fs::write(&theirs, "precious").unwrap();
+        assert!(matches!(make_own(folder.path()), Err(FleetError::FolderInUse { .. })));
+        assert_eq!(fs::read_to_string(theirs).unwrap(), "precious");
+        let new = folder.path().join("a/b");
+        make_own(&new).unwrap();
+        assert_eq!(fs::metadata(new).unwrap().permissions().mode() & 0o777, MODE);
+    }
+}
