@@ -250,7 +250,7 @@ fn rows_that_do_not_match_their_digest_are_left_out_with_their_steps() {
     let (run, read) = damaged("UPDATE event SET at_ns = 1 WHERE id = 3");
     let read = read.unwrap();
     assert_eq!((read.events.len(), &read.frames, &read.steps), (0, &run.frames, &run.steps));
-    let event = Damage { table: "event", first: 1, last: Some(9), steps: Vec::new() };
+    let event = Damage { table: "event", first: 1, last: Some(10), steps: Vec::new() };
     assert_eq!(read.damage, [event]);
     let (run, read) = damaged("DELETE FROM host_sample WHERE id = 5");
     assert_eq!((read.as_ref().unwrap().hosts.len(), read.unwrap().frames), (0, run.frames));
@@ -284,7 +284,7 @@ fn rows_that_no_digest_covers_are_damage_wherever_they_are() {
     };
     assert_eq!(damaged(""), []);
     let before = damaged("UPDATE digest SET first = 2 WHERE part = 'event'");
-    assert_eq!(before, [("event", 1, Some(1)), ("event", 2, Some(9))]);
+    assert_eq!(before, [("event", 1, Some(1)), ("event", 2, Some(10))]);
     let overlapping =
         "INSERT INTO digest SELECT NULL, part, 2, last, sha256 FROM digest WHERE part = 'event'";
     assert_eq!(damaged(overlapping), [("event", i64::MIN, None)]);
