@@ -255,7 +255,7 @@ fn rows_that_do_not_match_their_digest_are_left_out_with_their_steps() {
     let (run, read) = damaged("DELETE FROM host_sample WHERE id = 5");
     assert_eq!((read.as_ref().unwrap().hosts.len(), read.unwrap().frames), (0, run.frames));
     let (_, read) = damaged("INSERT INTO event VALUES (NULL, 1, 'other', 'forged')");
-    let added = Damage { table: "event", first: 10, last: None, steps: Vec::new() };
+    let added = Damage { table: "event", first: 11, last: None, steps: Vec::new() };
     assert_eq!(read.unwrap().damage, [added]);
     let (_, read) = damaged("DELETE FROM digest WHERE part = 'event'");
     assert_eq!(
