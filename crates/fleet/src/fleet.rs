@@ -344,7 +344,8 @@ async fn take_over(
         None => (broker.make_stream(&context, session.run()).await?, 0),
     };
     let (members, joined) = orphans.of(session).enumerate().map(introduce_orphan).unzip();
-    let members = Members::new(invitation, members).resuming(orphans.next_term(session)?, batches);
+    let members =
+        Members::new(invitation, members).resuming(orphans.next_term(session)?, batches, RealClock.now());
     let hub = Hub::new(client, subjects, key, members, stream);
     hub.take_over(&mut alive).await?;
     Ok((hub, joined, alive, clock))

@@ -89,7 +89,7 @@ impl Hub {
     pub(crate) async fn serve(mut self, mut sources: Sources) -> Result<(), FleetError> {
         let mut consumer = self.consumer().await?;
         let mut frames = request_frames(&consumer).await?;
-        self.members.end_backlog();
+        self.members.end_backlog(RealClock.now());
         let mut tick = tokio::time::interval(REPEAT);
         let mut ticked = RealClock.now();
         loop {
@@ -199,7 +199,7 @@ impl Hub {
         if let Some(frame) = settled {
             best_effort(frame.ack().await, "it is known, or of no agent of this run, and is delivered again");
         }
-        self.members.count_backlog();
+        self.members.count_backlog(RealClock.now());
     }
 
     /// Tells all agents that the run is over, waits a little until they know, and removes the stream.

@@ -20,6 +20,8 @@ pub(crate) const REPEAT: Duration = Duration::from_millis(500);
 const SILENT_MAX: Duration = Duration::from_millis(2_500);
 /// If the conductor itself was late by so much, it says nothing about the agents.
 const OWN_DELAY_MAX: Duration = Duration::from_secs(1);
+/// A batch that the stream held when the run was taken over, and that does not come for so long, has expired there.
+const BACKLOG_SILENT_MAX: Duration = Duration::from_secs(30);
 /// Why a conductor has lost an agent that obeys a later one.
 const TAKEN_AGAIN: &str = "another conductor has taken the run over";
 
@@ -202,8 +204,14 @@ pub(crate) struct Members<F> {
     by_name: HashMap<String, usize>,
     /// Of this conductor: 0 for the one that began the run.
     term: u64,
-    /// How many batches the stream held when the run was taken over, and that have not been taken in.
-    backlog: Option<u64>,
+    backlog: Option<Backlog>,
+}
+
+/// Batches that the stream held when the run was taken over, and that have not been taken in.
+struct Backlog {
+    left: u64,
+    /// When the last one came.
+    heard: Instant,
 }
 
 impl<F> Members<F> {
@@ -214,8 +222,8 @@ impl<F> Members<F> {
     }
 
     /// Those of a conductor that goes on with the run of a former one, of which the stream holds so many batches.
-    pub(crate) fn resuming(self, term: u64, backlog: u64) -> Self {
-        Self { term, backlog: Some(backlog), ..self }
+    pub(crate) fn resuming(self, term: u64, backlog: u64, now: Instant) -> Self {
+        Self { term, backlog: Some(Backlog { left: backlog, heard: now }), ..self }
     }
 
     pub(crate) fn run(&self) -> &str {
@@ -309,14 +317,18 @@ impl<F> Members<F> {
     }
 
     /// A batch of the stream was taken in.
-    pub(crate) fn count_backlog(&mut self) {
-        self.backlog = self.backlog.map(|left| left.saturating_sub(1));
-        self.end_backlog();
+    pub(crate) fn count_backlog(&mut self, now: Instant) {
+        if let Some(backlog) = &mut self.backlog {
+            *backlog = Backlog { left: backlog.left.saturating_sub(1), heard: now };
+        }
+        self.end_backlog(now);
     }
 
     /// Once everything was taken in that the stream held when the run was taken over, nothing more comes of agents that were gone.
-    pub(crate) fn end_backlog(&mut self) {
-        if self.backlog.take_if(|left| *left == 0).is_none() {
+    pub(crate) fn end_backlog(&mut self, now: Instant) {
+        let is_over =
+            |backlog: &mut Backlog| backlog.left == 0 || now.since(backlog.heard) > BACKLOG_SILENT_MAX;
+        if self.backlog.take_if(is_over).is_none() {
             return;
         }
         for member in &mut self.members {
@@ -353,6 +365,10 @@ impl<F> Members<F> {
     /// Names agents of which nothing is heard. Nothing is known of them while this side is cut off or was late itself.
     pub(crate) fn look_for_silence(&mut self, connected: bool, since_last: Duration, now: Instant) {
         let deaf = !connected || since_last > REPEAT + OWN_DELAY_MAX;
+        if let Some(backlog) = self.backlog.as_mut().filter(|_| deaf) {
+            backlog.heard = now;
+        }
+        self.end_backlog(now);
         for member in self.members.iter_mut().filter(|member| member.is_expected()) {
             let silent = now.since(member.heard);
             if deaf {
@@ -379,5 +395,61 @@ impl<F> Members<F> {
             |member: &&Member<F>| member.arrivals.is_some() && member.joined && member.gone.is_none();
         let taking_part = self.members.iter().filter(takes_part);
         taking_part.map(|member| member.name.clone()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::{Receiver, channel};
+
+    use super::*;
+
+    const START: Instant = Instant::from_nanos(1_000_000_000);
+
+    /// A run that was taken over with two batches in the stream, of an agent that was gone.
+    fn taken_over() -> (Members<u64>, Receiver<Arrival>) {
+        let (sender, arrivals) = channel();
+        let gone = Member::resumed(("a".to_owned(), 7), Err("it is gone".to_owned()), sender, START);
+        let invitation = Invitation {
+            run: "r".to_owned(),
+            incarnation: 0,
+            version: "1".to_owned(),
+            plan: String::new(),
+            csv: None,
+        };
+        (Members::new(invitation, vec![gone]).resuming(1, 2, START), arrivals)
+    }
+
+    fn take_batch(members: &mut Members<u64>, first: u64, now: Instant) {
+        let delivered = Delivered { agent: "a", incarnation: 7, first, end: first + 1 };
+        members.take_frame(delivered, Bytes::from_static(b"batch"), first, now);
+        members.count_backlog(now);
+    }
+
+    #[test]
+    fn an_agent_that_was_gone_is_lost_once_the_stream_has_given_what_it_held() {
+        let (mut members, arrivals) = taken_over();
+        take_batch(&mut members, 4, START);
+        assert!(arrivals.try_recv().is_err(), "an earlier one may come");
+        take_batch(&mut members, 5, START);
+        let came: Vec<Arrival> = arrivals.try_iter().collect();
+        assert!(
+            matches!(&came[..], [Arrival::Messages(_), Arrival::Messages(_), Arrival::Lost(_)]),
+            "{came:?}"
+        );
+    }
+
+    #[test]
+    fn a_batch_that_expired_in_the_stream_is_not_waited_for_without_end() {
+        let (mut members, arrivals) = taken_over();
+        take_batch(&mut members, 4, START);
+        let late = START + BACKLOG_SILENT_MAX + Duration::from_nanos(1);
+        members.look_for_silence(false, REPEAT, late);
+        assert!(arrivals.try_recv().is_err(), "the broker was not reachable");
+        members.look_for_silence(true, REPEAT, late + BACKLOG_SILENT_MAX);
+        assert!(arrivals.try_recv().is_err());
+        members.look_for_silence(true, REPEAT, late + 2 * BACKLOG_SILENT_MAX);
+        let came: Vec<Arrival> = arrivals.try_iter().collect();
+        assert!(matches!(&came[..], [Arrival::Messages(_), Arrival::Lost(_)]), "{came:?}");
     }
 }
