@@ -4,7 +4,7 @@ use plimsoll_record::FailureKind;
 
 use super::{Place, Raise};
 use crate::generator::health::GeneratorReason;
-use crate::hosts::resource::{ResourceId, ResourceKind};
+use crate::hosts::resource::ResourceId;
 
 /// One line of evidence.
 #[derive(Debug, Clone, PartialEq)]
@@ -228,9 +228,7 @@ impl Observation {
             | Self::Closed
             | Self::Refused => EvidenceUnit::Share,
             Self::Generator(reason) => unit_of(reason),
-            Self::Link(link) if matches!(link.kind, ResourceKind::PacketsIn | ResourceKind::PacketsOut) => {
-                EvidenceUnit::PacketsPerSecond
-            }
+            Self::Link(link) if link.is_of_packets() => EvidenceUnit::PacketsPerSecond,
             Self::Link(_) => EvidenceUnit::BitsPerSecond,
             Self::DiskBytes(_) => EvidenceUnit::BytesPerSecond,
             Self::CoresOfProcess(_) | Self::CoresNeeded(_) => EvidenceUnit::Cores,

@@ -184,6 +184,11 @@ impl ResourceId {
     pub fn place(&self) -> Place {
         Place::part(&self.host, self.part.clone())
     }
+
+    /// A link counted in packets, not in bits.
+    pub fn is_of_packets(&self) -> bool {
+        matches!(self.kind, ResourceKind::PacketsIn | ResourceKind::PacketsOut)
+    }
 }
 
 /// A resource, and the share of it that was used.

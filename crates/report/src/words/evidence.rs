@@ -7,7 +7,7 @@ use plimsoll_units::{count_text, share_text, significant};
 
 use super::failure::failure_meaning;
 use super::generator::{UNDER_WAY, measured};
-use super::phrase::{each_of, is_of_packets, joined, placed, places, resource_name, way};
+use super::phrase::{each_of, joined, placed, places, resource_name, way};
 use super::proof;
 use crate::amount::{connections, if_known};
 
@@ -111,7 +111,7 @@ fn target_wait(host: &str) -> String {
 }
 
 fn link_rate(link: &ResourceId) -> String {
-    let unit = if is_of_packets(link) { "packets/s" } else { "bits/s" };
+    let unit = if link.is_of_packets() { "packets/s" } else { "bits/s" };
     format!("{unit} {} {}", way(link), placed(&link.place()))
 }
 

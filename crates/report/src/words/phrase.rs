@@ -102,12 +102,7 @@ fn link(resource: &ResourceId) -> String {
 
 /// What is used up of a link: bandwidth or packets.
 pub(super) fn link_word(resource: &ResourceId) -> &'static str {
-    if is_of_packets(resource) { "packets" } else { "bandwidth" }
-}
-
-/// True for the packets of a link.
-pub(super) fn is_of_packets(resource: &ResourceId) -> bool {
-    matches!(resource.kind, ResourceKind::PacketsIn | ResourceKind::PacketsOut)
+    if resource.is_of_packets() { "packets" } else { "bandwidth" }
 }
 
 /// Which way of a link.
@@ -121,7 +116,7 @@ pub(super) fn way(resource: &ResourceId) -> &'static str {
 
 /// What a link carries.
 pub(super) fn link_capacity(resource: &ResourceId, capacity: f64) -> String {
-    if is_of_packets(resource) { format!("{} packets/s", count_text(capacity)) } else { bits(capacity) }
+    if resource.is_of_packets() { format!("{} packets/s", count_text(capacity)) } else { bits(capacity) }
 }
 
 /// `the CPU of web, 57 %`.

@@ -6,9 +6,7 @@ use plimsoll_analyze::{
 use plimsoll_units::{bytes_text, count_text, duration_text, share_text, significant};
 
 use crate::amount::if_known;
-use crate::words::phrase::{
-    is_of_packets, link_capacity, link_word, part_name, placed, places, resource_used, way, whole,
-};
+use crate::words::phrase::{link_capacity, link_word, part_name, placed, places, resource_used, way, whole};
 
 pub(super) fn one_at_a_time(verdict: &Verdict, threads: usize, cores: f64, per_sec: f64) -> String {
     format!(
@@ -78,7 +76,7 @@ pub(super) fn paging(verdict: &Verdict, pages: f64) -> String {
 }
 
 pub(super) fn link(link: &ResourceId, used: &Used) -> String {
-    let each = if_known(used.per_request, |each| match is_of_packets(link) {
+    let each = if_known(used.per_request, |each| match link.is_of_packets() {
         true => format!(" ({} packets a request)", significant(each)),
         false => format!(" ({} a request)", bytes_text(each / 8.0)),
     });
