@@ -85,18 +85,19 @@ impl Load {
 
     /// A load of which this process makes nothing.
     fn of_peers(context: &RunContext, share: &StepShare) -> Self {
-        let drain = context.plan.generator.timeout * 2 + PEERS_END_WITHIN;
-        let (began, ends) = (share.begins, share.begins + share.step.limit);
-        let own = Coordinated { began, ends, drain, first: FirstConnection::default() };
-        Self { own_ended: true, ..Self::new(Own::Nothing(Box::new(own)), share.workers) }
+        let times = (share.begins, share.begins + share.step.limit);
+        Self::of_nothing(times, context.plan.generator.timeout, share.workers)
     }
 
     /// A load that others make already, whose begin and end are known.
-    pub(crate) fn of_others(peers: PeerGroup, (began, ends): (Instant, Instant), timeout: Duration) -> Self {
+    pub(crate) fn of_others(peers: PeerGroup, times: (Instant, Instant), timeout: Duration) -> Self {
+        Self { peers: Some(peers), ..Self::of_nothing(times, timeout, 0) }
+    }
+
+    fn of_nothing((began, ends): (Instant, Instant), timeout: Duration, workers: u32) -> Self {
         let drain = timeout * 2 + PEERS_END_WITHIN;
         let own = Coordinated { began, ends, drain, first: FirstConnection::default() };
-        let load = Self::new(Own::Nothing(Box::new(own)), 0);
-        Self { own_ended: true, peers: Some(peers), ..load }
+        Self { own_ended: true, ..Self::new(Own::Nothing(Box::new(own)), workers) }
     }
 
     fn new(own: Own, workers: u32) -> Self {

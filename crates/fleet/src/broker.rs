@@ -91,6 +91,12 @@ pub struct Certificates {
 }
 
 impl Certificates {
+    /// The authorities, this client's certificate and its key, as far as there are any.
+    pub fn files(&self) -> [Option<&PathBuf>; 3] {
+        let own = self.own.as_ref();
+        [self.authorities.as_ref(), own.map(|(certificate, _)| certificate), own.map(|(_, key)| key)]
+    }
+
     /// The options with these files; a connection without TLS is refused then.
     fn add_to(&self, mut options: ConnectOptions) -> ConnectOptions {
         if let Some(authorities) = &self.authorities {

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::broker::{Broker, Certificates};
 use crate::error::FleetError;
-use crate::folder::make_own;
+use crate::folder::{make_own, read_record};
 use crate::keys::KeyFolder;
 use crate::local::free_ports;
 use crate::reasons::{UNHEARD, last_words, together};
@@ -102,15 +102,8 @@ impl ComposeFleet {
     /// # Errors
     /// When its record cannot be read.
     pub fn read(folder: &Path) -> Result<Option<Self>, FleetError> {
-        let unreadable = FleetError::system("could not read the record of the fleet");
-        match fs::read(folder.join(RECORD)) {
-            Ok(text) => {
-                let record = serde_json::from_slice(&text).map_err(|error| unreadable(error.into()))?;
-                Ok(Some(Self { folder: folder.to_owned(), record }))
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(unreadable(error)),
-        }
+        let record = read_record(&folder.join(RECORD), "could not read the record of the fleet")?;
+        Ok(record.map(|record| Self { folder: folder.to_owned(), record }))
     }
 
     /// The text of the compose file.

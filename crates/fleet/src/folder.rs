@@ -5,6 +5,8 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::path::Path;
 
+use serde::de::DeserializeOwned;
+
 use crate::error::FleetError;
 
 /// Only its owner gets in.
@@ -26,6 +28,22 @@ pub(crate) fn make_own(folder: &Path) -> Result<(), FleetError> {
     let made = DirBuilder::new().recursive(true).mode(MODE).create(folder);
     let owned = made.and_then(|()| fs::set_permissions(folder, Permissions::from_mode(MODE)));
     owned.map_err(FleetError::system("could not make the folder of the fleet"))
+}
+
+/// A record in JSON; `None` if there is no such file.
+///
+/// # Errors
+/// When it cannot be read; `doing` says what could not be done.
+pub(crate) fn read_record<T: DeserializeOwned>(
+    path: &Path,
+    doing: &'static str,
+) -> Result<Option<T>, FleetError> {
+    let read = match fs::read(path) {
+        Ok(text) => serde_json::from_slice(&text).map(Some).map_err(io::Error::from),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    };
+    read.map_err(FleetError::system(doing))
 }
 
 #[cfg(test)]

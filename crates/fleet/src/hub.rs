@@ -11,9 +11,9 @@ use plimsoll_units::{Clock as _, RealClock, best_effort};
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::error::FleetError;
-use crate::members::{Carried, Delivered, Members, Order, REPEAT};
+use crate::members::{Carried, Delivered, Members, Order};
 use crate::signature::ConductorKey;
-use crate::wire::{Alive, ClockAnswer, Subjects, ToAgent, pack, unpack};
+use crate::wire::{Alive, ClockAnswer, REPEAT, Subjects, ToAgent, pack, unpack};
 
 /// Agents obey a conductor that takes a run over within this time.
 const TAKEN_WITHIN: Duration = Duration::from_secs(5);

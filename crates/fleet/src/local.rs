@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::broker::{Broker, BrokerAddress, Certificates};
 use crate::error::FleetError;
-use crate::folder::make_own;
+use crate::folder::{make_own, read_record};
 use crate::keys::KeyFolder;
 use crate::placement::agent_args;
 use crate::process::{FleetProcess, end_all, spawn};
@@ -167,13 +167,7 @@ impl LocalFleet {
     /// # Errors
     /// When its record cannot be read.
     pub fn read(folder: &Path) -> Result<Option<Self>, FleetError> {
-        match fs::read(folder.join(RECORD)) {
-            Ok(text) => serde_json::from_slice(&text)
-                .map(Some)
-                .map_err(|error| FleetError::system("could not read the record of the fleet")(error.into())),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(FleetError::system("could not read the record of the fleet")(error)),
-        }
+        read_record(&folder.join(RECORD), "could not read the record of the fleet")
     }
 
     /// The fleet of a folder, if it meets at this broker.

@@ -12,10 +12,8 @@ use plimsoll_units::{Instant, best_effort, duration_text};
 
 use crate::commands::Commands;
 use crate::inbox::Inbox;
-use crate::wire::{Alive, Held, Invitation, State, ToAgent};
+use crate::wire::{Alive, Held, Invitation, REPEAT, State, ToAgent};
 
-/// How often each agent gets the state of its run.
-pub(crate) const REPEAT: Duration = Duration::from_millis(500);
 /// An agent of which nothing is heard for so long is lost. It is named within 3 s, as silence is looked for each half second.
 const SILENT_MAX: Duration = Duration::from_millis(2_500);
 /// If the conductor itself was late by so much, it says nothing about the agents.
@@ -236,17 +234,22 @@ impl<F> Members<F> {
 
     /// Takes in an order; `None` if nothing follows from it at once.
     pub(crate) fn carry_out(&mut self, order: Order) -> Option<Carried<F>> {
-        let (Order::Command { agent, .. } | Order::Kept { agent, .. } | Order::Over { agent }) = order else {
-            return None;
-        };
-        let member = self.members.get_mut(agent)?;
         match order {
-            Order::Command { command, .. } => member.commands.add(command),
-            Order::Over { .. } | Order::Leave => member.over = true,
+            Order::Command { agent, command } => {
+                self.members.get_mut(agent)?.commands.add(command);
+                Some(Carried::Tell(agent))
+            }
+            Order::Over { agent } => {
+                self.members.get_mut(agent)?.over = true;
+                Some(Carried::Tell(agent))
+            }
             // The agent knows it with the next repetition, which is soon enough.
-            Order::Kept { messages, .. } => return Some(Carried::Acknowledge(member.keep(messages))),
+            Order::Kept { agent, messages } => {
+                Some(Carried::Acknowledge(self.members.get_mut(agent)?.keep(messages)))
+            }
+            // Nothing is said to anyone: the hub ends.
+            Order::Leave => None,
         }
-        Some(Carried::Tell(agent))
     }
 
     /// The state of the run for one agent.

@@ -77,13 +77,8 @@ impl Placement {
 
     /// The files that all agents share.
     pub(crate) fn shared_files(&self) -> Result<Vec<AgentFile>, FleetError> {
-        let own = self.certificates.own.as_ref();
-        let paths = [
-            (AUTHORITIES, self.certificates.authorities.as_ref()),
-            (CERTIFICATE, own.map(|(certificate, _)| certificate)),
-            (CERTIFICATE_KEY, own.map(|(_, key)| key)),
-        ];
-        let given = paths.into_iter().filter_map(|(name, path)| Some((name, path?)));
+        let paths = [AUTHORITIES, CERTIFICATE, CERTIFICATE_KEY].into_iter().zip(self.certificates.files());
+        let given = paths.filter_map(|(name, path)| Some((name, path?)));
         given.map(|(name, path)| Ok(AgentFile { name: name.to_owned(), content: content(path)? })).collect()
     }
 
@@ -112,14 +107,9 @@ pub(crate) fn agent_args(
         .map(ToOwned::to_owned)
         .into();
     let path = |path: &PathBuf| path.display().to_string();
-    let own = broker.certificates.own.as_ref();
-    let files = [
-        ("--credentials", broker.credentials.as_ref()),
-        ("--cacert", broker.certificates.authorities.as_ref()),
-        ("--cert", own.map(|(certificate, _)| certificate)),
-        ("--cert-key", own.map(|(_, key)| key)),
-    ];
-    let files = files.into_iter().filter_map(|(flag, file)| Some((flag, path(file?))));
+    let certificates = ["--cacert", "--cert", "--cert-key"].into_iter().zip(broker.certificates.files());
+    let files = [("--credentials", broker.credentials.as_ref())].into_iter().chain(certificates);
+    let files = files.filter_map(|(flag, file)| Some((flag, path(file?))));
     let allowed = allow.iter().map(|target| ("--allow", target.clone()));
     let trust = trusted.map(|key| ("--trust", key.to_owned()));
     for (flag, value) in allowed.chain(trust).chain(files) {

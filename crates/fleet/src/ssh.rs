@@ -156,19 +156,17 @@ impl SshFleet {
     fn on_all<T: Send>(&self, work: impl Fn(&HostRecord, Patience<'_>) -> T + Sync) -> Vec<(&HostRecord, T)> {
         let never = AtomicBool::new(false);
         let patience = Patience { until: RealClock.now() + ANSWER_WITHIN, interrupted: &never };
-        at_once(&self.record.hosts, |host| work(host, patience))
+        at_once(&self.record.hosts, |host| (host, work(host, patience)))
     }
 }
 
 /// Does the same with all of them at once, each in a thread.
-fn at_once<'a, H: Sync, T: Send>(hosts: &'a [H], work: impl Fn(&'a H) -> T + Sync) -> Vec<(&'a H, T)> {
+fn at_once<H: Send, T: Send>(hosts: impl IntoIterator<Item = H>, work: impl Fn(H) -> T + Sync) -> Vec<T> {
     thread::scope(|scope| {
         let work = &work;
-        let started: Vec<_> = hosts.iter().map(|host| (host, scope.spawn(move || work(host)))).collect();
-        let joined = started.into_iter().map(|(host, thread)| {
-            (host, thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-        });
-        joined.collect()
+        let started: Vec<_> = hosts.into_iter().map(|host| scope.spawn(move || work(host))).collect();
+        let joined = started.into_iter();
+        joined.map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
     })
 }
 
@@ -186,7 +184,7 @@ fn place_all(options: &SshOptions, patience: Patience<'_>) -> Result<Vec<Placed>
     let tasks = tasks(options)?;
     let version = (options.version, options.copied.as_deref());
     let (mut placed, mut failed) = (Vec::new(), Vec::new());
-    for (task, result) in at_once(&tasks, |task| place(task, version, patience)) {
+    for (task, result) in at_once(&tasks, |task| (task, place(task, version, patience))) {
         match result {
             Ok(one) => placed.push(one),
             Err(trouble) => failed.push((task, trouble)),
@@ -278,11 +276,5 @@ fn end_sessions(placed: Vec<Placed>) -> Vec<(String, String)> {
         let ended = session.end(patience);
         ended.err().map(|trouble| (record.host.to_string(), trouble.to_string()))
     };
-    thread::scope(|scope| {
-        let started: Vec<_> = placed.into_iter().map(|one| scope.spawn(move || close(one))).collect();
-        let joined = started.into_iter();
-        joined
-            .filter_map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-            .collect()
-    })
+    at_once(placed, close).into_iter().flatten().collect()
 }

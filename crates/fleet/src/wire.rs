@@ -14,6 +14,8 @@ use plimsoll_units::Instant;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+/// How often an agent says that it lives, and its conductor how the run stands.
+pub(crate) const REPEAT: Duration = Duration::from_millis(500);
 /// The largest content of one message after it is unpacked. A fleet has no larger; more is damage or an attack.
 const MAX_UNPACKED_BYTES: u64 = 1 << 28;
 

@@ -102,14 +102,8 @@ impl PlacedArgs {
                 format!(" --fleet-credentials {} --fleet-key {}", credentials.display(), key.display());
             flags.push_str(&given);
         }
-        let Certificates { authorities, own } = &broker.certificates;
-        let (cert, cert_key) = own.as_ref().map(|(cert, key)| (cert, key)).unzip();
-        let files = [
-            ("--fleet-cacert", authorities.as_ref()),
-            ("--fleet-cert", cert),
-            ("--fleet-cert-key", cert_key),
-        ];
-        for (flag, file) in files {
+        let names = ["--fleet-cacert", "--fleet-cert", "--fleet-cert-key"];
+        for (flag, file) in names.into_iter().zip(broker.certificates.files()) {
             file.into_iter().for_each(|file| flags.push_str(&format!(" {flag} {}", file.display())));
         }
         if broker.fleet != FLEET {

@@ -75,10 +75,10 @@ impl PeerGroup {
         origin: Instant,
     ) -> Result<Self, PeerError> {
         let (sender, received) = mpsc::channel();
-        let peers = Peers::new(false, RealClock.now());
+        let peers = Peers::new(false, origin);
         let mut group = Self { peers, received, head_start: rendezvous.head_start() };
         group.let_in(rendezvous, usize::MAX, &sender)?;
-        group.peers.resume(shares, origin);
+        group.peers.resume(shares);
         Ok(group)
     }
 

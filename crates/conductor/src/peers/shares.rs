@@ -72,20 +72,20 @@ pub struct Peers {
 }
 
 impl Peers {
-    /// No peers yet, of a coordinator that makes a share of the load itself or none.
-    pub fn new(coordinator_takes_part: bool, now: Instant) -> Self {
+    /// No peers yet, of a coordinator that makes a share of the load itself or none. All times of the run count from `origin`
+    /// until a step has another one.
+    pub fn new(coordinator_takes_part: bool, origin: Instant) -> Self {
         Self {
             peers: Vec::new(),
             coordinator_takes_part,
             on_loss: OnLoss::default(),
-            origin: now,
+            origin,
             has_news: false,
         }
     }
 
     /// Goes on with a step that these make already, for a coordinator that is gone.
-    pub(crate) fn resume(&mut self, shares: &[GeneratorShare], origin: Instant) {
-        self.origin = origin;
+    pub(crate) fn resume(&mut self, shares: &[GeneratorShare]) {
         for peer in &mut self.peers {
             peer.share = shares.iter().find(|share| share.name == peer.name).cloned();
             peer.at_work = peer.share.is_some();

@@ -12,10 +12,8 @@ use plimsoll_units::Instant;
 use super::gate::Admission;
 use crate::commands::Confirmed;
 use crate::outbox::{Outbox, Parcel};
-use crate::wire::{Alive, Held, Invitation, Refusal, State, ToAgent};
+use crate::wire::{Alive, Held, Invitation, REPEAT, Refusal, State, ToAgent};
 
-/// How often the agent says that it lives.
-pub(crate) const REPEAT: Duration = Duration::from_millis(500);
 /// The most messages of one batch: about 150 kB of frames, packed.
 const BATCH_MAX: usize = 64;
 /// Messages wait for others so long, as the workers hand over their frames at about the same time.

@@ -13,7 +13,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 
 use super::gate::Gate;
 use super::order::{AgentOptions, AgentOrder, Invited, Notice};
-use super::participant::{Heard, Identity, Participant, REPEAT};
+use super::participant::{Heard, Identity, Participant};
 use crate::broker::{Broker, Connected};
 use crate::clock::{EXCHANGED_WITHIN, EXCHANGES, Exchange, Offset};
 use crate::error::FleetError;
@@ -21,7 +21,7 @@ use crate::hub::BATCH_HEADER;
 use crate::outbox::Parcel;
 use crate::session::{Measured, channel, forget};
 use crate::signature::Trust;
-use crate::wire::{ClockAnswer, Subjects, pack};
+use crate::wire::{ClockAnswer, REPEAT, Subjects, pack};
 
 /// An agent that ends waits so long for what it has measured to arrive.
 const DELIVERED_WITHIN: Duration = Duration::from_secs(5);

@@ -11,10 +11,10 @@ use super::clock::conductor_clock;
 use super::stream::Stored;
 use super::weather::MS;
 use super::world::{AgentEvent, Begun, ConductorEvent, World};
-use crate::agent::participant::{Heard, REPEAT};
+use crate::agent::participant::Heard;
 use crate::clock::{EXCHANGED_WITHIN, Exchange, Offset};
 use crate::step_clock::StepClock;
-use crate::wire::ToAgent;
+use crate::wire::{REPEAT, ToAgent};
 
 const PACK_AFTER: u64 = 20 * MS;
 /// What the worst clock gains within two exchanges.

@@ -13,8 +13,8 @@ use super::weather::{MS, SEC};
 use super::world::{AgentEvent, ConductorEvent, Event, World};
 use crate::fleet::HEAD_START;
 use crate::hub::GRACE;
-use crate::members::{Arrival, Carried, Delivered, REPEAT};
-use crate::wire::{Alive, ToAgent};
+use crate::members::{Arrival, Carried, Delivered};
+use crate::wire::{Alive, REPEAT, ToAgent};
 
 /// The agents have so long to become ready, as `PeerGroup::meet` gives them.
 const READY_WITHIN: u64 = 30 * SEC;

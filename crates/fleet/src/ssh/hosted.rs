@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::words::{KEEP, STARTED, STATUS};
 use crate::error::FleetError;
+use crate::folder::read_record;
 use crate::placement::AgentFile;
 use crate::process::{FleetProcess, end_all, spawn};
 use crate::reasons::last_words;
@@ -155,12 +156,7 @@ impl HostedAgent {
     }
 
     fn agent(&self) -> Result<Option<FleetProcess>, FleetError> {
-        let unreadable = FleetError::system("could not read the record of the agent");
-        match fs::read(self.0.join(RECORD)) {
-            Ok(record) => serde_json::from_slice(&record).map(Some).map_err(|error| unreadable(error.into())),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(unreadable(error)),
-        }
+        read_record(&self.0.join(RECORD), "could not read the record of the agent")
     }
 
     fn last_words(&self) -> String {

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::host::SshHost;
 use crate::error::FleetError;
+use crate::folder::read_record;
 
 const FILE: &str = "ssh.json";
 
@@ -31,12 +32,7 @@ pub(super) struct HostRecord {
 
 impl Record {
     pub(super) fn read(folder: &Path) -> Result<Option<Self>, FleetError> {
-        let unreadable = FleetError::system("could not read the record of the fleet");
-        match fs::read(file(folder)) {
-            Ok(text) => serde_json::from_slice(&text).map(Some).map_err(|error| unreadable(error.into())),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(unreadable(error)),
-        }
+        read_record(&file(folder), "could not read the record of the fleet")
     }
 
     pub(super) fn write(&self, folder: &Path) -> Result<(), FleetError> {
