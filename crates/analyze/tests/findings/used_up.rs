@@ -112,17 +112,28 @@ fn the_quota_of_a_host_is_no_limit_next_to_its_cpu_where_its_processes_tell_it_t
 
 #[test]
 fn a_quota_below_its_host_is_not_the_host() {
+    let verdict = with_quota(ladder().host("api", 2.0, 155e-6)).verdict();
+    assert_eq!(found(&verdict), (Limit::Quota, "api", Confidence::Measured));
+    assert!(matches!(verdict.claim, Some(Claim::Quota { used, .. }) if used.capacity == 0.5));
+}
+
+#[test]
+fn a_quota_that_is_used_up_needs_no_processors_of_its_host_to_be_the_limit() {
+    let verdict = with_quota(ladder()).verdict();
+    assert_eq!((verdict.limit, verdict.place.host_name()), (Limit::Quota, "api"), "{verdict:?}");
+    let unobserved = Excluded::Unobserved { host: "api".to_owned(), why: None };
+    assert!(!verdict.excluded.contains(&unobserved), "{:?}", verdict.excluded);
+}
+
+/// A group of half a core on `api`, which is throttled at the plateau of [`ladder`].
+fn with_quota(watch: Watch) -> Watch {
     let group = ("api", "cgroup", "/api/service");
-    let watch = ladder()
-        .host("api", 2.0, 155e-6)
+    watch
         .gauge(group, "quota_us", |_, _| 5_000.0)
         .gauge(group, "period_us", |_, _| 10_000.0)
         .counter(group, "usage_us", |_, x| 152.0 * x)
         .counter(group, "periods", |_, _| 100.0)
-        .counter(group, "throttled_periods", |_, x| if x > 3000.0 { 95.0 } else { 3.0 });
-    let verdict = watch.verdict();
-    assert_eq!(found(&verdict), (Limit::Quota, "api", Confidence::Measured));
-    assert!(matches!(verdict.claim, Some(Claim::Quota { used, .. }) if used.capacity == 0.5));
+        .counter(group, "throttled_periods", |_, x| if x > 3000.0 { 95.0 } else { 3.0 })
 }
 
 fn full_link(verdict: &Verdict) -> (ResourceKind, Option<f64>) {

@@ -57,13 +57,15 @@ impl<'a> RuleContext<'a> {
     pub(crate) fn excluded(&self, named: &[Named<'_>]) -> Vec<Excluded> {
         let shares = self.spent_by_share();
         let is_named = |resource: &Resource| named.contains(&(resource.kind.limit(), &resource.host));
+        // The quota of a container may be known where its machine's processors are not.
+        let is_code_named = |host: &str| named.iter().any(|(limit, own)| runs_code(*limit) && *own == host);
         let of_host = |host: &str| {
             let mut own = shares.iter().filter(|(resource, _)| resource.host == host);
             let cpu = self.cpu(host).filter(|cpu| is_no_limit(self, cpu));
             match own.find(|(resource, _)| !is_named(resource)) {
                 _ if cpu.is_some() => cpu.map(|cpu| self.used_by_others(cpu)),
                 Some((resource, _)) => Some(Excluded::MostUsed(self.use_of(resource))),
-                None if self.cpu_share(host).is_none() => {
+                None if self.cpu_share(host).is_none() && !is_code_named(host) => {
                     Some(Excluded::Unobserved { host: host.to_owned(), why: self.obs.failure(host) })
                 }
                 None => None,
