@@ -14,6 +14,7 @@ mod fixture;
 mod index;
 mod invariants;
 mod listing;
+mod named_row;
 mod reader;
 mod schema;
 mod sealed;

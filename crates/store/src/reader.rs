@@ -5,15 +5,16 @@ use std::path::Path;
 
 use plimsoll_record::{
     Counts, CpuProfile, Damage, EncodedHistogram, Event, EventKind, FailureKind, FormatVersion, Frame,
-    FrameHead, HostSample, Manifest, ProfileOutcome, Reading, Run, Sharing, Step, Tags, TlsUsed, WorkerTime,
+    FrameHead, HostSample, Manifest, ProfileOutcome, Reading, Run, Sharing, Step, TlsUsed, WorkerTime,
 };
-use rusqlite::types::{FromSql, Type};
+use rusqlite::types::Type;
 use rusqlite::{Connection, Result, Row};
 
 use crate::access;
 use crate::digest::{self, Part};
 use crate::error::{self, StoreError};
 use crate::invariants::check_run;
+use crate::named_row::{Columns, NamedRow};
 use crate::schema::{Json, Word};
 use crate::verify;
 
@@ -36,7 +37,8 @@ pub fn read(path: &Path) -> std::result::Result<Run, StoreError> {
 /// One transaction over all tables, so that they agree with each other while another process writes on.
 fn read_tables(connection: &mut Connection) -> Result<Run> {
     let snapshot = connection.transaction()?;
-    let manifest: Manifest = snapshot.query_row("SELECT * FROM manifest", [], manifest)?;
+    let manifest =
+        snapshot.query_row("SELECT * FROM manifest", [], |row| manifest(&Columns::default().name(row)))?;
     let mut damage = verify::damage(&snapshot, manifest.sealed)?;
     // It leaves nothing to be trusted, so that the rest is not even read.
     if verify::total(&damage).is_some() {
@@ -80,17 +82,18 @@ fn intact<T>(
     connection: &Connection,
     part: Part,
     damage: &[Damage],
-    from_row: fn(&Row<'_>) -> Result<T>,
+    from_row: fn(&NamedRow<'_>) -> Result<T>,
 ) -> Result<Vec<(i64, T)>> {
     let of_part = || damage.iter().filter(|damage| damage.table == part.table);
     let end = of_part().filter(|damage| damage.last.is_none()).map(|damage| damage.first).min();
     let mut statement = connection.prepare(&digest::select(part, "< ?"))?;
+    let columns = Columns::default();
     let mut rows = statement.query([end.unwrap_or(i64::MAX)])?;
     let mut intact = Vec::new();
     while let Some(row) = rows.next()? {
         let key = row.get(0)?;
         if !of_part().any(|damage| damage.first <= key && damage.last.is_none_or(|last| key <= last)) {
-            intact.push((key, from_row(row)?));
+            intact.push((key, from_row(&columns.name(row))?));
         }
     }
     Ok(intact)
@@ -124,7 +127,7 @@ fn host_samples(connection: &Connection, damage: &[Damage]) -> Result<Vec<HostSa
     Ok(samples.into_iter().map(|(_, sample)| sharing.share(sample)).collect())
 }
 
-fn manifest(row: &Row<'_>) -> Result<Manifest> {
+fn manifest(row: &NamedRow<'_>) -> Result<Manifest> {
     Ok(Manifest {
         format: FormatVersion { major: row.get("format_major")?, minor: row.get("format_minor")? },
         name: row.get("name")?,
@@ -136,55 +139,42 @@ fn manifest(row: &Row<'_>) -> Result<Manifest> {
         preflight: json(row, "preflight")?,
         driver: row.get("driver")?,
         protocol: row.get("protocol")?,
-        tls: row.get::<_, Option<Json<TlsUsed>>>("tls")?.map(|Json(tls)| tls),
+        tls: row.get::<Option<Json<TlsUsed>>>("tls")?.map(|Json(tls)| tls),
         started_unix_ms: row.get("started_unix_ms")?,
-        tags: tags(row)?,
+        tags: newer_json(row, "tags")?,
         sealed: row.get("sealed")?,
     })
 }
 
-/// Format 2.0 has no such column.
-fn tags(row: &Row<'_>) -> Result<Tags> {
-    match row.as_ref().column_index("tags") {
-        Ok(_) => json(row, "tags"),
-        Err(_) => Ok(Tags::default()),
-    }
-}
-
-fn step(row: &Row<'_>) -> Result<Step> {
+fn step(row: &NamedRow<'_>) -> Result<Step> {
     Ok(Step {
         index: row.get("step")?,
         connections: row.get("connections")?,
         depth: row.get("depth")?,
         rate_per_sec: row.get("rate_per_sec")?,
-        stages: column_of_newer::<Json<_>>(row, "stages")?.map(|Json(stages)| stages).unwrap_or_default(),
+        stages: newer_json(row, "stages")?,
         began_ns: row.get("began_ns")?,
         ended_ns: row.get("ended_ns")?,
         drained_ns: row.get("drained_ns")?,
         end: word(row, "ended_by")?,
-        generators: column_of_newer::<Json<_>>(row, "generators")?
-            .map(|Json(generators)| generators)
-            .unwrap_or_default(),
+        generators: newer_json(row, "generators")?,
     })
 }
 
-fn frame(row: &Row<'_>) -> Result<Frame> {
+fn frame(row: &NamedRow<'_>) -> Result<Frame> {
     Ok(Frame {
         head: frame_head(row)?,
         latency: EncodedHistogram::from_bytes(row.get("latency")?),
-        unsuccessful: EncodedHistogram::from_bytes(column_of_newer(row, "unsuccessful")?.unwrap_or_default()),
-        service: row.get::<_, Option<_>>("service")?.map(EncodedHistogram::from_bytes),
+        unsuccessful: EncodedHistogram::from_bytes(row.get_newer("unsuccessful")?.unwrap_or_default()),
+        service: row.get::<Option<_>>("service")?.map(EncodedHistogram::from_bytes),
         send_lag: EncodedHistogram::from_bytes(row.get("send_lag")?),
         connect: EncodedHistogram::from_bytes(row.get("connect")?),
         handshake: EncodedHistogram::from_bytes(row.get("handshake")?),
-        traces: column_of_newer::<Option<Json<_>>>(row, "traces")?
-            .flatten()
-            .map(|Json(traces)| traces)
-            .unwrap_or_default(),
+        traces: newer_json(row, "traces")?,
     })
 }
 
-fn frame_head(row: &Row<'_>) -> Result<FrameHead> {
+fn frame_head(row: &NamedRow<'_>) -> Result<FrameHead> {
     Ok(FrameHead {
         step: row.get("step")?,
         worker: row.get("worker")?,
@@ -206,7 +196,7 @@ fn frame_head(row: &Row<'_>) -> Result<FrameHead> {
     })
 }
 
-fn counts(row: &Row<'_>) -> Result<Counts> {
+fn counts(row: &NamedRow<'_>) -> Result<Counts> {
     Ok(Counts {
         intended: row.get("intended")?,
         sent: row.get("sent")?,
@@ -224,7 +214,7 @@ fn counts(row: &Row<'_>) -> Result<Counts> {
     })
 }
 
-fn host_sample(row: &Row<'_>) -> Result<HostSample> {
+fn host_sample(row: &NamedRow<'_>) -> Result<HostSample> {
     let state: String = row.get("state")?;
     let reading = match state.as_str() {
         "ok" => Reading::Ok(json(row, "counters")?),
@@ -233,16 +223,16 @@ fn host_sample(row: &Row<'_>) -> Result<HostSample> {
         _ => return Err(wrong_state(row, &state, "ok, absent or failed")?),
     };
     Ok(HostSample {
-        host: row.get::<_, String>("host")?.into(),
-        source: row.get::<_, String>("source")?.as_str().into(),
-        subject: row.get::<_, String>("subject")?.into(),
+        host: row.get::<String>("host")?.into(),
+        source: row.get::<String>("source")?.as_str().into(),
+        subject: row.get::<String>("subject")?.into(),
         began_ns: row.get("began_ns")?,
         ended_ns: row.get("ended_ns")?,
         reading,
     })
 }
 
-fn profile(row: &Row<'_>) -> Result<CpuProfile> {
+fn profile(row: &NamedRow<'_>) -> Result<CpuProfile> {
     let state: String = row.get("state")?;
     let outcome = match state.as_str() {
         "under_way" => ProfileOutcome::UnderWay,
@@ -260,32 +250,32 @@ fn profile(row: &Row<'_>) -> Result<CpuProfile> {
     })
 }
 
-fn wrong_state(row: &Row<'_>, state: &str, expected: &str) -> Result<rusqlite::Error> {
+fn wrong_state(row: &NamedRow<'_>, state: &str, expected: &str) -> Result<rusqlite::Error> {
     let reason = format!("state is `{state}`; expected {expected}");
-    let column = row.as_ref().column_index("state")?;
+    let column = row.index("state")?;
     Ok(rusqlite::Error::FromSqlConversionFailure(column, Type::Text, reason.into()))
 }
 
-fn event(row: &Row<'_>) -> Result<Event> {
+fn event(row: &NamedRow<'_>) -> Result<Event> {
     let (kind, text): (EventKind, String) = (word(row, "kind")?, row.get("text")?);
     let failure = if kind == EventKind::FailureSeen { FailureKind::from_name(&text) } else { None };
     let text = if failure.is_some() { String::new() } else { text };
     Ok(Event { at_ns: row.get("at_ns")?, kind, failure, text })
 }
 
-/// A value whose column files of an older format do not have; all others have been found to have it.
-fn column_of_newer<T: FromSql>(row: &Row<'_>, column: &str) -> Result<Option<T>> {
-    match row.get(column) {
-        Err(rusqlite::Error::InvalidColumnName(_)) => Ok(None),
-        value => value,
-    }
-}
-
-fn json<T: serde::de::DeserializeOwned>(row: &Row<'_>, column: &str) -> Result<T> {
+fn json<T: serde::de::DeserializeOwned>(row: &NamedRow<'_>, column: &'static str) -> Result<T> {
     row.get(column).map(|Json(value)| value)
 }
 
-fn word<T: serde::de::DeserializeOwned>(row: &Row<'_>, column: &str) -> Result<T> {
+/// The default where a file of an older format does not have the column.
+fn newer_json<T: serde::de::DeserializeOwned + Default>(
+    row: &NamedRow<'_>,
+    column: &'static str,
+) -> Result<T> {
+    Ok(row.get_newer(column)?.map(|Json(value)| value).unwrap_or_default())
+}
+
+fn word<T: serde::de::DeserializeOwned>(row: &NamedRow<'_>, column: &'static str) -> Result<T> {
     row.get(column).map(|Word(value)| value)
 }
 
