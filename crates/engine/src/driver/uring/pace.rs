@@ -2,7 +2,7 @@
 //!
 //! A wake-up for each response alone costs as much as the response. Lingering makes the response that is already there
 //! look late, because a turn reads the clock when it wakes. So a wait lingers for a small part of the *shortest* latency
-//! of late: no measured latency contains more than that part of lingering.
+//! of late, and never long: no measured latency contains more than that of lingering.
 
 use std::time::Duration;
 
@@ -11,6 +11,10 @@ use plimsoll_sys::WaitPolicy;
 /// The part of the shortest latency that a wait may linger: one 32nd. A latency is then at most 3.1 % too long, and half
 /// of that on average.
 const PART: u64 = 32;
+
+/// The longest a wait lingers: less than histograms resolve of latencies above a tenth of a second. Ten thousand wake-ups per second
+/// cost a few per cent of a core, however many responses there are.
+const LINGER_MAX: Duration = Duration::from_micros(100);
 
 /// With this many completions a turn begins at once, so that the first ones are not evicted from the caches.
 const MAX_COMPLETIONS: u32 = 64;
@@ -62,7 +66,7 @@ impl Pace {
         if self.shortest_before_ns == u64::MAX || self.waiting < 2 {
             return WaitPolicy::default();
         }
-        let linger = Duration::from_nanos(shortest / PART);
+        let linger = Duration::from_nanos(shortest / PART).min(LINGER_MAX);
         WaitPolicy { completions: self.waiting.min(MAX_COMPLETIONS), linger }
     }
 }
@@ -96,6 +100,13 @@ mod tests {
         assert_eq!(pace.wait_policy(WINDOW_NS).linger, Duration::from_micros(1));
         pace.answered_after(3_200_000);
         assert_eq!(pace.wait_policy(2 * WINDOW_NS).linger, Duration::from_micros(100));
+    }
+
+    #[test]
+    fn slow_responses_are_held_up_no_longer_than_their_histogram_resolves() {
+        let mut pace = waiting_for(10);
+        pace.answered_after(1_500_000_000);
+        assert_eq!(pace.wait_policy(0).linger, Duration::from_micros(100));
     }
 
     #[test]
