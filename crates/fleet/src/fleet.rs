@@ -114,6 +114,7 @@ impl Fleet {
             version: order.version.to_owned(),
             plan: order.plan.to_json(),
             csv: order.csv.map(|csv| BASE64_STANDARD.encode(csv)),
+            gather: Duration::ZERO,
         };
         let start = Start::Invite(order.agents);
         let fleet = Self::start(start, (order.broker, order.key), invitation, order.interrupted)?;
@@ -129,7 +130,7 @@ impl Fleet {
     pub fn resume(order: Resuming<'_>) -> Result<Self, FleetError> {
         let (plan, csv) = (String::new(), None);
         let (run, version) = (order.session.run().to_owned(), order.version.to_owned());
-        let invitation = Invitation { run, incarnation: 0, version, plan, csv };
+        let invitation = Invitation { run, incarnation: 0, version, plan, csv, gather: Duration::ZERO };
         let start = Start::TakeOver(order.session.clone());
         Self::start(start, (order.broker, order.key), invitation, order.interrupted)
     }

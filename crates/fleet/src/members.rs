@@ -20,6 +20,13 @@ const SILENT_MAX: Duration = Duration::from_millis(2_500);
 const OWN_DELAY_MAX: Duration = Duration::from_secs(1);
 /// A batch that the stream held when the run was taken over, and that does not come for so long, has expired there.
 const BACKLOG_SILENT_MAX: Duration = Duration::from_secs(30);
+/// The agents of a fleet together make no more batches than one in this time: the nodes of a broker that keep copies of it need half
+/// a millisecond of CPU for each, whatever its size.
+const BATCH_TIME: Duration = Duration::from_millis(1);
+/// The workers of an agent hand over their frames at about the same time.
+const GATHER_MIN: Duration = Duration::from_millis(20);
+/// What an agent that dies has not handed over is lost.
+const GATHER_MAX: Duration = Duration::from_secs(1);
 /// Why a conductor has lost an agent that obeys a later one.
 const TAKEN_AGAIN: &str = "another conductor has taken the run over";
 
@@ -195,6 +202,11 @@ impl<F> Member<F> {
     }
 }
 
+/// How long the frames of so many agents wait for others.
+fn gather_time(agents: usize) -> Duration {
+    (BATCH_TIME * u32::try_from(agents).unwrap_or(u32::MAX)).clamp(GATHER_MIN, GATHER_MAX)
+}
+
 /// The agents of a run.
 pub(crate) struct Members<F> {
     invitation: Invitation,
@@ -264,7 +276,8 @@ impl<F> Members<F> {
         if member.joined {
             return self.state(agent, now);
         }
-        Some(ToAgent::Join(Invitation { incarnation: member.incarnation, ..self.invitation.clone() }))
+        let (incarnation, gather) = (member.incarnation, gather_time(self.count()));
+        Some(ToAgent::Join(Invitation { incarnation, gather, ..self.invitation.clone() }))
     }
 
     pub(crate) fn count(&self) -> usize {
@@ -419,8 +432,15 @@ mod tests {
             version: "1".to_owned(),
             plan: String::new(),
             csv: None,
+            gather: Duration::ZERO,
         };
         (Members::new(invitation, vec![gone]).resuming(1, 2, START), arrivals)
+    }
+
+    #[test]
+    fn the_agents_of_a_large_fleet_hand_over_fewer_and_larger_batches() {
+        let times = [1, 20, 100, 1000, 5000].map(|agents| gather_time(agents).as_millis());
+        assert_eq!(times, [20, 20, 100, 1000, 1000]);
     }
 
     fn take_batch(members: &mut Members<u64>, first: u64, now: Instant) {

@@ -93,9 +93,16 @@ fn conductor(scale: &Scale, on_loss: OnLoss) -> SimConductor {
         let commands = AgentCommands { agent, ends_run: true, orders: orders.clone() };
         peers.add(Some(name(agent)), Box::new(commands), conductor_clock(0));
     }
-    let (run, version, plan) = (RUN.to_owned(), VERSION.to_owned(), String::new());
+    let invitation = Invitation {
+        run: RUN.to_owned(),
+        incarnation: 0,
+        version: VERSION.to_owned(),
+        plan: String::new(),
+        csv: None,
+        gather: Duration::ZERO,
+    };
     SimConductor {
-        members: Members::new(Invitation { run, incarnation: 0, version, plan, csv: None }, members),
+        members: Members::new(invitation, members),
         orders: received,
         arrivals,
         changed: Vec::new(),

@@ -78,6 +78,8 @@ pub(crate) struct Invitation {
     pub(crate) plan: String,
     /// The plan's CSV file, in base64.
     pub(crate) csv: Option<String>,
+    /// Frames wait so long for others, to be handed over with them.
+    pub(crate) gather: Duration,
 }
 
 /// Everything that the conductor has to say to an agent of its run, each half second and with each command.

@@ -81,6 +81,8 @@ fn run_of(message: &ToAgent) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
     use crate::wire::pack;
 
@@ -91,6 +93,7 @@ mod tests {
             version: "1".to_owned(),
             plan: String::new(),
             csv: None,
+            gather: Duration::ZERO,
         });
         pack(&join).unwrap()
     }

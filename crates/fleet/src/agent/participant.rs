@@ -16,9 +16,6 @@ use crate::wire::{Alive, Held, Invitation, REPEAT, Refusal, State, ToAgent};
 
 /// The most messages of one batch: about 150 kB of frames, packed.
 const BATCH_MAX: usize = 64;
-/// Messages wait for others so long, as the workers hand over their frames at about the same time.
-const GATHER: Duration = Duration::from_millis(20);
-
 /// What was measured in a run that its conductor left is kept so long, and so much of it.
 const LEFT_MAX: Duration = Duration::from_secs(3600);
 const LEFT_BYTES_MAX: usize = 1 << 30;
@@ -41,6 +38,8 @@ pub(crate) enum Heard {
 /// The run that the agent takes part in.
 struct ActiveRun {
     name: String,
+    /// How long frames wait for others.
+    gather: Duration,
     confirmed: Confirmed,
     outbox: Outbox,
     /// Messages that are not packed yet.
@@ -66,9 +65,10 @@ struct ActiveRun {
 }
 
 impl ActiveRun {
-    fn new(name: String, commands: Sender<Command>, now: Instant) -> Self {
+    fn new(invitation: &Invitation, commands: Sender<Command>, now: Instant) -> Self {
         Self {
-            name,
+            name: invitation.run.clone(),
+            gather: invitation.gather,
             confirmed: Confirmed::default(),
             outbox: Outbox::default(),
             gathered: Vec::new(),
@@ -93,8 +93,11 @@ impl ActiveRun {
         if matches!(message, Message::Ended { .. } | Message::Failed { .. }) {
             self.at_work = false;
         }
+        // The conductor waits for everything else.
+        let waits = if matches!(message, Message::Frame(_)) { self.gather } else { Duration::ZERO };
         self.gathered.push(message);
-        self.pack_at.get_or_insert(now + GATHER);
+        let due = now + waits;
+        self.pack_at = Some(self.pack_at.map_or(due, |earlier| earlier.min(due)));
     }
 
     /// Passes a command on to the generator, if there is one any more.
@@ -256,7 +259,7 @@ impl Participant {
         self.give_up_left();
         self.distrusted = None;
         let (commands, received) = channel();
-        self.run = Some(ActiveRun::new(invitation.run.clone(), commands, now));
+        self.run = Some(ActiveRun::new(&invitation, commands, now));
         Heard::Begun(invitation, received)
     }
 
