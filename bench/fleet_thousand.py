@@ -1,16 +1,25 @@
 #!/usr/bin/env python3
-"""How many agents a fleet can have on one machine: each a process with a real engine, one broker of three nodes, one conductor.
+"""How many agents a fleet can have on one machine: one broker of three nodes, one conductor, and agents without generators.
 
-Each agent makes one request per second, so that little but the fleet itself costs CPU. For each number of agents: whether all took
-part and every frame is there once, whether the run file holds what the target counted, the conductor's CPU and memory (kernel's
-account of the process, over the time of the load), that of the nodes and of the agents, how far apart the agents began at the target,
-and the time from the end of the load to the answer.
+The agents are those of `crates/fleet/examples/simulated_agents.rs`, all in one process: everything of an agent but the load. Each hands
+over the frames of as many requests as its share of the rate. `--real` starts a process with a real engine for each agent instead, whose
+requests a recorder at the target counts; on two cores these end at a few hundred.
 
-    python3 bench/fleet_thousand.py [--agents 100,200,500,1000] [--seconds 30]
+For each number of agents: whether all took part and every frame is there once, whether the run file holds as many requests as were made,
+the conductor's CPU and memory (kernel's account of the process, over the time of the load), CPU of the nodes and of the agents, how far
+apart the agents began, and the time from the end of the load to the answer.
+
+    cargo build --release --locked --workspace --bins --examples
+    python3 bench/fleet_thousand.py [--agents 100,200,500,1000] [--seconds 60] [--each 50]
+    python3 bench/fleet_thousand.py --real --agents 50,100,200 --each 1
 """
 
+import contextlib
+import dataclasses
+import json
 import pathlib
 import re
+import subprocess
 import tempfile
 import time
 
@@ -24,6 +33,7 @@ import truth
 
 GOAL_CORES, GOAL_BYTES, GOAL_ANSWER_SEC = 1.0, 1 << 30, 2.0
 GOAL_AGENTS = 1000
+SIMULATED = pinned.PLIMSOLL.parent / "examples" / "simulated_agents"
 # The machine has two cores for all of them.
 UP_WITHIN_SEC = 300
 
@@ -59,18 +69,82 @@ class Spent:
         return [(later - earlier) / (now - began) for earlier, later in zip(before, after)]
 
 
-def figures(run, seen, spent, usage, ended):
+@dataclasses.dataclass
+class Made:
+    """What the agents made: requests, frames where they are known, and when the load ended (ns of CLOCK_MONOTONIC)."""
+
+    requests: int
+    frames: int | None
+    ended_ns: int
+
+
+class Simulated:
+    """Agents without generators, in one process."""
+
+    def __init__(self, address, count, log):
+        argv = [str(word) for word in (SIMULATED, address, count, "127.0.0.1")]
+        self.log = log
+        self.processes = [subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True,
+                                           preexec_fn=pinned.end_with_parent)]
+        if self.processes[0].stdout.readline() != "waiting\n":
+            raise pinned.BenchError(f"the agents did not come: {pathlib.Path(log.name).read_text(encoding='utf-8')[-400:]}")
+
+    def made(self, recorder):
+        """Ends them; what they say that they made, and not the recorder, which has seen nothing."""
+        del recorder
+        out, _ = self.processes[0].communicate(timeout=UP_WITHIN_SEC)
+        *said, last = out.splitlines()
+        if self.processes[0].returncode or said:
+            raise pinned.BenchError(f"the agents: {out[-800:]}")
+        said = json.loads(last)
+        return Made(said["requests"], said["frames"], said["ended_ns"])
+
+
+@contextlib.contextmanager
+def simulated(folder, address, count):
+    """Agents without generators for as long as the block runs."""
+    if not SIMULATED.exists():
+        raise pinned.BenchError(f"{SIMULATED} is missing; run cargo build --release --locked --workspace --examples")
+    with open(folder / "agents.log", "w", encoding="utf-8") as log:
+        fleet = Simulated(address, count, log)
+        try:
+            yield fleet
+        finally:
+            pinned.stop(fleet.processes[0])
+
+
+class Real:
+    """Agents that are processes with real engines."""
+
+    def __init__(self, agents):
+        self.processes = agents.processes
+
+    def made(self, recorder):
+        """What the target saw."""
+        seen = recorder.truth()
+        return Made(len(seen), None, seen.ended)
+
+
+@contextlib.contextmanager
+def real(folder, address, count):
+    """Real agents for as long as the block runs."""
+    with broker.agents(folder, address, [()] * count, "127.0.0.1", within_sec=UP_WITHIN_SEC) as agents:
+        yield Real(agents)
+
+
+def figures(run, made, spent, usage, ended, options):
     """What is known once a run is over."""
     file, document = run.file(), run.document()
     nodes, agents = spent
     start = document["fleet"][0]
-    load_sec = (seen.ended - seen.began) / 1e9
+    totals = frames.totals(file)
     return {
-        **frames.totals(file), "at_target": len(seen), "missing": frames.missing(file), "doubled": frames.doubled(file),
+        **totals, "made": made.requests, "frames_made": totals["frames"] if made.frames is None else made.frames,
+        "frame_bytes": frames.bytes_each(file), "missing": frames.missing(file), "doubled": frames.doubled(file),
         "took_part": len(start["generators"]), "lost": sum(share["lost_sec"] is not None for share in start["generators"]),
         "conductor_cpu_sec": usage.ru_utime + usage.ru_stime,
-        "conductor_cores": (usage.ru_utime + usage.ru_stime) / load_sec, "conductor_bytes": usage.ru_maxrss * 1024,
-        "nodes_cores": nodes, "agents_cores": agents, "answer_sec": (ended - seen.ended) / 1e9,
+        "conductor_cores": (usage.ru_utime + usage.ru_stime) / options.seconds, "conductor_bytes": usage.ru_maxrss * 1024,
+        "nodes_cores": nodes, "agents_cores": agents, "answer_sec": (ended - made.ended_ns) / 1e9,
         "reported_apart_ms": start["apart_ns"] / 1e6, "reported_max_ms": (start["apart_max_ns"] or 0) / 1e6,
         "code": run.process.returncode, "said": run.said(),
     }
@@ -80,7 +154,7 @@ def one_run(folder, up, fleet, count, options):
     """One run of all agents."""
     with tempfile.TemporaryDirectory(prefix="plimsoll-bench-", dir=folder) as own, truth.recorder(own) as recorder:
         # At least one connection for each agent: one without gets no share.
-        load = [f"http://{recorder.address}/", "-R", count, "-d", f"{options.seconds}s", "-t", 1, "-c", count]
+        load = [f"http://{recorder.address}/", "-R", count * options.each, "-d", f"{options.seconds}s", "-t", 1, "-c", count]
         with broker.run(own, up.address, count, load) as run:
             broker.awaited("frames in the run file", lambda: run.process.poll() is not None or run.file() and frames.count(run.file()),
                            UP_WITHIN_SEC)
@@ -89,14 +163,15 @@ def one_run(folder, up, fleet, count, options):
             cores = spent.cores()
             usage = run.usage(options.seconds + UP_WITHIN_SEC)
             ended = time.monotonic_ns()
-            return figures(run, recorder.truth(), cores, usage, ended)
+            return figures(run, fleet.made(recorder), cores, usage, ended, options)
 
 
 def one_size(count, options):
     """A broker, so many agents, one run."""
     with tempfile.TemporaryDirectory(prefix="plimsoll-bench-") as folder, broker.broker(folder) as up:
         began = time.monotonic()
-        with broker.agents(folder, up.address, [()] * count, "127.0.0.1", within_sec=UP_WITHIN_SEC) as fleet:
+        start = real if options.real else simulated
+        with start(pathlib.Path(folder), up.address, count) as fleet:
             up_sec = time.monotonic() - began
             agents_bytes = memory_bytes(process.pid for process in fleet.processes)
             found = one_run(folder, up, fleet, count, options)
@@ -105,9 +180,9 @@ def one_size(count, options):
 
 def goals(row):
     """{goal: whether it is met} of one size."""
-    return {"all agents, each frame once, as many requests as the target counted":
+    return {"all agents, each frame once, as many requests as were made":
             row["took_part"] == row["agents"] and row["missing"] == row["doubled"] == row["lost"] == 0
-            and row["sent"] == row["at_target"],
+            and row["sent"] == row["made"] and row["frames"] == row["frames_made"],
             "conductor below one core": row["conductor_cores"] < GOAL_CORES,
             "conductor below 1 GiB": row["conductor_bytes"] < GOAL_BYTES,
             "the answer within 2 s": row["answer_sec"] <= GOAL_ANSWER_SEC}
@@ -115,11 +190,11 @@ def goals(row):
 
 def render(rows, failed):
     """A row for each size, then the goals of the largest."""
-    lines = [[row["agents"], f"{row['took_part']} ({row['lost']} lost)", f"{row['frames']:,}", row["missing"], row["doubled"],
-              f"{row['at_target']:,}", f"{row['sent']:,}", f"{row['conductor_cores']:.2f}", f"{row['conductor_bytes'] / 2**20:.0f}",
+    lines = [[row["agents"], f"{row['took_part']} ({row['lost']} lost)", f"{row['frames']:,}", f"{row['frame_bytes']:.0f}",
+              row["missing"], row["doubled"], f"{row['made']:,}", f"{row['sent']:,}", f"{row['conductor_cores']:.2f}", f"{row['conductor_bytes'] / 2**20:.0f}",
               f"{row['nodes_cores']:.2f}", f"{row['agents_cores']:.2f}", f"{row['agent_bytes'] / 2**20:.1f}",
               f"{row['reported_apart_ms']:.0f}", f"{row['answer_sec']:.1f}"] for row in rows]
-    header = ["agents", "took part", "frames", "missing", "doubled", "requests at the target", "in the run file", "conductor, cores",
+    header = ["agents", "took part", "frames", "bytes each", "missing", "doubled", "requests made", "in the run file", "conductor, cores",
               "its peak, MiB", "broker, cores", "agents, cores", "an agent, MiB", "apart, ms", "answer after, s"]
     text = f"## A fleet of up to {GOAL_AGENTS} agents on one machine\n\n{judge.markdown(header, lines)}\n"
     met = bool(rows) and not failed and rows[-1]["agents"] >= GOAL_AGENTS
@@ -132,7 +207,9 @@ def render(rows, failed):
 
 def measure():
     """Each size, until one cannot be run."""
-    options = results.arguments(__doc__.splitlines()[0], agents="100,200,500,1000", seconds=30).parse_args()
+    parser = results.arguments(__doc__.splitlines()[0], agents="100,200,500,1000", seconds=60, each=50)
+    parser.add_argument("--real", action="store_true", help="a process with a real engine for each agent")
+    options = parser.parse_args()
     truth.build()
     pinned.raise_descriptor_limit()
     rows, failed = [], {}

@@ -39,6 +39,14 @@ def totals(file):
     return {**dict(zip(("frames", "intended", "sent", "completed"), row)), "failed": sum(sum(one.values()) for one in failed)}
 
 
+def bytes_each(file):
+    """The mean size of a frame's histograms as they are stored, which is nearly all of a frame."""
+    with opened(file) as run:
+        columns = [name for _, name, kind, *_ in run.execute("PRAGMA table_info(frame)") if kind == "BLOB"]
+        sizes = " + ".join(f"coalesce(length({name}), 0)" for name in columns)
+        return run.execute(f"SELECT avg({sizes}) FROM frame").fetchone()[0]
+
+
 def missing(file):
     """Holes: a worker's frame that does not begin where the one before it ended, or the first of a worker that is not its interval 0."""
     with opened(file) as run:

@@ -19,7 +19,7 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use crate::allow::refusal;
 use crate::error::FleetError;
 use crate::wire::{Invitation, Refusal};
-pub use order::AgentOptions;
+pub use order::{AgentOptions, Generator};
 use order::{AgentOrder, Invited, Notice};
 use task::{Setup, run};
 
@@ -131,7 +131,7 @@ impl Agent<'_> {
 
     fn follow(&mut self, run: &str, plan: Plan, csv: Option<&[u8]>, channel: Channel<Message, Command>) {
         (self.report)(&AgentReport::Began { run, target: &plan.target.url });
-        let made = plimsoll_conductor::follow(plan, csv, self.options.version, channel, self.interrupted);
+        let made = (self.options.generator)(plan, csv, self.options.version, channel, self.interrupted);
         match made {
             Ok(()) => (self.report)(&AgentReport::Ended { run }),
             Err(error) => (self.report)(&AgentReport::Failed { run, why: &error.to_string() }),

@@ -36,7 +36,7 @@ mod status;
 mod step_clock;
 mod wire;
 
-pub use agent::{AgentOptions, AgentReport, serve};
+pub use agent::{AgentOptions, AgentReport, Generator, serve};
 pub use allow::{AllowedTarget, NoTarget};
 pub use broker::{Broker, BrokerAddress, Certificates};
 pub use compose::{ComposeAgents, ComposeFleet};

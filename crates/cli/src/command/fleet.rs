@@ -200,6 +200,7 @@ pub(crate) fn agent(args: &AgentArgs) -> anyhow::Result<Exit> {
         orphan: args.orphan,
         once: args.once,
         version: env!("CARGO_PKG_VERSION"),
+        generator: plimsoll_conductor::follow,
     };
     serve(&options, &interrupted, &mut report)?;
     Ok(Exit::Success)

@@ -1,9 +1,12 @@
 //! What the threads of an agent ask of each other.
 
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::Sender;
 use std::time::Duration;
 
+use plimsoll_conductor::ConductError;
 use plimsoll_conductor::peers::{Channel, Command, Message};
+use plimsoll_plan::Plan;
 
 use crate::allow::AllowedTarget;
 use crate::broker::Broker;
@@ -26,7 +29,14 @@ pub struct AgentOptions {
     /// End after one run.
     pub once: bool,
     pub version: &'static str,
+    /// Makes its share of a run.
+    pub generator: Generator,
 }
+
+/// What makes a share of a run as its conductor commands over the channel: [`plimsoll_conductor::follow`], which explains the
+/// parameters, except where the fleet is measured without a load.
+pub type Generator =
+    fn(Plan, Option<&[u8]>, &str, Channel<Message, Command>, &AtomicBool) -> Result<(), ConductError>;
 
 /// What the agent's task is asked for.
 #[derive(Debug)]
