@@ -18,6 +18,11 @@ use serde::{Deserialize, Serialize};
 pub(crate) const REPEAT: Duration = Duration::from_millis(500);
 /// The largest content of one message after it is unpacked. A fleet has no larger; more is damage or an attack.
 const MAX_UNPACKED_BYTES: u64 = 1 << 28;
+/// Shorter texts, such as signs of life, are sent as they are: to deflate one takes longer than all else that is done with it.
+const DEFLATED_FROM_BYTES: usize = 1024;
+/// The first byte of what is packed says how.
+const PLAIN: u8 = 0;
+const DEFLATED: u8 = 1;
 
 /// Of an agent to its conductor, each half second and after each command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -154,18 +159,28 @@ pub fn is_name(text: &str) -> bool {
     (1..=64).contains(&text.len()) && text.bytes().all(fits)
 }
 
-/// A value as deflated JSON.
+/// A value as JSON, deflated if it is long.
 pub(crate) fn pack(value: &impl Serialize) -> io::Result<Vec<u8>> {
-    let mut encoder = DeflateEncoder::new(Vec::new(), Compression::fast());
-    encoder.write_all(&serde_json::to_vec(value)?)?;
+    let json = serde_json::to_vec(value)?;
+    if json.len() < DEFLATED_FROM_BYTES {
+        return Ok([&[PLAIN], json.as_slice()].concat());
+    }
+    let mut encoder = DeflateEncoder::new(vec![DEFLATED], Compression::fast());
+    encoder.write_all(&json)?;
     encoder.finish()
 }
 
 /// The value that was packed.
 pub(crate) fn unpack<T: DeserializeOwned>(bytes: &[u8]) -> io::Result<T> {
-    let mut json = Vec::new();
-    DeflateDecoder::new(bytes).take(MAX_UNPACKED_BYTES).read_to_end(&mut json)?;
-    Ok(serde_json::from_slice(&json)?)
+    match bytes.split_first() {
+        Some((&PLAIN, json)) => Ok(serde_json::from_slice(json)?),
+        Some((&DEFLATED, deflated)) => {
+            let mut json = Vec::new();
+            DeflateDecoder::new(deflated).take(MAX_UNPACKED_BYTES).read_to_end(&mut json)?;
+            Ok(serde_json::from_slice(&json)?)
+        }
+        _ => Err(io::Error::new(io::ErrorKind::InvalidData, "it is neither JSON nor deflated")),
+    }
 }
 
 #[cfg(test)]
@@ -191,7 +206,13 @@ mod tests {
             }),
         };
         assert_eq!(unpack::<Alive>(&pack(&alive).unwrap()).unwrap(), alive);
-        assert!(unpack::<Alive>(b"neither deflated nor JSON").is_err());
+        let long = "of many frames".repeat(1000);
+        let packed = pack(&long).unwrap();
+        assert!(packed.len() < long.len() / 10, "{}", packed.len());
+        assert_eq!(unpack::<String>(&packed).unwrap(), long);
+        for unreadable in [b"".as_slice(), b"\0not JSON", b"\x01not deflated", b"{}"] {
+            assert!(unpack::<Alive>(unreadable).is_err());
+        }
     }
 
     #[test]
