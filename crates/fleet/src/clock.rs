@@ -12,8 +12,10 @@ use plimsoll_units::Instant;
 /// Two clocks gain or lose no more than this against each other: 100 ppm (RFC 5905 assumes 15 ppm of a disciplined one).
 const DRIFT_PER_SEC_NS: u64 = 100_000;
 
-/// Exchanges of one measurement.
+/// Exchanges of the measurement before a step.
 pub(crate) const EXCHANGES: usize = 16;
+/// Of that after a step, which shows no more than whether a clock was set: all agents ask at once, and the answer waits for them.
+pub(crate) const EXCHANGES_AFTER: usize = 4;
 /// A measurement may take so long, of all its exchanges together.
 pub(crate) const MEASURED_WITHIN: Duration = Duration::from_secs(10);
 /// One exchange may take so long.

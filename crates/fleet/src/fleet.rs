@@ -182,11 +182,28 @@ impl Fleet {
     /// # Errors
     /// When the broker failed for good while the run went on.
     pub fn end(self) -> Result<(), FleetError> {
-        let Self { waiting, orders, thread, .. } = self;
-        drop((waiting, orders));
-        thread
-            .join()
-            .unwrap_or_else(|_| Err(FleetError::Ended { why: "a fault in Plimsoll itself".to_owned() }))
+        self.begin_end().wait()
+    }
+
+    /// Lets the agents know that the run is over, and does not wait for them.
+    pub fn begin_end(self) -> EndingFleet {
+        EndingFleet(self.thread)
+    }
+}
+
+/// A fleet whose agents are to know that the run is over.
+#[derive(Debug)]
+#[must_use = "agents that a process does not wait for may not hear that the run is over"]
+pub struct EndingFleet(JoinHandle<Result<(), FleetError>>);
+
+impl EndingFleet {
+    /// Waits until they know.
+    ///
+    /// # Errors
+    /// As [`Fleet::end`].
+    pub fn wait(self) -> Result<(), FleetError> {
+        let fault = || FleetError::Ended { why: "a fault in Plimsoll itself".to_owned() };
+        self.0.join().unwrap_or_else(|_| Err(fault()))
     }
 }
 

@@ -9,7 +9,7 @@ use plimsoll_units::{Clock as _, RealClock, best_effort};
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::agent::order::AgentOrder;
-use crate::clock::{MEASURED_WITHIN, Offset};
+use crate::clock::{EXCHANGES, EXCHANGES_AFTER, MEASURED_WITHIN, Offset};
 use crate::step_clock::StepClock;
 
 /// The clock as it was measured before the step that is on.
@@ -42,10 +42,10 @@ struct SessionClock {
 
 impl SessionClock {
     /// Exchanges timestamps with the conductor.
-    fn measure(&self) -> io::Result<Offset> {
+    fn measure(&self, exchanges: usize) -> io::Result<Offset> {
         let (sender, answer) = mpsc::channel();
         let gone = |_| io::Error::from(io::ErrorKind::BrokenPipe);
-        self.orders.send(AgentOrder::Measure(sender)).map_err(gone)?;
+        self.orders.send(AgentOrder::Measure { exchanges, answer: sender }).map_err(gone)?;
         match answer.recv_timeout(MEASURED_WITHIN) {
             Ok(Some(offset)) => Ok(offset),
             Ok(None) | Err(RecvTimeoutError::Timeout) => {
@@ -62,7 +62,7 @@ impl SessionClock {
     /// What is wrong with the clock since the step began, if anything.
     fn fault(&self) -> Option<String> {
         let before = *self.step();
-        let after = before.is_measured().then(|| self.measure())?;
+        let after = before.is_measured().then(|| self.measure(EXCHANGES_AFTER))?;
         // The conductor is gone, which says nothing about this clock.
         let is_left = after.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::BrokenPipe);
         if is_left { None } else { before.fault(after) }
@@ -121,7 +121,7 @@ impl Commands {
 
     /// The share with its instants by this machine's clock, which is measured now.
     fn translated(&self, share: StepShare) -> io::Result<StepShare> {
-        let offset = self.clock.measure()?;
+        let offset = self.clock.measure(EXCHANGES)?;
         Ok(self.clock.step().begin(offset, share))
     }
 }
@@ -157,7 +157,9 @@ mod tests {
         let mut generator = channel(received, orders, Measured::default());
         commands.send(Command::Begin(share())).unwrap();
         let task = thread::spawn(move || {
-            let Some(AgentOrder::Measure(answer)) = sent.blocking_recv() else { panic!("not measured") };
+            let Some(AgentOrder::Measure { answer, .. }) = sent.blocking_recv() else {
+                panic!("not measured")
+            };
             answer.send(None).unwrap();
             sent
         });

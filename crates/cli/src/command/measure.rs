@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use plimsoll_analyze::{Findings, RunStatus, analyze};
 use plimsoll_conductor::peers::PeerGroup;
 use plimsoll_conductor::{ConductError, Outcome, RunOptions, conduct};
-use plimsoll_fleet::Fleet;
+use plimsoll_fleet::{EndingFleet, Fleet, FleetError};
 use plimsoll_history::StoreAddress;
 use plimsoll_plan::Plan;
 use plimsoll_record::RunCommand;
@@ -26,7 +26,7 @@ use crate::signals;
 use crate::terminal::{remark, result};
 use plimsoll_report::json::PageDocument;
 use plimsoll_report::{Values, for_figures, page_run};
-use plimsoll_web::{LivePage, LiveTotals};
+use plimsoll_web::{LivePage, LiveTotals, OtlpExporter};
 
 pub(crate) fn answer(args: &AnswerArgs) -> anyhow::Result<Exit> {
     measure(args.plan()?, RunCommand::Answer, &args.keep, args.slo.strict)
@@ -111,7 +111,8 @@ fn measure_and(
     let (peers, session) = match met {
         Ok(met) => met.unzip(),
         Err(error) => {
-            end(fleet);
+            let ended = fleet.map(|(fleet, _)| fleet.end());
+            ended.unwrap_or(Ok(())).unwrap_or_else(|error| warn_of_agents(&error));
             return Err(error);
         }
     };
@@ -120,37 +121,61 @@ fn measure_and(
     let exporter = otlp::start(pushed, &totals)?;
     let conducted = conduct(asked.plan, options, &mut display);
     drop(display);
-    end(fleet);
-    let outcome = conducted.or_else(|error| without_result(error.into(), &name, keep))?;
-    let findings = analyze(&outcome.run)?;
-    if let Some(live) = &live {
-        let run = page_run(&outcome.run, &findings, Values::Hidden)?;
-        live.end(&PageDocument::new(vec![run], None));
-    }
-    let printed = print(&outcome, &findings)?;
-    otlp::end(exporter);
-    let stem = stem(&outcome, keep);
-    let documents = keep.documents.documents(usual(keep, &stem))?;
-    let mut written = figures(&outcome, &findings, keep);
-    written.paths.splice(0..0, outcome.file.clone());
-    written.extend(documents.write(source(&outcome, &findings, strict), keep.force));
-    let figures_are_there = written.report(keep.quiet);
-    if let (Some(store), Some(file)) = (store, &outcome.file) {
-        delivery::hand_over(file, &store, keep.quiet, &interrupted);
-    }
-    let all_is_kept = run_file_is_whole(outcome.trouble) && figures_are_there;
-    Ok(match (all_is_kept, printed) {
-        (false, _) => Exit::CouldNotRun,
-        (true, Exit::Success) => RunStatus::new(&outcome.run, &findings, strict).into(),
-        (true, printed) => printed,
-    })
+    // The answer does not wait for the agents to know that the run is over.
+    let ending = fleet.map(|(fleet, _)| fleet.begin_end());
+    let answered =
+        Answering { name, keep, store, live, exporter, strict }.answer(conducted, &interrupted, print);
+    ending.map_or(Ok(()), EndingFleet::wait).unwrap_or_else(|error| warn_of_agents(&error));
+    answered
 }
 
-/// Lets the agents know that the run is over.
-fn end(fleet: Option<(Fleet, &FleetSetting)>) {
-    if let Some(Err(error)) = fleet.map(|(fleet, _)| fleet.end()) {
-        remark(&format!("plimsoll: the agents may go on until they notice that the run is over: {error}"));
+/// What becomes of a run once it is over.
+struct Answering<'a> {
+    name: String,
+    keep: &'a KeepArgs,
+    store: Option<StoreAddress>,
+    live: Option<LivePage>,
+    exporter: Option<OtlpExporter>,
+    strict: bool,
+}
+
+impl Answering<'_> {
+    /// Analyses it, prints and writes what was asked for, and hands the run file over.
+    fn answer(
+        self,
+        conducted: Result<Outcome, ConductError>,
+        interrupted: &AtomicBool,
+        print: impl FnOnce(&Outcome, &Findings) -> anyhow::Result<Exit>,
+    ) -> anyhow::Result<Exit> {
+        let Self { name, keep, store, live, exporter, strict } = self;
+        let outcome = conducted.or_else(|error| without_result(error.into(), &name, keep))?;
+        let findings = analyze(&outcome.run)?;
+        if let Some(live) = &live {
+            let run = page_run(&outcome.run, &findings, Values::Hidden)?;
+            live.end(&PageDocument::new(vec![run], None));
+        }
+        let printed = print(&outcome, &findings)?;
+        otlp::end(exporter);
+        let stem = stem(&outcome, keep);
+        let documents = keep.documents.documents(usual(keep, &stem))?;
+        let mut written = figures(&outcome, &findings, keep);
+        written.paths.splice(0..0, outcome.file.clone());
+        written.extend(documents.write(source(&outcome, &findings, strict), keep.force));
+        let figures_are_there = written.report(keep.quiet);
+        if let (Some(store), Some(file)) = (store, &outcome.file) {
+            delivery::hand_over(file, &store, keep.quiet, interrupted);
+        }
+        let all_is_kept = run_file_is_whole(outcome.trouble) && figures_are_there;
+        Ok(match (all_is_kept, printed) {
+            (false, _) => Exit::CouldNotRun,
+            (true, Exit::Success) => RunStatus::new(&outcome.run, &findings, strict).into(),
+            (true, printed) => printed,
+        })
     }
+}
+
+fn warn_of_agents(error: &FleetError) {
+    remark(&format!("plimsoll: the agents may go on until they notice that the run is over: {error}"));
 }
 
 /// Waits until the agents of a run can begin; gives what takes the run up again if this process dies, too.

@@ -43,8 +43,8 @@ pub type Generator =
 pub(crate) enum AgentOrder {
     /// To the conductor.
     Message(Box<Message>),
-    /// Compare the clocks; the answer is `None` if the conductor does not answer.
-    Measure(Sender<Option<Offset>>),
+    /// Compare the clocks by so many exchanges; the answer is `None` if the conductor does not answer.
+    Measure { exchanges: usize, answer: Sender<Option<Offset>> },
     /// The generator has nothing more to send.
     Finished,
     /// The invitation is refused.

@@ -15,7 +15,7 @@ use super::gate::Gate;
 use super::order::{AgentOptions, AgentOrder, Invited, Notice};
 use super::participant::{Heard, Identity, Participant};
 use crate::broker::{Broker, Connected};
-use crate::clock::{EXCHANGED_WITHIN, EXCHANGES, Exchange, Offset};
+use crate::clock::{EXCHANGED_WITHIN, Exchange, Offset};
 use crate::error::FleetError;
 use crate::hub::BATCH_HEADER;
 use crate::outbox::Parcel;
@@ -155,7 +155,7 @@ impl Task {
                     self.pack();
                 }
             }
-            AgentOrder::Measure(answer) => self.measure(answer),
+            AgentOrder::Measure { exchanges, answer } => self.measure(exchanges, answer),
             AgentOrder::Finished => self.participant.finish(RealClock.now()),
             AgentOrder::Refuse { run, why } => self.participant.refuse(run, why),
             AgentOrder::Leave => {}
@@ -214,12 +214,12 @@ impl Task {
     }
 
     /// Compares the clocks, meanwhile everything else goes on. Without a conductor nothing is answered.
-    fn measure(&self, answer: Sender<Option<Offset>>) {
+    fn measure(&self, count: usize, answer: Sender<Option<Offset>>) {
         let Some(run) = self.participant.conducted_run(RealClock.now()) else { return };
         let (client, subject) = (self.client.clone(), self.subjects.clock(run));
         tokio::spawn(async move {
-            let mut exchanges = Vec::with_capacity(EXCHANGES);
-            for _ in 0..EXCHANGES {
+            let mut exchanges = Vec::with_capacity(count);
+            for _ in 0..count {
                 exchanges.extend(exchange(&client, &subject).await);
             }
             best_effort(answer.send(Offset::best(&exchanges)), "the run is over");

@@ -13,7 +13,7 @@ use super::content::{Codec, Keys};
 use super::weather::Fate;
 use crate::agent::gate::Gate;
 use crate::agent::participant::{Identity, Participant};
-use crate::clock::{EXCHANGES, Exchange, MEASURED_WITHIN, Offset};
+use crate::clock::{EXCHANGES, EXCHANGES_AFTER, Exchange, MEASURED_WITHIN, Offset};
 use crate::signature::Trust;
 use crate::step_clock::StepClock;
 
@@ -157,7 +157,8 @@ impl SimAgent {
     pub(super) fn begin_measurement(&mut self, now: u64) {
         let began = self.clock.now(now);
         self.measuring_since = now;
-        self.measurement = Some(Measurement { exchanges: Vec::new(), left: EXCHANGES, began });
+        let left = if matches!(self.generator, Generator::Comparing) { EXCHANGES_AFTER } else { EXCHANGES };
+        self.measurement = Some(Measurement { exchanges: Vec::new(), left, began });
     }
 
     /// Takes in the end of an exchange, with its timestamps if there was an answer; gives the result if it was the last.
