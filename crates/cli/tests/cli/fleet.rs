@@ -204,6 +204,26 @@ fn a_broker_node_that_dies_costs_no_frame() {
 }
 
 #[test]
+fn an_agent_for_which_there_is_no_connection_is_named_before_the_load_and_in_the_report() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    let fleet = Fleet::up(&bench, &["--local", "2"]);
+    let run = fleet.run(&[&target.url("/"), "-c", "1", "-n", "10"]);
+    assert_eq!(due_and_completed(&run), (10, 10));
+    let shares = run["fleet"][0]["generators"].as_array().unwrap();
+    let workers: Vec<_> = shares.iter().map(|share| (&share["name"], share["workers"].as_u64())).collect();
+    assert_eq!(workers, [(&Value::from("agent-1"), Some(1)), (&Value::from("agent-2"), Some(0))]);
+    let events = run["events"].as_array().unwrap();
+    let named = events.iter().find(|event| event["text"].as_str().unwrap().contains("no load for agent-2: "));
+    let named = named.unwrap_or_else(|| panic!("{events:?}"));
+    assert_eq!(named["kind"], "limit_met");
+    assert!(named["text"].as_str().unwrap().contains("use -c "), "{named}");
+    let file = bench.run_file("plimsoll-runs").display().to_string();
+    let text = bench.expect(0, &["report", &file, "--full"]).out;
+    assert!(text.contains("Fleet: 1 generator") && text.contains("agent-2 made no load"), "{text}");
+}
+
+#[test]
 fn an_agent_refuses_a_target_that_it_may_not_load() {
     let bench = Bench::new();
     let target = Target::start(&bench);
