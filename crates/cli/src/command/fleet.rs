@@ -125,7 +125,7 @@ impl FolderArgs {
 #[command(group(ArgGroup::new("joining").args(["kubernetes", "ssh"])))]
 #[command(group(ArgGroup::new("containers").args(["kubernetes", "compose"])))]
 struct UpArgs {
-    /// Start a broker and so many agents as processes on this machine
+    /// Start a broker and N agents as processes on this machine
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
     local: Option<u16>,
     /// Nodes of the broker: with 3 the loss of one stops nothing
