@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::broker::{Broker, BrokerAddress, Certificates};
 use crate::error::FleetError;
-use crate::folder::{make_own, read_record};
+use crate::folder::{make_own, read_record, write_record};
 use crate::keys::KeyFolder;
 use crate::placement::agent_args;
 use crate::process::{FleetProcess, end_all, spawn};
@@ -180,9 +180,7 @@ impl LocalFleet {
     }
 
     fn write(&self, folder: &Path) -> Result<(), FleetError> {
-        let text = serde_json::to_vec_pretty(self).map_err(io::Error::from);
-        let written = text.and_then(|text| fs::write(folder.join(RECORD), text));
-        written.map_err(FleetError::system("could not write the record of the fleet"))
+        write_record(&folder.join(RECORD), self, "could not write the record of the fleet")
     }
 
     /// Where it meets.

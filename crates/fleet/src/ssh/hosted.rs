@@ -5,6 +5,7 @@ use std::io::{self, BufRead, Write};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::slice;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
@@ -16,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::words::{KEEP, STARTED, STATUS};
 use crate::error::FleetError;
-use crate::folder::read_record;
+use crate::folder::{read_record, write_record};
 use crate::placement::AgentFile;
 use crate::process::{FleetProcess, end_all, spawn};
 use crate::reasons::last_words;
@@ -104,9 +105,9 @@ impl HostedAgent {
         let mut command = Command::new(program);
         command.args(&order.args);
         let agent = spawn(command, &folder.join(LOG), order.name.clone())?;
-        let record = serde_json::to_vec(&agent).map_err(io::Error::from);
-        let written = record.and_then(|record| fs::write(folder.join(RECORD), record));
-        written.map_err(FleetError::system("could not write the record of the agent"))?;
+        // An agent without a record would be found by no one.
+        write_record(&folder.join(RECORD), &agent, "could not write the record of the agent")
+            .inspect_err(|_| end_all(slice::from_ref(&agent)))?;
         Ok(agent)
     }
 

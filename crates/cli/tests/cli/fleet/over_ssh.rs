@@ -1,5 +1,6 @@
 //! `plimsoll fleet up --ssh`, with a real sshd and a real broker.
 
+use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -179,6 +180,24 @@ fn outdated(bench: &Bench) -> PathBuf {
     std::fs::write(&program, "#!/bin/sh\necho plimsoll 0.0.1\n").unwrap();
     std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
     folder
+}
+
+#[test]
+fn an_agent_whose_record_cannot_be_written_is_ended() {
+    let bench = Bench::new();
+    let broker = Broker::start(&bench, "");
+    std::fs::create_dir_all(bench.path(".plimsoll-fleet/one/agent.json")).unwrap();
+    let args = ["agent", "--join", &broker.address(), "--name", "a", "--allow", "127.0.0.1"];
+    let order = serde_json::json!({ "name": "a", "args": args, "files": [] });
+    let mut hosted = bench.command(&["fleet", "hosted", "start", "one"]);
+    let mut hosted = hosted.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut conversation = hosted.stdin.take().unwrap();
+    writeln!(conversation, "{order}").unwrap();
+    let said = rest(hosted.stderr.take().unwrap());
+    assert_eq!(hosted.wait().unwrap().code(), Some(1), "{said}");
+    assert!(said.contains("could not write the record of the agent"), "{said}");
+    assert!(agents_of(&broker).is_empty());
+    drop(conversation);
 }
 
 #[test]
