@@ -41,7 +41,7 @@ pub use allow::{AllowedTarget, NoTarget};
 pub use broker::{Broker, BrokerAddress, Certificates};
 pub use compose::{ComposeAgents, ComposeFleet};
 pub use error::FleetError;
-pub use fleet::{Fleet, Gathering, Resuming};
+pub use fleet::{DiscardedRun, Fleet, Gathering, Resuming};
 pub use keys::KeyFolder;
 pub use kubernetes::{AgentPod, KubernetesAgents, KubernetesFleet, KubernetesPlace};
 pub use local::{LocalFleet, LocalOptions, nats_server};

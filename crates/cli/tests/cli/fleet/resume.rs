@@ -128,10 +128,10 @@ impl<'a> Scene<'a> {
     }
 
     /// The agents are there for the next run.
-    fn makes_another_run(&self) {
+    fn makes_another_run(&self) -> Called {
         let args =
             ["run", &self.target.url, "-n", "100", "-c", "2", "--no-probe", "--no-files", "--agents", "2"];
-        self.broker.call(0, &args);
+        self.broker.call(0, &args)
     }
 }
 
@@ -308,7 +308,9 @@ fn what_cannot_be_resumed_is_an_error_and_loses_nothing() {
     assert!(nowhere.contains("could not connect to the broker"), "{nowhere}");
     scene.has_ended_without_its_conductor();
     // Another run takes the place of the one that was left.
-    scene.makes_another_run();
+    let said = scene.makes_another_run().err;
+    assert!(said.contains("this run discards what a, b kept of it"), "{said}");
+    assert!(!scene.makes_another_run().err.contains("discards"), "only a run that was left is discarded");
     let frames = plimsoll_store::read(&file).unwrap().frames.len();
     scene.resume(1, &file, &[]);
     let run = whole(&file);
