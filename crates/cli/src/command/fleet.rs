@@ -109,7 +109,7 @@ enum FleetCommand {
 #[derive(Debug, clap::Args)]
 struct FolderArgs {
     /// The folder of the fleet's record and logs [default: plimsoll-fleet; with --ssh plimsoll-fleet-ssh, with --compose plimsoll-fleet-compose]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", conflicts_with = "kubernetes")]
     dir: Option<PathBuf>,
 }
 
