@@ -264,14 +264,15 @@ fn up(args: &UpArgs) -> anyhow::Result<Exit> {
 fn up_here(args: &UpArgs) -> anyhow::Result<Exit> {
     let folder = std::path::absolute(args.folder.or(FLEET_FOLDER))
         .context("could not find the folder of the fleet")?;
-    let fleet = LocalFleet::up(&LocalOptions {
+    let options = LocalOptions {
         folder,
         agents: args.local.unwrap_or_default().into(),
         nodes: args.nodes.into(),
         allow: args.allowed(),
         program: std::env::current_exe().context("could not find this program")?,
         fleet: FLEET.to_owned(),
-    })?;
+    };
+    let fleet = LocalFleet::up(&options, signals::interrupted()?.as_ref())?;
     result(&format!("{}\n", fleet.address))?;
     remark(&format!(
         "plimsoll: {} agents wait there; load with --fleet {}, end them with plimsoll fleet down",

@@ -224,6 +224,27 @@ fn an_agent_for_which_there_is_no_connection_is_named_before_the_load_and_in_the
 }
 
 #[test]
+fn a_fleet_that_is_interrupted_while_it_starts_leaves_no_process() {
+    let bench = Bench::new();
+    let server = bench.path("nats-server");
+    std::fs::write(&server, "#!/bin/sh\nexec sleep 600\n").unwrap();
+    std::fs::set_permissions(&server, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let mut command = bench.command(&["fleet", "up", "--local", "2"]);
+    command.env("PATH", format!("{}:/usr/bin:/bin", bench.folder().display())).stderr(Stdio::piped());
+    let mut child = Ended(command.spawn().unwrap());
+    let node = || -> Option<i64> {
+        let record = std::fs::read(bench.path("plimsoll-fleet/fleet.json")).ok()?;
+        serde_json::from_slice::<Value>(&record).unwrap()["nodes"][0]["pid"].as_i64()
+    };
+    await_true("the broker was started", || node().is_some());
+    interrupt(&child.0);
+    assert_eq!(child.0.wait().unwrap().code(), Some(130));
+    let pid = node().unwrap();
+    assert!(!std::path::Path::new(&format!("/proc/{pid}")).exists(), "process {pid} is left");
+    bench.expect(0, &["fleet", "down"]);
+}
+
+#[test]
 fn an_agent_refuses_a_target_that_it_may_not_load() {
     let bench = Bench::new();
     let target = Target::start(&bench);

@@ -20,7 +20,7 @@ use crate::error::FleetError;
 use crate::folder::{read_record, write_record};
 use crate::placement::AgentFile;
 use crate::process::{FleetProcess, end_all, spawn};
-use crate::reasons::last_words;
+use crate::reasons::last_words_in;
 use crate::secret;
 
 /// Where agents of all conductors are, in the home folder of the user who logs in.
@@ -161,8 +161,7 @@ impl HostedAgent {
     }
 
     fn last_words(&self) -> String {
-        let log = fs::read(self.0.join(LOG)).unwrap_or_default();
-        last_words(&String::from_utf8_lossy(&log)).unwrap_or_else(|| "it ended without a word".to_owned())
+        last_words_in(&self.0.join(LOG))
     }
 }
 
