@@ -87,3 +87,27 @@ fn missing(agents: &[String], found: &[AgentStatus]) -> Result<Vec<String>, Flee
         None => Ok(agents.iter().filter(|name| count(name) == 0).cloned().collect()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(names: &[&str]) -> Vec<AgentStatus> {
+        let agent = |name: &&str| AgentStatus {
+            name: (*name).to_owned(),
+            version: "1".to_owned(),
+            run: None,
+            left: None,
+        };
+        names.iter().map(agent).collect()
+    }
+
+    #[test]
+    fn agents_are_missing_until_each_name_is_heard_of_one_process() {
+        let expected = ["a".to_owned(), "b".to_owned()];
+        assert_eq!(missing(&expected, &found(&["other", "b"])).unwrap(), ["a"]);
+        assert!(missing(&expected, &found(&["a", "b", "other", "other"])).unwrap().is_empty());
+        let twins = missing(&expected, &found(&["a", "b", "b"]));
+        assert!(matches!(twins, Err(FleetError::SameName { name }) if name == "b"));
+    }
+}

@@ -266,6 +266,7 @@ fn two_agents_of_one_name_are_refused() {
     let mut line = String::new();
     BufReader::new(twin.0.stderr.take().unwrap()).read_line(&mut line).unwrap();
     assert!(line.contains("waits for runs"), "{line}");
+    fleet.await_status("both are shown", |status| status.matches("agent   agent-1 ").count() == 2);
     let refused = fleet.call(1, &[&target.url("/"), "-R", "10", "-d", "1s", "--agents", "2"]);
     assert!(refused.err.contains("two agents call themselves agent-1"), "{}", refused.err);
 }
