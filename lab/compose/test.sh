@@ -6,12 +6,13 @@
 set -euo pipefail
 HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 REPOSITORY=$(cd "$HERE/../.." && pwd)
+# shellcheck source=../checks.sh
+. "$HERE/../checks.sh"
 IMAGE=plimsoll.test/plimsoll:0.1.0
 BROKER_IMAGE=plimsoll.test/nats:2
 # The address of the machine on Docker's own bridge, which containers reach.
 GATEWAY=192.0.2.1
 TARGET=$GATEWAY:8080
-PASSED=0
 STARTED=()
 export PLIMSOLL_COMPOSE=${PLIMSOLL_COMPOSE:-docker-compose}
 PLIMSOLL=${PLIMSOLL:-$REPOSITORY/target/debug/plimsoll}
@@ -20,26 +21,6 @@ STATIC=${PLIMSOLL_STATIC:-$REPOSITORY/target/$(uname -m)-unknown-linux-musl/imag
 fail() {
     printf 'compose: %s\n' "$1" >&2
     exit 1
-}
-
-ok() {
-    PASSED=$((PASSED + 1))
-    printf '%4d s  ok: %s\n' $SECONDS "$1"
-}
-
-# expect NAME TEXT FILE: the file holds the text.
-expect() {
-    grep -qF -- "$2" "$3" || { cat "$3" >&2; fail "$1: expected '$2'"; }
-    ok "$1"
-}
-
-# until_ok COMMAND ...: within 30 seconds.
-until_ok() {
-    for _ in $(seq 300); do
-        "$@" >/dev/null 2>&1 && return 0
-        sleep 0.1
-    done
-    fail "this did not succeed within 30 s: $*"
 }
 
 # Outside: what needs the network, then the namespaces.
@@ -99,7 +80,7 @@ test_fleet() {
     local keys=plimsoll-fleet-compose/keys broker
     up --within 60s >"$WORK/up" 2>"$WORK/said" || fail "up failed: $(cat "$WORK/said")"
     broker=$(cat "$WORK/up")
-    expect "two agents answer at the broker" "nats://127.0.0.1:" "$WORK/up"
+    expect "two agents answer at the broker, in the folder that was printed" "nats://127.0.0.1:" "$WORK/up"
     "$PLIMSOLL" fleet status --compose >"$WORK/status"
     expect "status shows the containers" "agent-2_1" "$WORK/status"
     expect "status shows the agents" "agent   agent-2  0.1.0  free" "$WORK/status"
@@ -125,7 +106,6 @@ test_print() {
     up --print >"$WORK/compose.json" 2>/dev/null
     $PLIMSOLL_COMPOSE -f plimsoll-fleet-compose/compose.json config >"$WORK/config"
     expect "Compose takes the printed file" "agent-2" "$WORK/config"
-    "$PLIMSOLL" fleet down --compose
 }
 
 inside() {

@@ -5,6 +5,8 @@
 set -euo pipefail
 # shellcheck source=cluster.sh
 . "$(dirname "${BASH_SOURCE[0]}")/cluster.sh"
+# shellcheck source=../checks.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../checks.sh"
 LAB=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 REPOSITORY=$(cd "$LAB/../.." && pwd)
 PLIMSOLL=${PLIMSOLL:-$REPOSITORY/target/debug/plimsoll}
@@ -16,7 +18,6 @@ TARGET=$NODE:8080
 WORK=$(mktemp -d)
 # What a conductor needs at the broker.
 ACCESS=(--fleet "$BROKER" --fleet-credentials "$WORK/keys/conductor.creds")
-PASSED=0
 STARTED=()
 
 in_net() { "$LAB/in-cluster" net "$@"; }
@@ -25,32 +26,12 @@ plimsoll() { in_net "$PLIMSOLL" "$@"; }
 # UP_IMAGE and UP_CPU replace the usual image and cores.
 up() { plimsoll fleet up --kubernetes 3 --image "${UP_IMAGE:-$IMAGE}" --fleet "$BROKER" --keys "$WORK/keys" --allow "$TARGET" --cpu "${UP_CPU:-200m}" --memory 64Mi "$@"; }
 
-ok() {
-    PASSED=$((PASSED + 1))
-    printf '%4d s  ok: %s\n' $SECONDS "$1"
-}
-
-# expect NAME TEXT FILE: the file holds the text.
-expect() {
-    grep -qF -- "$2" "$3" || { cat "$3" >&2; fail "$1: expected '$2'"; }
-    ok "$1"
-}
-
 # start NAME COMMAND ...: a server in the node's network, until this script ends.
 start() {
     local name=$1
     shift
     "$LAB/in-cluster" net "$@" >"$WORK/$name.log" 2>&1 &
     STARTED+=($!)
-}
-
-# until_ok COMMAND ...: within ten seconds.
-until_ok() {
-    for _ in $(seq 100); do
-        "$@" >/dev/null 2>&1 && return 0
-        sleep 0.1
-    done
-    fail "this did not succeed within 10 s: $*"
 }
 
 clean_up() {

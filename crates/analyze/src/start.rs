@@ -15,6 +15,8 @@ pub struct FleetStart {
     pub apart_max_ns: Option<u64>,
     /// The generators that took part.
     pub generators: usize,
+    /// The names of those that made nothing, as there were fewer connections than workers.
+    pub idle: Vec<String>,
     /// Those that were lost during the step.
     pub lost: Vec<LostGenerator>,
 }
@@ -56,11 +58,14 @@ impl FleetStart {
                 after_ns: share.lost_ns?.saturating_sub(step.began_ns),
             })
         };
+        let idle = step.generators.iter().filter(|share| share.workers == 0);
+        let idle: Vec<String> = idle.map(|share| share.name.clone()).collect();
         Some(Self {
             step: step.index,
             apart_ns: last - first,
             apart_max_ns: farthest(&begun),
-            generators: step.generators.len(),
+            generators: step.generators.len() - idle.len(),
+            idle,
             lost: step.generators.iter().filter_map(lost).collect(),
         })
     }

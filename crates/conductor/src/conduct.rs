@@ -14,6 +14,7 @@ use plimsoll_units::{Clock, RealClock, unix_ms};
 use crate::budget::Budget;
 use crate::error::ConductError;
 use crate::hosts::{Hosts, TargetPlace, Watcher, watchers};
+use crate::idle::idle_text;
 use crate::peers::PeerGroup;
 use crate::prepare::{Prepared, prepare};
 use crate::profile::{Profiling, budget_of_load};
@@ -132,6 +133,8 @@ fn begin<'a>(
         None => Requests::new(&plan, options.csv)?,
     };
     let mut prepared = prepare(plan, requests, options.ask_first, options.interrupted)?;
+    let idle = options.peers.as_ref().and_then(|group| idle_text(&prepared.context, group));
+    prepared.remarks.extend(idle.map(|text| (EventKind::LimitMet, text)));
     let profiling = Profiling::prepare(&prepared)?;
     let budget = Budget::new(began, budget_of_load(&prepared.context.plan, profiling.as_ref()));
     let mut recorder = recorder(&prepared, options, observer);

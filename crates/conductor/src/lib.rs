@@ -15,6 +15,7 @@ mod context;
 mod error;
 mod follow;
 mod hosts;
+mod idle;
 mod limit;
 mod load;
 mod overload;

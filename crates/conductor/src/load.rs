@@ -272,7 +272,7 @@ impl Load {
 }
 
 /// Workers of this process that make load.
-fn own_workers(context: &RunContext, peers: &Peers) -> u32 {
+pub(crate) fn own_workers(context: &RunContext, peers: &Peers) -> u32 {
     if peers.coordinator_takes_part() { context.workers } else { 0 }
 }
 

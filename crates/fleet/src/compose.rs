@@ -1,27 +1,27 @@
 //! A fleet of containers on one machine, by Docker Compose: a broker and its agents.
 
+mod child;
 mod manifest;
 
-use std::collections::BTreeSet;
 use std::fs;
-use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use plimsoll_units::{Clock as _, RealClock, best_effort};
+use plimsoll_units::best_effort;
 use serde::{Deserialize, Serialize};
 
 use crate::broker::{Broker, Certificates};
+use crate::deadline::{Deadline, Overdue};
 use crate::error::FleetError;
-use crate::folder::{make_own, read_record};
+use crate::folder::{make_own, read_record, write_record};
 use crate::keys::KeyFolder;
 use crate::local::free_ports;
-use crate::reasons::{UNHEARD, last_words, together};
-use crate::status::status;
+use crate::readiness::{Starter, await_agents};
+use crate::reasons::last_words;
+use child::{ChildError, run_within};
 pub use manifest::ComposeAgents;
 
 /// The compose file, which is JSON as Compose takes it.
@@ -30,7 +30,9 @@ const RECORD: &str = "fleet.json";
 const KEYS: &str = "keys";
 /// How long the credentials are good: as long as such a fleet may run.
 const VALID: Duration = Duration::from_secs(365 * 24 * 3600);
-const POLL_INTERVAL: Duration = Duration::from_millis(250);
+/// Compose has so long to say something of the containers, and to remove them.
+const ANSWER_WITHIN: Duration = Duration::from_secs(60);
+const DOWN_WITHIN: Duration = Duration::from_secs(300);
 /// Another program instead of `docker compose`, with options: `docker-compose`, `podman-compose`.
 const PROGRAM: &str = "PLIMSOLL_COMPOSE";
 const USUAL_PROGRAM: &str = "docker compose";
@@ -50,30 +52,41 @@ struct Record {
     port: u16,
     fleet: String,
     agents: Vec<String>,
+    /// The containers may have been started. If not, the file was only written for the user.
+    started: bool,
 }
 
 impl ComposeFleet {
-    /// Writes the compose file of a fleet and what it names into a folder that this makes, or that is empty.
+    /// Writes the compose file of a fleet and what it names into a folder that this makes, or that is empty. One that was written
+    /// and not started is replaced, and keeps its name: the user may have started it.
     ///
     /// # Errors
-    /// When the folder has a fleet or anything else already, or cannot be written.
+    /// When the folder has a fleet that was started or anything else, or cannot be written.
     pub fn write(folder: &Path, agents: &ComposeAgents) -> Result<Self, FleetError> {
-        if folder.join(RECORD).exists() {
-            return Err(FleetError::ComposeRunning { folder: folder.to_owned() });
-        }
+        let project = match Self::read(folder)? {
+            Some(fleet) if fleet.record.started => {
+                return Err(FleetError::ComposeRunning { folder: folder.to_owned() });
+            }
+            Some(fleet) => fleet.record.project,
+            None => {
+                make_own(folder)?;
+                format!("plimsoll-{:016x}", crate::random()?)
+            }
+        };
         let port = free_ports(1)?.into_iter().next().unwrap_or_default();
-        let project = format!("plimsoll-{:016x}", crate::random()?);
-        let record = Record { project, port, fleet: agents.fleet.clone(), agents: agents.names() };
+        let (name, agent_names) = (agents.fleet.clone(), agents.names());
+        let record = Record { project, port, fleet: name, agents: agent_names, started: false };
         let fleet = Self { folder: folder.to_owned(), record };
-        make_own(folder)?;
         fleet.write_files(agents).inspect_err(|_| fleet.remove_quietly())?;
         Ok(fleet)
     }
 
+    fn write_record(&self) -> Result<(), FleetError> {
+        write_record(&self.folder.join(RECORD), &self.record, "could not write the record of the fleet")
+    }
+
     fn write_files(&self, agents: &ComposeAgents) -> Result<(), FleetError> {
-        let record = serde_json::to_string_pretty(&self.record).map_err(io::Error::from);
-        let record = record.map_err(FleetError::system("could not write the record of the fleet"))?;
-        self.write_file(RECORD, &record)?;
+        self.write_record()?;
         let keys = KeyFolder::open(&self.folder.join(KEYS), &agents.fleet)?;
         keys.mint_conductor(VALID)?;
         let access = fs::read_to_string(keys.broker_conf())
@@ -144,48 +157,31 @@ impl ComposeFleet {
     /// Starts the containers, and waits until all agents answer at the broker.
     ///
     /// # Errors
-    /// When Compose fails, or an agent does not answer in time: then the error says which, and why. Nothing is left.
-    pub fn up(&self, within: Duration, interrupted: &AtomicBool) -> Result<(), FleetError> {
-        let deadline = RealClock.now() + within;
+    /// When Compose fails or does not end in time, or an agent does not answer in time: then the error says which, and why.
+    /// Nothing is left.
+    pub fn up(&mut self, within: Duration, interrupted: &AtomicBool) -> Result<(), FleetError> {
+        let deadline = Deadline::within(within, interrupted);
         // Without Compose nothing can have been started, and nothing is left for `down`.
-        self.compose(&["version"]).inspect_err(|_| self.remove_quietly())?;
-        let up = self.compose(&["up", "-d"]).and_then(|_| self.wait(deadline, interrupted));
+        self.compose(&["version"], deadline).inspect_err(|_| self.remove_quietly())?;
+        let up = self.start(deadline);
         if up.is_err() {
             best_effort(self.down(), "the first error says more");
         }
         up
     }
 
-    fn wait(&self, deadline: plimsoll_units::Instant, interrupted: &AtomicBool) -> Result<(), FleetError> {
-        let broker = self.broker()?;
-        loop {
-            // The broker may not listen yet.
-            let found = status(&broker).map(|found| found.agents).unwrap_or_default();
-            let found: BTreeSet<String> = found.into_iter().map(|agent| agent.name).collect();
-            let missing: Vec<&String> =
-                self.record.agents.iter().filter(|agent| !found.contains(*agent)).collect();
-            if missing.is_empty() {
-                return Ok(());
-            }
-            if interrupted.load(Ordering::Relaxed) {
-                return Err(FleetError::Interrupted);
-            }
-            if RealClock.now() > deadline {
-                return Err(self.not_ready(&missing));
-            }
-            thread::sleep(POLL_INTERVAL);
-        }
+    fn start(&mut self, deadline: Deadline<'_>) -> Result<(), FleetError> {
+        self.record.started = true;
+        self.write_record()?;
+        self.compose(&["up", "-d", "--remove-orphans"], deadline)?;
+        await_agents(&self.record.agents, &self.broker()?, &mut Containers(self), deadline)
     }
 
-    fn not_ready(&self, missing: &[&String]) -> FleetError {
-        let reason = |agent: &&String| {
-            let said = self.compose(&["logs", "--no-color", "--no-log-prefix", "--tail", "3", agent]);
-            let why = said.ok().and_then(|said| last_words(&String::from_utf8_lossy(&said.stdout)));
-            ((*agent).clone(), why.unwrap_or_else(|| UNHEARD.to_owned()))
-        };
-        let expected = self.record.agents.len();
-        let reasons = together(missing.iter().map(reason));
-        FleetError::NotReady { came: expected - missing.len(), expected, reasons }
+    /// The last words of an agent's container.
+    fn last_words(&self, agent: &str, deadline: Deadline<'_>) -> Option<String> {
+        let args = ["logs", "--no-color", "--no-log-prefix", "--tail", "3", agent];
+        let said = self.compose(&args, deadline).ok()?;
+        last_words(&String::from_utf8_lossy(&said.stdout))
     }
 
     /// What Compose says of the containers.
@@ -193,7 +189,7 @@ impl ComposeFleet {
     /// # Errors
     /// When Compose fails.
     pub fn containers(&self) -> Result<String, FleetError> {
-        let listed = self.compose(&["ps"])?;
+        let listed = self.compose(&["ps"], Deadline::uninterrupted(ANSWER_WITHIN))?;
         Ok(String::from_utf8_lossy(&listed.stdout).into_owned())
     }
 
@@ -202,7 +198,7 @@ impl ComposeFleet {
     /// # Errors
     /// When Compose fails, or the folder cannot be removed.
     pub fn down(&self) -> Result<(), FleetError> {
-        self.compose(&["down", "--volumes"])?;
+        self.compose(&["down", "--volumes"], Deadline::uninterrupted(DOWN_WITHIN))?;
         fs::remove_dir_all(&self.folder)
             .map_err(FleetError::system("could not remove the folder of the fleet"))
     }
@@ -212,14 +208,19 @@ impl ComposeFleet {
     }
 
     /// Runs Compose on the file.
-    fn compose(&self, args: &[&str]) -> Result<Output, FleetError> {
+    fn compose(&self, args: &[&str], deadline: Deadline<'_>) -> Result<Output, FleetError> {
         let program = std::env::var(PROGRAM).unwrap_or_default();
         let program = if program.trim().is_empty() { USUAL_PROGRAM } else { program.as_str() };
         let mut words = program.split_whitespace();
         let mut command = Command::new(words.next().unwrap_or_default());
         command.args(words).args(self.options()).args(args);
-        let failed = |why: String| FleetError::Compose { doing: args.join(" "), why };
-        let output = command.output().map_err(|error| failed(error.to_string()))?;
+        let doing = args.join(" ");
+        let failed = |why: String| FleetError::Compose { doing: doing.clone(), why };
+        let output = run_within(command, deadline).map_err(|error| match error {
+            ChildError::System(error) => failed(error.to_string()),
+            ChildError::Overdue(Overdue::Interrupted) => FleetError::Interrupted,
+            ChildError::Overdue(Overdue::Late) => FleetError::ComposeLate { doing: doing.clone() },
+        })?;
         match output.status.success() {
             true => Ok(output),
             false => {
@@ -227,5 +228,24 @@ impl ComposeFleet {
                 Err(failed(said.unwrap_or_else(|| output.status.to_string())))
             }
         }
+    }
+}
+
+/// The containers of a fleet that starts.
+struct Containers<'a>(&'a ComposeFleet);
+
+impl Starter for Containers<'_> {
+    fn has_failed(&mut self, _missing: &[String]) -> Result<bool, FleetError> {
+        // Compose starts an agent again that has ended: the broker may not listen yet.
+        Ok(false)
+    }
+
+    fn reasons(&mut self, missing: &[String]) -> Result<Vec<Option<String>>, FleetError> {
+        let deadline = Deadline::uninterrupted(ANSWER_WITHIN);
+        Ok(missing.iter().map(|agent| self.0.last_words(agent, deadline)).collect())
+    }
+
+    fn advice(&self) -> String {
+        "its container does not answer at the broker and wrote nothing; see that --image is an image of plimsoll".to_owned()
     }
 }

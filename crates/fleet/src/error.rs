@@ -78,6 +78,10 @@ pub enum FleetError {
         "{came} of {expected} agents answered within {within_sec} s ({names}); start the others, or ask for fewer with --agents {came}"
     )]
     TooFew { came: usize, expected: usize, within_sec: u64, names: String },
+    #[error(
+        "agents answer at the broker already under these names: {names}; end them where they run (plimsoll fleet down), or give this fleet another --fleet-name"
+    )]
+    NamesTaken { names: String },
     #[error("two agents call themselves {name}; start one of them with another --name")]
     SameName { name: String },
     #[error("agent {name} is plimsoll {theirs}, and this one {ours}; start the same on all")]
@@ -122,6 +126,10 @@ pub enum FleetError {
         "docker compose {doing} failed: {why}; see that it works here, or name another program with PLIMSOLL_COMPOSE (docker-compose, podman-compose)"
     )]
     Compose { doing: String, why: String },
+    #[error(
+        "docker compose {doing} did not end in time, and was ended; see by hand what it waits for, or fetch the images before"
+    )]
+    ComposeLate { doing: String },
     #[error("interrupted before the agents had come together")]
     Interrupted,
     #[error("{doing}: {source}")]

@@ -69,10 +69,19 @@ pub struct Fleet {
     waiting: VecDeque<Joined>,
     run: String,
     agents: Vec<SessionAgent>,
+    discarded: Vec<DiscardedRun>,
     /// The run is over for agents once their channels are closed. If not, they wait for the end of this fleet.
     ends_by_itself: bool,
     orders: UnboundedSender<Order>,
     thread: JoinHandle<Result<(), FleetError>>,
+}
+
+/// A run that could be resumed, and that agents discard as they begin another one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DiscardedRun {
+    pub run: String,
+    /// Those that kept something of it.
+    pub agents: Vec<String>,
 }
 
 /// An agent that takes part.
@@ -80,6 +89,8 @@ pub struct Fleet {
 struct Joined {
     index: usize,
     agent: SessionAgent,
+    /// The run whose conductor died, of which it keeps what it measured until this one begins.
+    discarded: Option<String>,
     arrivals: Receiver<Arrival>,
 }
 
@@ -152,12 +163,18 @@ impl Fleet {
         };
         let waiting = VecDeque::from(joined?);
         let agents = waiting.iter().map(|joined| joined.agent.clone()).collect();
-        Ok(Self { waiting, run: name, agents, ends_by_itself: false, orders, thread })
+        let discarded = discarded(&waiting);
+        Ok(Self { waiting, run: name, agents, discarded, ends_by_itself: false, orders, thread })
     }
 
     /// The names of the agents that take part.
     pub fn names(&self) -> Vec<String> {
         self.agents.iter().map(|agent| agent.name.clone()).collect()
+    }
+
+    /// Runs that its agents discard for this one.
+    pub fn discarded(&self) -> &[DiscardedRun] {
+        &self.discarded
     }
 
     /// What takes the run up again if this conductor dies.
@@ -207,6 +224,17 @@ impl EndingFleet {
     }
 }
 
+/// The runs that agents discard, by name.
+fn discarded(joined: &VecDeque<Joined>) -> Vec<DiscardedRun> {
+    let mut runs: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for Joined { agent, discarded, .. } in joined {
+        if let Some(run) = discarded {
+            runs.entry(run).or_default().push(agent.name.clone());
+        }
+    }
+    runs.into_iter().map(|(run, agents)| DiscardedRun { run: run.to_owned(), agents }).collect()
+}
+
 fn ended(thread: JoinHandle<Result<(), FleetError>>) -> String {
     match thread.join() {
         Ok(Err(error)) => error.to_string(),
@@ -231,7 +259,7 @@ impl Rendezvous for Fleet {
 
     fn arrived(&mut self) -> io::Result<Option<Channel<Command, Message>>> {
         let ends_run = self.ends_by_itself;
-        Ok(self.waiting.pop_front().map(|Joined { index, agent, arrivals }| Channel {
+        Ok(self.waiting.pop_front().map(|Joined { index, agent, arrivals, .. }| Channel {
             name: Some(agent.name),
             sender: Box::new(AgentCommands { agent: index, ends_run, orders: self.orders.clone() }),
             receiver: Box::new(AgentMessages { arrivals, next: VecDeque::new() }),
@@ -372,8 +400,9 @@ async fn take_over(
 fn introduce<F>((index, alive): (usize, Alive)) -> (Member<F>, Joined) {
     let (sender, arrivals) = mpsc::channel();
     let agent = SessionAgent { name: alive.agent.clone(), incarnation: alive.incarnation };
+    let discarded = alive.held.map(|held| held.run);
     let member = Member::new(alive.agent, alive.incarnation, sender, RealClock.now());
-    (member, Joined { index, agent, arrivals })
+    (member, Joined { index, agent, discarded, arrivals })
 }
 
 fn introduce_orphan<F>(
@@ -382,7 +411,7 @@ fn introduce_orphan<F>(
     let (sender, arrivals) = mpsc::channel();
     let id = (agent.name.clone(), agent.incarnation);
     let member = Member::resumed(id, stands, sender, RealClock.now());
-    (member, Joined { index, agent: agent.clone(), arrivals })
+    (member, Joined { index, agent: agent.clone(), discarded: None, arrivals })
 }
 
 fn refuse_versions(found: &BTreeMap<String, Alive>, ours: &str) -> Result<(), FleetError> {

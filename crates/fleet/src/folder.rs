@@ -5,6 +5,8 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::path::Path;
 
+use plimsoll_units::best_effort;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::error::FleetError;
@@ -46,9 +48,40 @@ pub(crate) fn read_record<T: DeserializeOwned>(
     read.map_err(FleetError::system(doing))
 }
 
+/// Writes a record in JSON as a whole, in place of an older one: on a full disk the older one stays.
+///
+/// # Errors
+/// When it cannot be written; `doing` says what could not be done.
+pub(crate) fn write_record(
+    path: &Path,
+    record: &impl Serialize,
+    doing: &'static str,
+) -> Result<(), FleetError> {
+    let new = path.with_extension("new");
+    let text = serde_json::to_vec_pretty(record).map_err(io::Error::from);
+    let written = text.and_then(|text| fs::write(&new, text)).and_then(|()| fs::rename(&new, path));
+    written.map_err(|error| {
+        best_effort(fs::remove_file(&new), "it was not made");
+        FleetError::system(doing)(error)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_record_that_cannot_be_written_leaves_nothing_in_its_place() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("record.json");
+        write_record(&path, &1, "could not write").unwrap();
+        write_record(&path, &2, "could not write").unwrap();
+        assert_eq!(read_record(&path, "could not read").unwrap(), Some(2));
+        let taken = folder.path().join("taken.json");
+        fs::create_dir(&taken).unwrap();
+        assert!(write_record(&taken, &3, "could not write").is_err());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "no half file is left");
+    }
 
     #[test]
     fn a_folder_with_files_of_others_is_refused_and_keeps_them() {

@@ -147,7 +147,7 @@ impl Hub {
         made.map_err(|error| FleetError::Stream { why: error.to_string() })
     }
 
-    /// Tells an agent the conductor's time.
+    /// Sends the conductor's time to an agent.
     async fn answer_clock(&self, request: async_nats::Message) {
         let received = RealClock.now();
         let Some(reply) = request.reply else { return };
@@ -159,7 +159,7 @@ impl Hub {
 
     async fn carry_out(&mut self, order: Order) {
         match self.members.carry_out(order) {
-            Some(Carried::Tell(agent)) => {
+            Some(Carried::SendState(agent)) => {
                 self.send(agent, self.members.state(agent, RealClock.now())).await;
             }
             Some(Carried::Acknowledge(frames)) => {

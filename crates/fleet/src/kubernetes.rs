@@ -2,22 +2,24 @@
 
 mod job;
 mod manifest;
-mod readiness;
 
+use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::Duration;
 
-use plimsoll_kubernetes::{KubernetesError, Pod, trouble};
+use plimsoll_kubernetes::{Event, KubernetesError, Pod, trouble};
 use plimsoll_units::{Clock as _, RealClock, best_effort};
 use serde_json::Value;
 
 use crate::broker::Broker;
+use crate::deadline::Deadline;
 use crate::error::FleetError;
+use crate::readiness::{Starter, await_agents, refuse_taken};
+use crate::reasons::JOINS_ANOTHER;
 use job::FleetJob;
 pub use job::KubernetesPlace;
 pub use manifest::KubernetesAgents;
-use readiness::Readiness;
 
 /// Pods have so long to end after they were deleted.
 const DOWN_WITHIN: Duration = Duration::from_secs(60);
@@ -67,11 +69,12 @@ impl KubernetesFleet {
         (broker, within): (&Broker, Duration),
         interrupted: &AtomicBool,
     ) -> Result<(), FleetError> {
-        crate::status::status(broker)?;
-        let readiness = Readiness { job: &self.0, agents: agents.count, broker, within };
+        let names = agents.names(&self.0.name);
+        refuse_taken(&names, broker)?;
+        let deadline = Deadline::within(within, interrupted);
         let objects = self.objects(agents)?;
         let created = self.0.create(&objects).map_err(FleetError::from);
-        let made = created.and_then(|()| readiness.wait(interrupted));
+        let made = created.and_then(|()| await_agents(&names, broker, &mut Pods(&self.0), deadline));
         if made.as_ref().is_err_and(|error| !is_taken(error)) {
             best_effort(self.down(), "the first error says more");
         }
@@ -108,6 +111,47 @@ impl KubernetesFleet {
         }
         Ok(found)
     }
+}
+
+/// The pods of a Job.
+struct Pods<'a>(&'a FleetJob);
+
+impl Starter for Pods<'_> {
+    fn has_failed(&mut self, _missing: &[String]) -> Result<bool, FleetError> {
+        Ok(self.0.pods()?.iter().any(|pod| !pod.is_live()))
+    }
+
+    fn reasons(&mut self, missing: &[String]) -> Result<Vec<Option<String>>, FleetError> {
+        let pods = self.0.pods()?;
+        let said = self.0.events("Pod").and_then(|of_pods| Ok((of_pods, self.0.events("Job")?)));
+        let (of_pods, of_job) = said.unwrap_or_default();
+        let name = |pod: &Pod| Some(KubernetesAgents::agent_name(&self.0.name, &pod.index()?));
+        let by_name: HashMap<String, &Pod> = pods.iter().filter_map(|pod| Some((name(pod)?, pod))).collect();
+        let why = |agent: &String| match by_name.get(agent) {
+            Some(pod) => reason(pod, &of_pods),
+            None => Some(no_pod(&self.0.name, &of_job)),
+        };
+        Ok(missing.iter().map(why).collect())
+    }
+
+    fn advice(&self) -> String {
+        JOINS_ANOTHER.to_owned()
+    }
+}
+
+/// Why a Job has not made a pod, such as a quota of the namespace that is used up.
+fn no_pod(job: &str, of_job: &[Event]) -> String {
+    let warning = of_job.iter().rev().find(|event| event.warns_of(job));
+    warning.map_or_else(
+        || "the Job has not made its pod yet".to_owned(),
+        |event| format!("{}: {}", event.reason, event.message),
+    )
+}
+
+/// Why a pod does not run; `None` if it does.
+fn reason(pod: &Pod, events: &[Event]) -> Option<String> {
+    let phase = &pod.status.phase;
+    trouble(pod, events).or_else(|| (phase != "Running").then(|| format!("its pod is {phase}")))
 }
 
 /// Whether another fleet has the name: nothing of it may be deleted.

@@ -5,18 +5,22 @@ use std::io;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::Duration;
 
-use plimsoll_units::{Clock as _, RealClock, best_effort};
+use plimsoll_units::best_effort;
 use serde::{Deserialize, Serialize};
 
 use crate::broker::{Broker, BrokerAddress, Certificates};
+use crate::deadline::{Deadline, Overdue};
 use crate::error::FleetError;
-use crate::folder::{make_own, read_record};
+use crate::folder::{make_own, read_record, write_record};
 use crate::keys::KeyFolder;
 use crate::placement::agent_args;
 use crate::process::{FleetProcess, end_all, spawn};
+use crate::readiness::{Starter, await_agents};
+use crate::reasons::last_words_in;
 use crate::status::status;
 
 /// The program of the broker.
@@ -64,7 +68,7 @@ impl LocalFleet {
     /// # Errors
     /// When the folder holds a fleet that runs, nats-server is not installed, or something does not start in time. What was
     /// started is ended again then.
-    pub fn up(options: &LocalOptions) -> Result<Self, FleetError> {
+    pub fn up(options: &LocalOptions, interrupted: &AtomicBool) -> Result<Self, FleetError> {
         if let Some(other) = Self::read(&options.folder)?.filter(Self::is_running) {
             return Err(FleetError::Local {
                 why: format!("a fleet runs already at {}; end it with plimsoll fleet down", other.address),
@@ -87,7 +91,8 @@ impl LocalFleet {
         // The record shows that the folder is a fleet's own. A fleet that was killed has left its keys there.
         fleet.write(&options.folder)?;
         best_effort(fs::remove_dir_all(&fleet.keys), "there are none");
-        match fleet.start(options, &server, clients, routes) {
+        let deadline = Deadline::within(UP_WITHIN, interrupted);
+        match fleet.start(options, &server, (clients, routes), deadline) {
             Ok(()) => Ok(fleet),
             Err(error) => {
                 fleet.end();
@@ -100,8 +105,8 @@ impl LocalFleet {
         &mut self,
         options: &LocalOptions,
         server: &Path,
-        clients: &[u16],
-        routes: &[u16],
+        (clients, routes): (&[u16], &[u16]),
+        deadline: Deadline<'_>,
     ) -> Result<(), FleetError> {
         let keys = KeyFolder::open(&self.keys, &options.fleet)?;
         keys.mint_conductor(VALID)?;
@@ -118,7 +123,7 @@ impl LocalFleet {
             self.nodes.push(spawn(command, &log(&options.folder, &name), name)?);
             self.write(&options.folder)?;
         }
-        self.wait("the broker did not start", |found| found.is_ok())?;
+        self.await_broker(deadline)?;
         let trusted = keys.trusted()?;
         for number in 1..=options.agents {
             let name = format!("agent-{number}");
@@ -129,36 +134,27 @@ impl LocalFleet {
             self.agents.push(spawn(command, &log(&options.folder, &name), name)?);
             self.write(&options.folder)?;
         }
-        let agents = options.agents;
-        self.wait("some agents did not start", |found| {
-            found.as_ref().is_ok_and(|found| found.agents.len() >= agents)
-        })
+        let names: Vec<String> = self.agents.iter().map(|agent| agent.name.clone()).collect();
+        let mut processes = Processes { fleet: self, folder: &options.folder };
+        await_agents(&names, &self.broker()?, &mut processes, deadline)
     }
 
-    /// Waits until the broker answers as it should.
-    fn wait(
-        &self,
-        otherwise: &str,
-        is_up: impl Fn(&Result<crate::status::FleetStatus, FleetError>) -> bool,
-    ) -> Result<(), FleetError> {
-        let deadline = RealClock.now() + UP_WITHIN;
+    fn await_broker(&self, deadline: Deadline<'_>) -> Result<(), FleetError> {
         loop {
-            let found = status(&self.broker()?);
-            if is_up(&found) {
-                return Ok(());
-            }
-            let ended = self.processes().find(|process| !process.is_running());
-            if ended.is_some() || RealClock.now() > deadline {
-                let detail = match (ended, found) {
-                    (Some(process), _) => format!("{} has ended", process.name),
-                    (None, Err(error)) => error.to_string(),
-                    (None, Ok(found)) => format!("{} of them answer", found.agents.len()),
-                };
-                return Err(FleetError::Local {
-                    why: format!("{otherwise} ({detail}); their logs are in the folder"),
-                });
-            }
-            thread::sleep(POLL_INTERVAL);
+            let Err(error) = status(&self.broker()?) else { return Ok(()) };
+            let ended = self.nodes.iter().find(|node| !node.is_running());
+            let why = match (deadline.overdue(), ended) {
+                (Some(Overdue::Interrupted), _) => return Err(FleetError::Interrupted),
+                (_, Some(node)) => format!("{} has ended", node.name),
+                (Some(Overdue::Late), None) => error.to_string(),
+                (None, None) => {
+                    thread::sleep(POLL_INTERVAL);
+                    continue;
+                }
+            };
+            return Err(FleetError::Local {
+                why: format!("the broker did not start ({why}); its log is in the folder"),
+            });
         }
     }
 
@@ -180,9 +176,7 @@ impl LocalFleet {
     }
 
     fn write(&self, folder: &Path) -> Result<(), FleetError> {
-        let text = serde_json::to_vec_pretty(self).map_err(io::Error::from);
-        let written = text.and_then(|text| fs::write(folder.join(RECORD), text));
-        written.map_err(FleetError::system("could not write the record of the fleet"))
+        write_record(&folder.join(RECORD), self, "could not write the record of the fleet")
     }
 
     /// Where it meets.
@@ -227,6 +221,35 @@ impl LocalFleet {
         fleet.end();
         fs::remove_dir_all(folder).map_err(FleetError::system("could not remove the folder of the fleet"))?;
         Ok(true)
+    }
+}
+
+/// The processes of a fleet that starts, with their logs in a folder.
+struct Processes<'a> {
+    fleet: &'a LocalFleet,
+    folder: &'a Path,
+}
+
+impl Processes<'_> {
+    /// The last words of an agent; `None` while it runs.
+    fn last_words(&self, agent: &str) -> Option<String> {
+        let process = self.fleet.agents.iter().find(|process| process.name == agent)?;
+        let has_ended = !process.is_running();
+        has_ended.then(|| last_words_in(&log(self.folder, agent)))
+    }
+}
+
+impl Starter for Processes<'_> {
+    fn has_failed(&mut self, _missing: &[String]) -> Result<bool, FleetError> {
+        Ok(self.fleet.processes().any(|process| !process.is_running()))
+    }
+
+    fn reasons(&mut self, missing: &[String]) -> Result<Vec<Option<String>>, FleetError> {
+        Ok(missing.iter().map(|agent| self.last_words(agent)).collect())
+    }
+
+    fn advice(&self) -> String {
+        format!("it runs, but does not answer at the broker; its log is in {}", self.folder.display())
     }
 }
 

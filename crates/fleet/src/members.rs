@@ -63,7 +63,7 @@ pub(crate) enum Arrival {
 #[derive(Debug)]
 pub(crate) enum Carried<F> {
     /// This agent should know its state at once.
-    Tell(usize),
+    SendState(usize),
     /// The stream need not keep these any more.
     Acknowledge(Vec<F>),
 }
@@ -249,11 +249,11 @@ impl<F> Members<F> {
         match order {
             Order::Command { agent, command } => {
                 self.members.get_mut(agent)?.commands.add(command);
-                Some(Carried::Tell(agent))
+                Some(Carried::SendState(agent))
             }
             Order::Over { agent } => {
                 self.members.get_mut(agent)?.over = true;
-                Some(Carried::Tell(agent))
+                Some(Carried::SendState(agent))
             }
             // The agent knows it with the next repetition, which is soon enough.
             Order::Kept { agent, messages } => {

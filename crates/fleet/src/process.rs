@@ -24,18 +24,21 @@ pub struct FleetProcess {
     pub pid: i32,
     /// When it was started, in ticks since the machine was: a number that is used again belongs to another process.
     started: u64,
+    /// The id of the machine's boot: after another one the same number and ticks can be those of another process. `None` if the
+    /// kernel does not say it.
+    boot: Option<String>,
 }
 
 impl FleetProcess {
     fn of(name: String, pid: u32) -> Result<Self, FleetError> {
         let pid = pid.cast_signed();
         let started = started(pid).ok_or(FleetError::Ended { why: format!("{name} ended at once") })?;
-        Ok(Self { name, pid, started })
+        Ok(Self { name, pid, started, boot: boot_id() })
     }
 
     /// True if the process is still there.
     pub fn is_running(&self) -> bool {
-        started(self.pid) == Some(self.started)
+        started(self.pid) == Some(self.started) && boot_id() == self.boot
     }
 
     fn signal(&self, signal: Signal) {
@@ -52,6 +55,12 @@ fn started(pid: i32) -> Option<u64> {
     let mut fields = fields.split_whitespace();
     let state = fields.next()?;
     fields.nth(18)?.parse().ok().filter(|_| state != "Z")
+}
+
+/// The id that the kernel made when it booted (random(4)).
+fn boot_id() -> Option<String> {
+    let id = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    Some(id.trim().to_owned())
 }
 
 /// Ends these processes, and waits until they have ended.
@@ -73,6 +82,31 @@ pub(crate) fn spawn(mut command: Command, log: &Path, name: String) -> Result<Fl
     let process = FleetProcess::of(name, child.id())?;
     // Collected when it ends, so that it is not taken for one that runs.
     let collect = thread::Builder::new().name("collect".to_owned()).spawn(move || child.wait());
-    collect.map_err(FleetError::system("could not start a thread"))?;
-    Ok(process)
+    match collect {
+        Ok(_) => Ok(process),
+        Err(error) => {
+            end_all(std::slice::from_ref(&process));
+            Err(FleetError::system("could not start a thread")(error))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_of_another_boot_is_not_taken_for_one_that_runs() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut command = Command::new("sleep");
+        command.arg("600");
+        let process = spawn(command, &folder.path().join("log"), "sleep".to_owned()).unwrap();
+        assert!(process.is_running());
+        let before = FleetProcess { boot: Some("another".to_owned()), ..process.clone() };
+        assert!(!before.is_running());
+        end_all(&[before]);
+        assert!(process.is_running(), "no process is ended for one of another boot");
+        end_all(std::slice::from_ref(&process));
+        assert!(!process.is_running());
+    }
 }

@@ -1,10 +1,13 @@
 //! Why agents are missing, in as few lines as it takes.
 
+use std::fs;
+use std::path::Path;
+
 /// Agents that are named with one reason; the others are counted.
 const MAX_NAMED: usize = 5;
 
-/// Of an agent that runs.
-pub(crate) const UNHEARD: &str =
+/// Of an agent that runs and joins a broker by an address that the user has given.
+pub(crate) const JOINS_ANOTHER: &str =
     "it runs, but does not answer at the broker; see that --join and --fleet are one broker";
 
 /// A line for each reason, with the agents that it holds for.
@@ -21,7 +24,8 @@ pub(crate) fn together(missing: impl Iterator<Item = (String, String)>) -> Strin
     lines.join("\n")
 }
 
-fn named(names: &[String]) -> String {
+/// The first of these names, and how many more there are.
+pub(crate) fn named(names: &[String]) -> String {
     match names.split_at_checked(MAX_NAMED) {
         Some((first, more)) if !more.is_empty() => format!("{} and {} more", first.join(", "), more.len()),
         _ => names.join(", "),
@@ -37,6 +41,12 @@ pub(crate) fn last_words(text: &str) -> Option<String> {
     let last = &lines[lines.len().saturating_sub(MAX_LINES)..];
     let words: Vec<&str> = last.iter().map(|line| line.strip_prefix("plimsoll: ").unwrap_or(line)).collect();
     (!words.is_empty()).then(|| plimsoll_units::escape_control(&words.join("; ")))
+}
+
+/// The last words in a log.
+pub(crate) fn last_words_in(log: &Path) -> String {
+    let text = fs::read(log).unwrap_or_default();
+    last_words(&String::from_utf8_lossy(&text)).unwrap_or_else(|| "it ended without a word".to_owned())
 }
 
 #[cfg(test)]

@@ -1,37 +1,33 @@
 //! A fleet over ssh: one agent on each host, which outlives the command that starts it.
 
+mod error;
 mod host;
 mod hosted;
 mod record;
 mod session;
-mod trouble;
 mod words;
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::Duration;
 
-use plimsoll_units::{Clock as _, RealClock};
-
 use crate::broker::Broker;
+use crate::deadline::Deadline;
 use crate::error::FleetError;
 use crate::placement::{AgentFile, Placement};
-use crate::reasons::{UNHEARD, together};
-use crate::status::status;
+use crate::readiness::{Starter, await_agents, refuse_taken};
+use crate::reasons::{JOINS_ANOTHER, together};
+use error::HostError;
 pub use host::SshHost;
 pub use hosted::HostedAgent;
 use hosted::{HostedOrder, folder};
 use record::{HostRecord, Record};
-use session::{Patience, Session};
-use trouble::HostTrouble;
+use session::Session;
 use words::KEEP;
 
 /// A host has so long to end its agent, or to say how it is.
 const ANSWER_WITHIN: Duration = Duration::from_secs(30);
-/// How often those are looked for that do not answer at the broker.
-const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// A fleet to start over ssh.
 #[derive(Debug)]
@@ -78,10 +74,11 @@ impl SshFleet {
         if Record::read(&options.folder)?.is_some() {
             return Err(FleetError::SshRunning { folder: options.folder.clone() });
         }
-        status(broker)?;
-        let patience = Patience { until: RealClock.now() + options.within, interrupted };
-        let mut placed = place_all(options, patience)?;
-        let ready = wait(&mut placed, broker, patience).and_then(|()| {
+        let agents = SshHost::agent_names(&options.hosts)?;
+        refuse_taken(&agents, broker)?;
+        let deadline = Deadline::within(options.within, interrupted);
+        let mut placed = place_all((options, &agents), deadline)?;
+        let ready = await_agents(&agents, broker, &mut Sessions(&mut placed), deadline).and_then(|()| {
             let record = Record { hosts: placed.iter().map(|placed| placed.record.clone()).collect() };
             record.write(&options.folder)?;
             Ok(record)
@@ -125,11 +122,11 @@ impl SshFleet {
     /// How the agents are, by their hosts' own word.
     pub fn status(&self) -> Vec<HostStatus> {
         let state =
-            |host: &HostRecord, patience: Patience<'_>| host.host.status(&host.id, &host.program, patience);
-        let status = |(host, state): (&HostRecord, Result<String, HostTrouble>)| HostStatus {
+            |host: &HostRecord, deadline: Deadline<'_>| host.host.status(&host.id, &host.program, deadline);
+        let status = |(host, state): (&HostRecord, Result<String, HostError>)| HostStatus {
             host: host.host.to_string(),
             agent: host.agent.clone(),
-            state: state.unwrap_or_else(|trouble| format!("not known: {trouble}")),
+            state: state.unwrap_or_else(|error| format!("not known: {error}")),
         };
         self.on_all(state).into_iter().map(status).collect()
     }
@@ -140,23 +137,22 @@ impl SshFleet {
     /// # Errors
     /// When a host cannot be reached, or the record cannot be removed.
     pub fn down(&self) -> Result<(), FleetError> {
-        let ended = self.on_all(|host, patience| host.host.end(&host.id, &host.program, patience));
-        let left: Vec<(&HostRecord, HostTrouble)> =
+        let ended = self.on_all(|host, deadline| host.host.end(&host.id, &host.program, deadline));
+        let left: Vec<(&HostRecord, HostError)> =
             ended.into_iter().filter_map(|(host, ended)| Some((host, ended.err()?))).collect();
         if left.is_empty() {
             return Record::remove(&self.folder);
         }
         let hosts = left.iter().map(|(host, _)| (*host).clone()).collect();
         Record { hosts }.write(&self.folder)?;
-        let reasons = left.iter().map(|(host, trouble)| (host.host.to_string(), trouble.to_string()));
+        let reasons = left.iter().map(|(host, error)| (host.host.to_string(), error.to_string()));
         Err(FleetError::HostsLeft { reasons: together(reasons) })
     }
 
     /// Does the same on all hosts at once.
-    fn on_all<T: Send>(&self, work: impl Fn(&HostRecord, Patience<'_>) -> T + Sync) -> Vec<(&HostRecord, T)> {
-        let never = AtomicBool::new(false);
-        let patience = Patience { until: RealClock.now() + ANSWER_WITHIN, interrupted: &never };
-        at_once(&self.record.hosts, |host| (host, work(host, patience)))
+    fn on_all<T: Send>(&self, work: impl Fn(&HostRecord, Deadline<'_>) -> T + Sync) -> Vec<(&HostRecord, T)> {
+        let deadline = Deadline::uninterrupted(ANSWER_WITHIN);
+        at_once(&self.record.hosts, |host| (host, work(host, deadline)))
     }
 }
 
@@ -180,36 +176,34 @@ struct Task<'a> {
 }
 
 /// Starts the agents; if one cannot be started, the others are ended again.
-fn place_all(options: &SshOptions, patience: Patience<'_>) -> Result<Vec<Placed>, FleetError> {
-    let tasks = tasks(options)?;
+fn place_all(
+    (options, agents): (&SshOptions, &[String]),
+    deadline: Deadline<'_>,
+) -> Result<Vec<Placed>, FleetError> {
+    let tasks = tasks(options, agents)?;
     let version = (options.version, options.copied.as_deref());
     let (mut placed, mut failed) = (Vec::new(), Vec::new());
-    for (task, result) in at_once(&tasks, |task| (task, place(task, version, patience))) {
+    for (task, result) in at_once(&tasks, |task| (task, place(task, version, deadline))) {
         match result {
             Ok(one) => placed.push(one),
-            Err(trouble) => failed.push((task, trouble)),
+            Err(error) => failed.push((task, error)),
         }
     }
     if failed.is_empty() {
         return Ok(placed);
     }
     end_sessions(placed);
-    if failed.iter().any(|(_, trouble)| matches!(trouble, HostTrouble::Interrupted)) {
+    if failed.iter().any(|(_, error)| matches!(error, HostError::Interrupted)) {
         return Err(FleetError::Interrupted);
     }
-    let reasons = failed.iter().map(|(task, trouble)| (task.host.to_string(), trouble.to_string()));
+    let reasons = failed.iter().map(|(task, error)| (task.host.to_string(), error.to_string()));
     Err(FleetError::NotPlaced { failed: failed.len(), hosts: tasks.len(), reasons: together(reasons) })
 }
 
-fn tasks(options: &SshOptions) -> Result<Vec<Task<'_>>, FleetError> {
+fn tasks<'a>(options: &'a SshOptions, agents: &[String]) -> Result<Vec<Task<'a>>, FleetError> {
     let shared = options.placement.shared_files()?;
-    let names = SshHost::agent_names(&options.hosts)?;
-    options
-        .hosts
-        .iter()
-        .zip(names)
-        .map(|(host, agent)| task(&options.placement, (host, agent), &shared))
-        .collect()
+    let hosts = options.hosts.iter().zip(agents);
+    hosts.map(|(host, agent)| task(&options.placement, (host, agent.clone()), &shared)).collect()
 }
 
 fn task<'a>(
@@ -226,55 +220,46 @@ fn task<'a>(
 fn place(
     task: &Task<'_>,
     version: (&str, Option<&Path>),
-    patience: Patience<'_>,
-) -> Result<Placed, HostTrouble> {
-    let program = task.host.program(&task.id, version, patience)?;
-    let session = task.host.start(&task.id, (&program, &task.order), patience)?;
+    deadline: Deadline<'_>,
+) -> Result<Placed, HostError> {
+    let program = task.host.program(&task.id, version, deadline)?;
+    let session = task.host.start(&task.id, (&program, &task.order), deadline)?;
     let record =
         HostRecord { host: task.host.clone(), agent: task.agent.clone(), id: task.id.clone(), program };
     Ok(Placed { record, session })
 }
 
-/// Waits until all agents answer at the broker; ends early when one of them has ended.
-fn wait(placed: &mut [Placed], broker: &Broker, patience: Patience<'_>) -> Result<(), FleetError> {
-    loop {
-        // A broker that elects a leader answers later.
-        let found = match status(broker) {
-            Err(error) if patience.is_over().is_some() => return Err(error),
-            found => found.map(|found| found.agents).unwrap_or_default(),
-        };
-        let found: BTreeSet<String> = found.into_iter().map(|agent| agent.name).collect();
-        let expected = placed.len();
-        let missing: Vec<&mut Placed> =
-            placed.iter_mut().filter(|placed| !found.contains(&placed.record.agent)).collect();
-        if missing.is_empty() {
-            return Ok(());
-        }
-        let came = expected - missing.len();
-        if patience.interrupted.load(Ordering::Relaxed) {
-            return Err(FleetError::Interrupted);
-        }
-        let reasons: Vec<(String, Option<HostTrouble>)> = missing
-            .into_iter()
-            .map(|placed| (placed.record.agent.clone(), placed.session.trouble()))
-            .collect();
-        if patience.is_over().is_some() || reasons.iter().any(|(_, trouble)| trouble.is_some()) {
-            let why =
-                |trouble: Option<HostTrouble>| trouble.map_or(UNHEARD.to_owned(), |why| why.to_string());
-            let reasons = reasons.into_iter().map(|(agent, trouble)| (agent, why(trouble)));
-            return Err(FleetError::NotReady { came, expected, reasons: together(reasons) });
-        }
-        thread::sleep(POLL_INTERVAL);
+/// The sessions of agents that do not outlive them yet.
+struct Sessions<'a>(&'a mut [Placed]);
+
+impl Sessions<'_> {
+    fn of(&mut self, agents: &[String]) -> impl Iterator<Item = &mut Session> {
+        let is_one = move |placed: &&mut Placed| agents.contains(&placed.record.agent);
+        self.0.iter_mut().filter(is_one).map(|placed| &mut placed.session)
+    }
+}
+
+impl Starter for Sessions<'_> {
+    fn has_failed(&mut self, missing: &[String]) -> Result<bool, FleetError> {
+        Ok(self.of(missing).any(Session::has_ended))
+    }
+
+    fn reasons(&mut self, missing: &[String]) -> Result<Vec<Option<String>>, FleetError> {
+        let why = |session: &mut Session| session.failure().map(|error| error.to_string());
+        Ok(self.of(missing).map(why).collect())
+    }
+
+    fn advice(&self) -> String {
+        JOINS_ANOTHER.to_owned()
     }
 }
 
 /// Closes all sessions; gives those that failed.
 fn end_sessions(placed: Vec<Placed>) -> Vec<(String, String)> {
-    let never = AtomicBool::new(false);
-    let patience = Patience { until: RealClock.now() + ANSWER_WITHIN, interrupted: &never };
+    let deadline = Deadline::uninterrupted(ANSWER_WITHIN);
     let close = |Placed { record, session }: Placed| {
-        let ended = session.end(patience);
-        ended.err().map(|trouble| (record.host.to_string(), trouble.to_string()))
+        let ended = session.end(deadline);
+        ended.err().map(|error| (record.host.to_string(), error.to_string()))
     };
     at_once(placed, close).into_iter().flatten().collect()
 }

@@ -19,7 +19,7 @@ const LISTEN: Duration = Duration::from_millis(1_200);
 pub struct FleetStatus {
     /// The version of the server that answered.
     pub server: String,
-    /// By name.
+    /// By name; of several processes with one name each.
     pub agents: Vec<AgentStatus>,
 }
 
@@ -52,9 +52,11 @@ pub fn status(broker: &Broker) -> Result<FleetStatus, FleetError> {
         let mut agents = BTreeMap::new();
         let until = RealClock.now() + LISTEN;
         while let Ok(Some(message)) = tokio::time::timeout(until.since(RealClock.now()), signs.next()).await {
-            let Ok(Alive { agent, version, run, held, .. }) = unpack(&message.payload) else { continue };
+            let Ok(Alive { agent, incarnation, version, run, held, .. }) = unpack(&message.payload) else {
+                continue;
+            };
             let left = held.filter(|_| run.is_none()).map(|held| held.run);
-            agents.insert(agent.clone(), AgentStatus { name: agent, version, run, left });
+            agents.insert((agent.clone(), incarnation), AgentStatus { name: agent, version, run, left });
         }
         Ok(FleetStatus { server: client.server_info().version, agents: agents.into_values().collect() })
     })

@@ -58,6 +58,7 @@ pub struct GeneratorShare {
     pub name: String,
     /// The number of its first worker; the others follow.
     pub first_worker: u32,
+    /// 0 if it made nothing, as there were fewer connections than workers.
     pub workers: u32,
     /// Its clock and that of the run differ by no more than this from what the times of its frames assume, in nanoseconds.
     /// `None` if it did not say so.
@@ -91,7 +92,7 @@ pub enum EventKind {
     BudgetEnded,
     /// An address of the target accepted no connection before the load, and got no load.
     AddressDropped,
-    /// The plan meets a limit of this machine, or of the target on it.
+    /// The plan meets a limit of this machine, of the target on it, or of a fleet.
     LimitMet,
     /// Requests failed in a way that is new in the run.
     FailureSeen,

@@ -338,7 +338,7 @@ export interface GeneratorShareDocument {
    */
   name: string;
   /**
-   * How many workers it has.
+   * How many workers it has; 0 if it made nothing, as there were fewer connections than workers.
    */
   workers: number;
 }

@@ -8,7 +8,7 @@ use super::fleet::FLEET;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Docker Compose")]
 pub(crate) struct ComposeArgs {
-    /// Start a broker and so many agents as containers of this machine, with `docker compose`
+    /// Start a broker and N agents as containers of this machine, with `docker compose`
     ///
     /// PLIMSOLL_COMPOSE names another program, with options: docker-compose, podman-compose.
     #[arg(long = "compose", id = "compose", value_name = "N", requires_all = ["image", "allow"],

@@ -43,7 +43,7 @@ pub(crate) struct OnKubernetesArgs {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Kubernetes")]
 pub(crate) struct KubernetesArgs {
-    /// Start so many agents as the pods of one Job on Kubernetes; the broker must run already
+    /// Start N agents as the pods of one Job on Kubernetes; the broker must run already
     #[arg(long = "kubernetes", id = "kubernetes", value_name = "N", requires_all = ["image", "address", "allow"],
         value_parser = clap::value_parser!(u16).range(1..=10_000))]
     pub(crate) agents: Option<u16>,

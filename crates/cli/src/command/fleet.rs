@@ -109,7 +109,7 @@ enum FleetCommand {
 #[derive(Debug, clap::Args)]
 struct FolderArgs {
     /// The folder of the fleet's record and logs [default: plimsoll-fleet; with --ssh plimsoll-fleet-ssh, with --compose plimsoll-fleet-compose]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", conflicts_with = "kubernetes")]
     dir: Option<PathBuf>,
 }
 
@@ -125,7 +125,7 @@ impl FolderArgs {
 #[command(group(ArgGroup::new("joining").args(["kubernetes", "ssh"])))]
 #[command(group(ArgGroup::new("containers").args(["kubernetes", "compose"])))]
 struct UpArgs {
-    /// Start a broker and so many agents as processes on this machine
+    /// Start a broker and N agents as processes on this machine
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
     local: Option<u16>,
     /// Nodes of the broker: with 3 the loss of one stops nothing
@@ -265,14 +265,15 @@ fn up(args: &UpArgs) -> anyhow::Result<Exit> {
 fn up_here(args: &UpArgs) -> anyhow::Result<Exit> {
     let folder = std::path::absolute(args.folder.or(FLEET_FOLDER))
         .context("could not find the folder of the fleet")?;
-    let fleet = LocalFleet::up(&LocalOptions {
+    let options = LocalOptions {
         folder,
         agents: args.local.unwrap_or_default().into(),
         nodes: args.nodes.into(),
         allow: args.allowed(),
         program: std::env::current_exe().context("could not find this program")?,
         fleet: FLEET.to_owned(),
-    })?;
+    };
+    let fleet = LocalFleet::up(&options, signals::interrupted()?.as_ref())?;
     result(&format!("{}\n", fleet.address))?;
     remark(&format!(
         "plimsoll: {} agents wait there; load with --fleet {}, end them with plimsoll fleet down",

@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use plimsoll_analyze::{Findings, RunStatus, analyze};
 use plimsoll_conductor::peers::PeerGroup;
 use plimsoll_conductor::{ConductError, Outcome, RunOptions, conduct};
-use plimsoll_fleet::{EndingFleet, Fleet, FleetError};
+use plimsoll_fleet::{DiscardedRun, EndingFleet, Fleet, FleetError};
 use plimsoll_history::StoreAddress;
 use plimsoll_plan::Plan;
 use plimsoll_record::RunCommand;
@@ -185,6 +185,7 @@ fn meet(
     interrupted: &AtomicBool,
 ) -> anyhow::Result<(PeerGroup, String)> {
     let names = fleet.names();
+    fleet.discarded().iter().for_each(|run| remark(&discarded_text(run)));
     if !keep.quiet {
         remark(&format!("plimsoll: agents that make the load: {}", names.join(", ")));
     }
@@ -192,6 +193,15 @@ fn meet(
     let mut peers = met.map_err(ConductError::from)?;
     peers.set_on_loss(setting.on_loss);
     Ok((peers, setting.session(fleet)?))
+}
+
+/// That agents discard what a run left with them that could have been resumed.
+fn discarded_text(DiscardedRun { run, agents }: &DiscardedRun) -> String {
+    format!(
+        "plimsoll: run {run} was not resumed after its conductor died, and this run discards what {} kept of it; \
+         plimsoll fleet resume RUN.plimsoll, the file of that run, still collects what the broker holds",
+        agents.join(", ")
+    )
 }
 
 /// Writes the documents of a run that has no result, so that a pipeline shows why; fails with the error itself.

@@ -204,6 +204,47 @@ fn a_broker_node_that_dies_costs_no_frame() {
 }
 
 #[test]
+fn an_agent_for_which_there_is_no_connection_is_named_before_the_load_and_in_the_report() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    let fleet = Fleet::up(&bench, &["--local", "2"]);
+    let run = fleet.run(&[&target.url("/"), "-c", "1", "-n", "10"]);
+    assert_eq!(due_and_completed(&run), (10, 10));
+    let shares = run["fleet"][0]["generators"].as_array().unwrap();
+    let workers: Vec<_> = shares.iter().map(|share| (&share["name"], share["workers"].as_u64())).collect();
+    assert_eq!(workers, [(&Value::from("agent-1"), Some(1)), (&Value::from("agent-2"), Some(0))]);
+    let events = run["events"].as_array().unwrap();
+    let named = events.iter().find(|event| event["text"].as_str().unwrap().contains("no load for agent-2: "));
+    let named = named.unwrap_or_else(|| panic!("{events:?}"));
+    assert_eq!(named["kind"], "limit_met");
+    assert!(named["text"].as_str().unwrap().contains("use -c "), "{named}");
+    let file = bench.run_file("plimsoll-runs").display().to_string();
+    let text = bench.expect(0, &["report", &file, "--full"]).out;
+    assert!(text.contains("Fleet: 1 generator") && text.contains("agent-2 made no load"), "{text}");
+}
+
+#[test]
+fn a_fleet_that_is_interrupted_while_it_starts_leaves_no_process() {
+    let bench = Bench::new();
+    let server = bench.path("nats-server");
+    std::fs::write(&server, "#!/bin/sh\nexec sleep 600\n").unwrap();
+    std::fs::set_permissions(&server, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let mut command = bench.command(&["fleet", "up", "--local", "2"]);
+    command.env("PATH", format!("{}:/usr/bin:/bin", bench.folder().display())).stderr(Stdio::piped());
+    let mut child = Ended(command.spawn().unwrap());
+    let node = || -> Option<i64> {
+        let record = std::fs::read(bench.path("plimsoll-fleet/fleet.json")).ok()?;
+        serde_json::from_slice::<Value>(&record).unwrap()["nodes"][0]["pid"].as_i64()
+    };
+    await_true("the broker was started", || node().is_some());
+    interrupt(&child.0);
+    assert_eq!(child.0.wait().unwrap().code(), Some(130));
+    let pid = node().unwrap();
+    assert!(!std::path::Path::new(&format!("/proc/{pid}")).exists(), "process {pid} is left");
+    bench.expect(0, &["fleet", "down"]);
+}
+
+#[test]
 fn an_agent_refuses_a_target_that_it_may_not_load() {
     let bench = Bench::new();
     let target = Target::start(&bench);
@@ -225,6 +266,7 @@ fn two_agents_of_one_name_are_refused() {
     let mut line = String::new();
     BufReader::new(twin.0.stderr.take().unwrap()).read_line(&mut line).unwrap();
     assert!(line.contains("waits for runs"), "{line}");
+    fleet.await_status("both are shown", |status| status.matches("agent   agent-1 ").count() == 2);
     let refused = fleet.call(1, &[&target.url("/"), "-R", "10", "-d", "1s", "--agents", "2"]);
     assert!(refused.err.contains("two agents call themselves agent-1"), "{}", refused.err);
 }

@@ -88,7 +88,7 @@ impl Peers {
     pub(crate) fn resume(&mut self, shares: &[GeneratorShare]) {
         for peer in &mut self.peers {
             peer.share = shares.iter().find(|share| share.name == peer.name).cloned();
-            peer.at_work = peer.share.is_some();
+            peer.at_work = peer.share.as_ref().is_some_and(|share| share.workers > 0);
         }
     }
 
@@ -160,6 +160,17 @@ impl Peers {
         self.peers.iter().map(|peer| peer.workers).sum()
     }
 
+    /// The names of those that make nothing of a load of so many workers, of which the first `own` are the coordinator's.
+    pub(crate) fn idle(&self, own: u32, workers: u32) -> Vec<&str> {
+        let before = self.peers.iter().scan(own, |before, peer| {
+            let own = *before;
+            *before += peer.workers;
+            Some(own)
+        });
+        let idle = self.peers.iter().zip(before).filter(|(_, before)| *before >= workers);
+        idle.map(|(peer, _)| peer.name.as_str()).collect()
+    }
+
     /// Gives each its share of a step, of which `own` is the coordinator's. Workers are numbered from the coordinator's
     /// on; there may be fewer workers than all peers have. A limit of requests is the coordinator's to count; where it makes no
     /// load, each peer counts its part.
@@ -177,7 +188,8 @@ impl Peers {
             let step = StepPlan { requests_max, ..own.step.clone() };
             let share = StepShare { step, workers_before, own_workers, ..own.clone() };
             peer.at_work = own_workers > 0 && !peer.is_lost && peer.command(&Command::Begin(share));
-            peer.share = peer.at_work.then(|| GeneratorShare {
+            let is_idle = own_workers == 0 && !peer.is_lost;
+            peer.share = (peer.at_work || is_idle).then(|| GeneratorShare {
                 name: peer.name.clone(),
                 first_worker: workers_before,
                 workers: own_workers,
@@ -189,7 +201,8 @@ impl Peers {
         }
     }
 
-    /// What each makes of the step that is on, or was last, as far as that is known; empty where the coordinator takes part.
+    /// What each makes of the step that is on, or was last, as far as that is known, also those without a worker in it; empty where
+    /// the coordinator takes part.
     pub fn shares(&self) -> Vec<GeneratorShare> {
         let shares = self.peers.iter().filter_map(|peer| peer.share.clone());
         if self.coordinator_takes_part { Vec::new() } else { shares.collect() }

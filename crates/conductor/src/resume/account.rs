@@ -23,7 +23,8 @@ pub(super) fn ended_step(run: &Run, plan: &Plan, step: &Step, open: UnderWay) ->
     let untils: Vec<u64> =
         step.generators.iter().map(|share| recorded_until(&heads, share, step.began_ns)).collect();
     let share = |(share, until): (&GeneratorShare, &u64)| GeneratorShare {
-        lost_ns: (!is_whole(*until)).then_some(*until),
+        // Nothing is missing of one without a worker in the step.
+        lost_ns: (share.workers > 0 && !is_whole(*until)).then_some(*until),
         ..share.clone()
     };
     let last = untils.iter().copied().max().unwrap_or(step.began_ns);

@@ -85,6 +85,11 @@ impl KubernetesAgents {
         format!("{job}-{index}")
     }
 
+    /// The names of all agents of a Job.
+    pub(super) fn names(&self, job: &str) -> Vec<String> {
+        (0..self.count).map(|index| Self::agent_name(job, &index)).collect()
+    }
+
     /// The objects in the order in which they are created.
     ///
     /// # Errors

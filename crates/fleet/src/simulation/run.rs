@@ -274,7 +274,7 @@ impl World {
     fn carry_out(&mut self) {
         while let Ok(order) = self.conductor.orders.try_recv() {
             match self.conductor.members.carry_out(order) {
-                Some(Carried::Tell(agent)) => self.send_state(agent),
+                Some(Carried::SendState(agent)) => self.send_state(agent),
                 Some(Carried::Acknowledge(sequences)) => {
                     sequences.into_iter().for_each(|sequence| self.acknowledge(sequence));
                 }

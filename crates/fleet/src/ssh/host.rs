@@ -9,10 +9,11 @@ use plimsoll_host::Ssh;
 use plimsoll_plan::Probe;
 use serde::{Deserialize, Serialize};
 
+use super::error::HostError;
 use super::hosted::{HostedOrder, folder};
-use super::session::{Patience, Session};
-use super::trouble::HostTrouble;
+use super::session::Session;
 use super::words::{STARTED, STATUS};
+use crate::deadline::Deadline;
 use crate::error::FleetError;
 
 /// The program where it is installed.
@@ -82,20 +83,19 @@ impl SshHost {
         &self,
         id: &str,
         (ours, copied): (&str, Option<&Path>),
-        patience: Patience<'_>,
-    ) -> Result<String, HostTrouble> {
-        let found = Session::start(&self.ssh, &[INSTALLED, "--version"])?.answer(INSTALLED, patience);
-        let trouble = match found {
+        deadline: Deadline<'_>,
+    ) -> Result<String, HostError> {
+        let found = Session::start(&self.ssh, &[INSTALLED, "--version"])?.answer(INSTALLED, deadline);
+        let error = match found {
             Ok(theirs) if theirs == ours => return Ok(INSTALLED.to_owned()),
-            Ok(theirs) => HostTrouble::Version { theirs, ours: ours.to_owned() },
-            Err(trouble) => trouble,
+            Ok(theirs) => HostError::Version { theirs, ours: ours.to_owned() },
+            Err(error) => error,
         };
-        match (copied, &trouble) {
-            (
-                Some(file),
-                HostTrouble::Version { .. } | HostTrouble::NotInstalled(_) | HostTrouble::Ended(_),
-            ) => self.copy(id, (ours, file), patience),
-            _ => Err(trouble),
+        match (copied, &error) {
+            (Some(file), HostError::Version { .. } | HostError::NotInstalled(_) | HostError::Ended(_)) => {
+                self.copy(id, (ours, file), deadline)
+            }
+            _ => Err(error),
         }
     }
 
@@ -103,26 +103,21 @@ impl SshHost {
         &self,
         id: &str,
         (ours, file): (&str, &Path),
-        patience: Patience<'_>,
-    ) -> Result<String, HostTrouble> {
+        deadline: Deadline<'_>,
+    ) -> Result<String, HostError> {
         let content = File::open(file);
         let content = content
-            .map_err(|error| HostTrouble::Ended(format!("could not read {}: {error}", file.display())))?;
-        let program = format!("{}/{INSTALLED}", folder(id));
-        let script = format!(
-            "umask 077 && mkdir -p {folder} && cat >{program} && chmod 700 {program} && {program} --version \
-             || {{ code=$?; rm -rf {folder}; exit $code; }}",
-            folder = folder(id)
-        );
+            .map_err(|error| HostError::Ended(format!("could not read {}: {error}", file.display())))?;
+        let script = copy_script(&folder(id), ours);
         let answer =
-            Session::with_file(&self.ssh, &["sh", "-c", &script], content)?.answer(INSTALLED, patience);
-        let theirs = answer.map_err(|trouble| match trouble {
-            HostTrouble::NotInstalled(_) => HostTrouble::CopyDoesNotRun,
+            Session::with_file(&self.ssh, &["sh", "-c", &script], content)?.answer(INSTALLED, deadline);
+        let theirs = answer.map_err(|error| match error {
+            HostError::NotInstalled(_) => HostError::CopyDoesNotRun,
             other => other,
         })?;
         match theirs == ours {
-            true => Ok(program),
-            false => Err(HostTrouble::Version { theirs, ours: ours.to_owned() }),
+            true => Ok(copied_program(&folder(id))),
+            false => Err(HostError::Version { theirs, ours: ours.to_owned() }),
         }
     }
 
@@ -131,12 +126,12 @@ impl SshHost {
         &self,
         id: &str,
         (program, order): (&str, &HostedOrder),
-        patience: Patience<'_>,
-    ) -> Result<Session, HostTrouble> {
-        let order = serde_json::to_string(order).map_err(|error| HostTrouble::Ended(error.to_string()))?;
+        deadline: Deadline<'_>,
+    ) -> Result<Session, HostError> {
+        let order = serde_json::to_string(order).map_err(|error| HostError::Ended(error.to_string()))?;
         let mut session = Session::start(&self.ssh, &[program, "fleet", "hosted", "start", id])?;
         session.say(&order);
-        session.answer(STARTED, patience)?;
+        session.answer(STARTED, deadline)?;
         Ok(session)
     }
 
@@ -145,25 +140,60 @@ impl SshHost {
         &self,
         id: &str,
         program: &str,
-        patience: Patience<'_>,
-    ) -> Result<String, HostTrouble> {
-        Session::start(&self.ssh, &[program, "fleet", "hosted", "status", id])?.answer(STATUS, patience)
+        deadline: Deadline<'_>,
+    ) -> Result<String, HostError> {
+        Session::start(&self.ssh, &[program, "fleet", "hosted", "status", id])?.answer(STATUS, deadline)
     }
 
     /// Ends its agent.
-    pub(super) fn end(&self, id: &str, program: &str, patience: Patience<'_>) -> Result<(), HostTrouble> {
-        let ended = Session::start(&self.ssh, &[program, "fleet", "hosted", "end", id])?.end(patience);
+    pub(super) fn end(&self, id: &str, program: &str, deadline: Deadline<'_>) -> Result<(), HostError> {
+        let ended = Session::start(&self.ssh, &[program, "fleet", "hosted", "end", id])?.end(deadline);
         match ended {
             // The copy is in the folder that ends with the agent: it has ended before.
-            Err(HostTrouble::NotInstalled(_)) if program != INSTALLED => Ok(()),
+            Err(HostError::NotInstalled(_)) if program != INSTALLED => Ok(()),
             ended => ended,
         }
     }
 }
 
+fn copied_program(folder: &str) -> String {
+    format!("{folder}/{INSTALLED}")
+}
+
+/// Writes its input to a program in this folder, and prints the version of that. If it is another one, or does not run, the folder
+/// is removed before.
+fn copy_script(folder: &str, version: &str) -> String {
+    let program = copied_program(folder);
+    format!(
+        "umask 077 && mkdir -p {folder} && cat >{program} && chmod 700 {program} && found=$({program} --version) \
+         && [ \"$found\" = '{INSTALLED} {version}' ] \
+         || {{ code=$?; rm -rf {folder}; echo \"$found\"; exit $code; }}; echo \"$found\""
+    )
+}
+
 #[cfg(test)]
 mod tests {
+    use std::process::Command;
+
     use super::*;
+
+    /// What is printed of the copy of a program that says this of itself, and whether its folder is there afterwards.
+    fn copied(says: &str) -> (String, bool) {
+        let home = tempfile::tempdir().unwrap();
+        let program = home.path().join("original");
+        std::fs::write(&program, format!("#!/bin/sh\n{says}\n")).unwrap();
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &copy_script(".fleet/7", "1.2")]).current_dir(home.path());
+        let output = shell.stdin(File::open(program).unwrap()).output().unwrap();
+        (String::from_utf8(output.stdout).unwrap(), home.path().join(".fleet/7").exists())
+    }
+
+    #[test]
+    fn a_copy_of_another_version_does_not_stay() {
+        assert_eq!(copied("echo plimsoll 1.2"), ("plimsoll 1.2\n".to_owned(), true));
+        assert_eq!(copied("echo plimsoll 1.3"), ("plimsoll 1.3\n".to_owned(), false));
+        assert!(!copied("exit 3").1);
+    }
 
     fn names(hosts: &[&str]) -> Result<Vec<String>, FleetError> {
         let hosts: Vec<SshHost> = hosts.iter().map(|host| host.parse().unwrap()).collect();

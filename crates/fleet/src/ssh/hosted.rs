@@ -5,6 +5,7 @@ use std::io::{self, BufRead, Write};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::slice;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
@@ -16,10 +17,10 @@ use serde::{Deserialize, Serialize};
 
 use super::words::{KEEP, STARTED, STATUS};
 use crate::error::FleetError;
-use crate::folder::read_record;
+use crate::folder::{read_record, write_record};
 use crate::placement::AgentFile;
 use crate::process::{FleetProcess, end_all, spawn};
-use crate::reasons::last_words;
+use crate::reasons::last_words_in;
 use crate::secret;
 
 /// Where agents of all conductors are, in the home folder of the user who logs in.
@@ -104,9 +105,9 @@ impl HostedAgent {
         let mut command = Command::new(program);
         command.args(&order.args);
         let agent = spawn(command, &folder.join(LOG), order.name.clone())?;
-        let record = serde_json::to_vec(&agent).map_err(io::Error::from);
-        let written = record.and_then(|record| fs::write(folder.join(RECORD), record));
-        written.map_err(FleetError::system("could not write the record of the agent"))?;
+        // An agent without a record would be found by no one.
+        write_record(&folder.join(RECORD), &agent, "could not write the record of the agent")
+            .inspect_err(|_| end_all(slice::from_ref(&agent)))?;
         Ok(agent)
     }
 
@@ -160,8 +161,7 @@ impl HostedAgent {
     }
 
     fn last_words(&self) -> String {
-        let log = fs::read(self.0.join(LOG)).unwrap_or_default();
-        last_words(&String::from_utf8_lossy(&log)).unwrap_or_else(|| "it ended without a word".to_owned())
+        last_words_in(&self.0.join(LOG))
     }
 }
 

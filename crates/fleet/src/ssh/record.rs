@@ -1,7 +1,6 @@
 //! What a conductor has started over ssh.
 
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use plimsoll_units::best_effort;
@@ -9,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::host::SshHost;
 use crate::error::FleetError;
-use crate::folder::read_record;
+use crate::folder::{read_record, write_record};
 
 const FILE: &str = "ssh.json";
 
@@ -36,12 +35,9 @@ impl Record {
     }
 
     pub(super) fn write(&self, folder: &Path) -> Result<(), FleetError> {
-        let text = serde_json::to_vec_pretty(self).map_err(io::Error::from);
-        let written = text.and_then(|text| {
-            fs::create_dir_all(folder)?;
-            fs::write(file(folder), text)
-        });
-        written.map_err(FleetError::system("could not write the record of the fleet"))
+        let doing = "could not write the record of the fleet";
+        fs::create_dir_all(folder).map_err(FleetError::system(doing))?;
+        write_record(&file(folder), self, doing)
     }
 
     /// Removes the record, and the folder if nothing else is in it.

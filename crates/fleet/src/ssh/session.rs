@@ -3,15 +3,15 @@
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read, Write as _};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::Duration;
 
 use plimsoll_host::{Ssh, StreamError};
-use plimsoll_units::{Clock as _, Instant, RealClock, best_effort};
+use plimsoll_units::{Clock as _, RealClock, best_effort};
 
-use super::trouble::HostTrouble;
+use super::error::HostError;
+use crate::deadline::Deadline;
 use crate::reasons::last_words;
 
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
@@ -19,22 +19,6 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 const END_WITHIN: Duration = Duration::from_secs(5);
 /// Bytes that are kept of its standard error.
 const MAX_ERROR_BYTES: u64 = 1 << 16;
-
-/// How long something is waited for.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Patience<'a> {
-    pub(super) until: Instant,
-    pub(super) interrupted: &'a AtomicBool,
-}
-
-impl Patience<'_> {
-    pub(super) fn is_over(&self) -> Option<HostTrouble> {
-        if self.interrupted.load(Ordering::Relaxed) {
-            return Some(HostTrouble::Interrupted);
-        }
-        (RealClock.now() > self.until).then_some(HostTrouble::Late)
-    }
-}
 
 /// A running ssh. It is killed when dropped; the command there then finds its input closed.
 #[derive(Debug)]
@@ -49,7 +33,7 @@ pub(super) struct Session {
 
 impl Session {
     /// Runs these words there.
-    pub(super) fn start(ssh: &Ssh, words: &[&str]) -> Result<Self, HostTrouble> {
+    pub(super) fn start(ssh: &Ssh, words: &[&str]) -> Result<Self, HostError> {
         let mut session = Self::spawn(ssh, words, Stdio::piped())?;
         if let Some(mut stdin) = session.child.stdin.take() {
             let (sender, texts) = mpsc::channel::<String>();
@@ -66,16 +50,16 @@ impl Session {
     }
 
     /// Runs these words there, with a file for its input.
-    pub(super) fn with_file(ssh: &Ssh, words: &[&str], file: File) -> Result<Self, HostTrouble> {
+    pub(super) fn with_file(ssh: &Ssh, words: &[&str], file: File) -> Result<Self, HostError> {
         Self::spawn(ssh, words, file.into())
     }
 
-    fn spawn(ssh: &Ssh, words: &[&str], stdin: Stdio) -> Result<Self, HostTrouble> {
+    fn spawn(ssh: &Ssh, words: &[&str], stdin: Stdio) -> Result<Self, HostError> {
         let mut command: Command = ssh.command(words);
         command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
         let program = command.get_program().to_string_lossy().into_owned();
         let started = command.spawn();
-        let mut child = started.map_err(|reason| HostTrouble::NoSsh { program, reason })?;
+        let mut child = started.map_err(|reason| HostError::NoSsh { program, reason })?;
         let (line_sender, lines) = mpsc::channel();
         let (error_sender, errors) = mpsc::channel();
         let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
@@ -97,7 +81,7 @@ impl Session {
     }
 
     /// What follows this word on the first line that begins with it. A login may print anything before.
-    pub(super) fn answer(&mut self, word: &str, patience: Patience<'_>) -> Result<String, HostTrouble> {
+    pub(super) fn answer(&mut self, word: &str, deadline: Deadline<'_>) -> Result<String, HostError> {
         loop {
             match self.lines.recv_timeout(POLL_INTERVAL) {
                 Ok(line) => {
@@ -105,31 +89,35 @@ impl Session {
                         return Ok(rest.trim().to_owned());
                     }
                 }
-                Err(RecvTimeoutError::Timeout) => {
-                    if let Some(trouble) = patience.is_over() {
-                        return Err(trouble);
-                    }
-                }
+                Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Err(self.ended()),
+            }
+            // Also after a line: a host may print without end.
+            if let Some(overdue) = deadline.overdue() {
+                return Err(overdue.into());
             }
         }
     }
 
+    /// True once it has ended.
+    pub(super) fn has_ended(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(Some(_)))
+    }
+
     /// Why it has ended; `None` if it has not.
-    pub(super) fn trouble(&mut self) -> Option<HostTrouble> {
-        let has_ended = matches!(self.child.try_wait(), Ok(Some(_)));
-        has_ended.then(|| self.ended())
+    pub(super) fn failure(&mut self) -> Option<HostError> {
+        self.has_ended().then(|| self.ended())
     }
 
     /// Closes the command's input and waits for its end, which is to be a success.
-    pub(super) fn end(mut self, patience: Patience<'_>) -> Result<(), HostTrouble> {
+    pub(super) fn end(mut self, deadline: Deadline<'_>) -> Result<(), HostError> {
         self.input = None;
         loop {
             match self.child.try_wait() {
                 Ok(Some(status)) if status.success() => return Ok(()),
                 Ok(None) => {
-                    if RealClock.now() > patience.until {
-                        return Err(HostTrouble::Late);
+                    if let Some(overdue) = deadline.overdue() {
+                        return Err(overdue.into());
                     }
                     thread::sleep(POLL_INTERVAL);
                 }
@@ -138,14 +126,14 @@ impl Session {
         }
     }
 
-    fn ended(&mut self) -> HostTrouble {
+    fn ended(&mut self) -> HostError {
         let errors = self.errors.recv_timeout(END_WITHIN).unwrap_or_default();
         let status = self.status();
         let said = || last_words(&errors).unwrap_or_else(|| status_text(status));
         match status.and_then(|status| StreamError::not_run(&self.place, status, errors.trim())) {
-            Some(error @ StreamError::NotInstalled { .. }) => HostTrouble::NotInstalled(error),
-            Some(error) => HostTrouble::Ssh(error),
-            None => HostTrouble::Ended(said()),
+            Some(error @ StreamError::NotInstalled { .. }) => HostError::NotInstalled(error),
+            Some(error) => HostError::Ssh(error),
+            None => HostError::Ended(said()),
         }
     }
 
@@ -163,7 +151,7 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        if !matches!(self.child.try_wait(), Ok(Some(_))) {
+        if !self.has_ended() {
             best_effort(self.child.kill(), "it has just ended");
             best_effort(self.child.wait(), "it is gone");
         }
@@ -177,9 +165,9 @@ fn status_text(status: Option<ExitStatus>) -> String {
     )
 }
 
-fn detach(work: impl FnOnce() + Send + 'static) -> Result<(), HostTrouble> {
+fn detach(work: impl FnOnce() + Send + 'static) -> Result<(), HostError> {
     let started = thread::Builder::new().name("ssh".to_owned()).spawn(work);
-    started.map(drop).map_err(|error| HostTrouble::Ended(format!("could not start a thread: {error}")))
+    started.map(drop).map_err(|error| HostError::Ended(format!("could not start a thread: {error}")))
 }
 
 fn drained(stderr: Option<impl Read>) -> String {

@@ -24,7 +24,7 @@ document! {
         name: String = share.name.clone(),
         /// The number of its first worker; the others follow.
         first_worker: u32 = share.first_worker,
-        /// How many workers it has.
+        /// How many workers it has; 0 if it made nothing, as there were fewer connections than workers.
         workers: u32 = share.workers,
         /// How far its clock may be from what the times of its frames assume, in nanoseconds; null if that is not known.
         clock_error_ns: Option<u64> = share.clock_error_ns,

@@ -18,8 +18,15 @@ pub(super) fn block(run: &Run, findings: &Findings) -> String {
     };
     let lost = starts.iter().flat_map(|start| start.lost.iter().map(|lost| lost_text(start.step, lost)));
     let ill = unhealthy(run, findings);
-    let points: String = lost.chain(ill).map(|text| point(&text)).collect();
+    let points: String = idle(&starts).chain(lost).chain(ill).map(|text| point(&text)).collect();
     wrapped("", "  ", &start_text(worst)) + &points
+}
+
+/// The generators that made nothing in any step.
+fn idle(starts: &[FleetStart]) -> impl Iterator<Item = String> {
+    let in_all = |name: &&String| starts.iter().all(|start| start.idle.contains(name));
+    let names = starts.first().into_iter().flat_map(|first| &first.idle).filter(in_all);
+    names.map(|name| format!("{name} made no load: there were fewer connections than workers"))
 }
 
 /// How close together the generators began, in the step in which that is known least.

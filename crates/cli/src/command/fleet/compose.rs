@@ -20,7 +20,7 @@ pub(super) fn up(
     (print, within): (bool, Duration),
 ) -> anyhow::Result<Exit> {
     let folder = std::path::absolute(folder).context("could not find the folder of the fleet")?;
-    let fleet = ComposeFleet::write(&folder, agents)?;
+    let mut fleet = ComposeFleet::write(&folder, agents)?;
     let (broker, keys) = (fleet.broker()?, fleet.keys());
     let flags = format!(
         "--fleet {} --fleet-credentials {} --fleet-key {}",

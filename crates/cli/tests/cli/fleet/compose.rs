@@ -1,7 +1,10 @@
 //! `plimsoll fleet up --compose` where no Docker is needed; `make test-compose` has the real one.
 
 use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::process::Stdio;
 
+use super::{await_true, interrupt, rest};
 use crate::bench::{Bench, Called};
 
 const UP: [&str; 8] = ["fleet", "up", "--compose", "2", "--image", "plimsoll:1", "--allow", "api.test:80"];
@@ -29,10 +32,48 @@ fn a_compose_file_is_printed_with_its_secrets_in_a_folder_of_its_own() {
     }
     let one = std::fs::read_to_string(folder.join("agent-1.creds")).unwrap();
     assert_ne!(one, std::fs::read_to_string(folder.join("agent-2.creds")).unwrap());
-    let again = bench.expect(1, &[&UP[..], &["--print"]].concat()).err;
-    assert!(again.contains("plimsoll fleet down --compose"), "{again}");
+    let project = || {
+        let record = std::fs::read(folder.join("fleet.json")).unwrap();
+        serde_json::from_slice::<serde_json::Value>(&record).unwrap()["project"].clone()
+    };
+    let before = project();
+    bench.expect(0, &[&UP[..], &["--print"]].concat());
+    assert_eq!(project(), before, "what the user has started of it is still found");
     assert_eq!(with_compose(&bench, "true", &["fleet", "down", "--compose"]).code, 0);
     assert!(!folder.exists());
+}
+
+/// A program for Compose that writes down what it is asked for, and does not end when it is to start containers.
+fn endless(bench: &Bench) -> String {
+    let program = bench.path("endless");
+    let text = "#!/bin/sh\nshift 4\necho \"$@\" >>asked\n[ \"$1\" != up ] || { echo $$ >pid; sleep 600; }\n";
+    std::fs::write(&program, text).unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    program.display().to_string()
+}
+
+#[test]
+fn a_compose_that_does_not_end_is_ended_with_its_time_or_the_command() {
+    for (within, code) in [("1s", 1), ("10m", 130)] {
+        let bench = Bench::new();
+        let mut command = bench.command(&[&UP[..], &["--within", within]].concat());
+        command.env("PLIMSOLL_COMPOSE", endless(&bench)).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        await_true("Compose runs", || bench.path("pid").exists());
+        if code == 130 {
+            let refused = with_compose(&bench, "false", &UP).err;
+            assert!(refused.contains("plimsoll fleet down --compose"), "{refused}");
+            interrupt(&child);
+        }
+        let said = rest(child.stderr.take().unwrap());
+        assert_eq!(child.wait().unwrap().code(), Some(code), "{said}");
+        assert!(code == 130 || said.contains("up -d --remove-orphans did not end in time"), "{said}");
+        let pid = std::fs::read_to_string(bench.path("pid")).unwrap();
+        assert!(!Path::new(&format!("/proc/{}", pid.trim())).exists());
+        let asked = std::fs::read_to_string(bench.path("asked")).unwrap();
+        assert!(asked.lines().last().unwrap().ends_with("down --volumes"), "{asked}");
+        assert!(!bench.path("plimsoll-fleet-compose").exists());
+    }
 }
 
 #[test]
@@ -69,6 +110,9 @@ fn flags_of_another_placement_are_refused() {
     refused(&["--local", "1", "--compose", "1", "--image", "a", "--allow", "b"]);
     refused(&["--local", "1", "--keys", "keys"]);
     refused(&["--local", "1", "--print"]);
+    let cluster = ["--image", "a", "--allow", "b", "--fleet", "nats://127.0.0.1:1", "--dir", "c"];
+    let ignored = refused(&[&["--kubernetes", "1"], &cluster[..]].concat()).err;
+    assert!(ignored.contains("--dir"), "{ignored}");
     refused(&["--compose", "1", "--image", "a", "--allow", "b", "--join", "nats://a:1"]);
     refused(&["--ssh", "a", "--allow", "b"]);
     let login =

@@ -1,5 +1,6 @@
 //! `plimsoll fleet up --ssh`, with a real sshd and a real broker.
 
+use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -171,14 +172,58 @@ fn an_agent_that_is_not_heard_within_the_time_is_ended() {
     assert!(agents_of(&beyond).is_empty());
 }
 
-/// A folder with a program that says it is plimsoll of another version.
-fn outdated(bench: &Bench) -> PathBuf {
-    let folder = bench.path("outdated");
+/// A folder with another program that is called plimsoll.
+fn other_program(bench: &Bench, script: &str) -> PathBuf {
+    let folder = bench.path("other");
     std::fs::create_dir(&folder).unwrap();
     let program = folder.join("plimsoll");
-    std::fs::write(&program, "#!/bin/sh\necho plimsoll 0.0.1\n").unwrap();
+    std::fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
     std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
     folder
+}
+
+#[test]
+fn an_agent_of_the_same_name_that_still_lives_is_not_taken_for_the_new_one() {
+    let bench = Bench::new();
+    let broker = guarded(&bench);
+    let hosts = Hosts::start(&bench, "a", binary_folder());
+    let old = broker.agent("a", &["--credentials", "keys/agents/a.creds"]);
+    old.reports("waits for runs");
+    let address = broker.address();
+    let status = ["fleet", "status", "--fleet", &address, "--fleet-credentials", "keys/conductor.creds"];
+    await_true("the old agent is heard", || bench.expect(0, &status).out.contains("agent   a "));
+    let error = hosts.up(1, &broker, &["--ssh", "a"]).err;
+    assert!(error.contains("already under these names: a; end them"), "{error}");
+    drop(old);
+    hosts.up(0, &broker, &["--ssh", "a"]);
+    hosts.down();
+}
+
+#[test]
+fn a_host_that_prints_without_end_is_late_too() {
+    let bench = Bench::new();
+    let broker = guarded(&bench);
+    let hosts = Hosts::start(&bench, "alpha", &other_program(&bench, "exec yes noise"));
+    let error = hosts.up(1, &broker, &["--ssh", "alpha", "--within", "2s"]).err;
+    assert!(error.contains("alpha: the host did not answer in time"), "{error}");
+}
+
+#[test]
+fn an_agent_whose_record_cannot_be_written_is_ended() {
+    let bench = Bench::new();
+    let broker = Broker::start(&bench, "");
+    std::fs::create_dir_all(bench.path(".plimsoll-fleet/one/agent.json")).unwrap();
+    let args = ["agent", "--join", &broker.address(), "--name", "a", "--allow", "127.0.0.1"];
+    let order = serde_json::json!({ "name": "a", "args": args, "files": [] });
+    let mut hosted = bench.command(&["fleet", "hosted", "start", "one"]);
+    let mut hosted = hosted.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut conversation = hosted.stdin.take().unwrap();
+    writeln!(conversation, "{order}").unwrap();
+    let said = rest(hosted.stderr.take().unwrap());
+    assert_eq!(hosted.wait().unwrap().code(), Some(1), "{said}");
+    assert!(said.contains("could not write the record of the agent"), "{said}");
+    assert!(agents_of(&broker).is_empty());
+    drop(conversation);
 }
 
 #[test]
@@ -186,10 +231,10 @@ fn a_host_without_this_version_is_refused_and_gets_a_copy_where_it_is_asked_for(
     let bench = Bench::new();
     let target = Target::start(&bench);
     let broker = guarded(&bench);
-    let hosts = Hosts::start(&bench, "alpha", &outdated(&bench));
+    let hosts = Hosts::start(&bench, "alpha", &other_program(&bench, "echo plimsoll 0.0.1"));
     let error = hosts.up(1, &broker, &["--ssh", "alpha"]).err;
     assert!(error.contains("plimsoll there is 0.0.1") && error.contains("--copy"), "{error}");
-    std::fs::remove_file(bench.path("outdated/plimsoll")).unwrap();
+    std::fs::remove_file(bench.path("other/plimsoll")).unwrap();
     let error = hosts.up(1, &broker, &["--ssh", "alpha"]).err;
     assert!(error.contains("there is no plimsoll on alpha") && error.contains("--copy"), "{error}");
     hosts.up(0, &broker, &["--ssh", "alpha", "--copy"]);

@@ -1,15 +1,17 @@
-//! An agent that is cut off from the broker, and a broker that has little room.
+//! An agent that is cut off from the broker or comes late, and a broker that has little room.
 
-use std::io::{Read, Write};
+use std::io::{BufRead as _, BufReader, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::process::{Child, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
+use serde_json::{Value, json};
+
 use super::access::{Agent, Broker};
 use super::resume::{Counter, sum, whole};
-use super::{await_true, interrupt, rest};
+use super::{PATIENCE, await_true, interrupt, rest};
 use crate::bench::{Bench, Target};
 
 /// The way of an agent to its broker, which can be cut.
@@ -152,4 +154,93 @@ fn an_agent_that_stays_cut_off_is_lost_ends_its_load_and_is_free_again() {
         let status = bench.expect(0, &["fleet", "status", "--fleet", &scene.broker.address()]).out;
         status.matches("free").count() == 2
     });
+}
+
+/// A client of the broker's own API.
+struct Api {
+    stream: TcpStream,
+    heard: BufReader<TcpStream>,
+}
+
+impl Api {
+    fn new(broker: SocketAddr) -> Self {
+        let mut stream = TcpStream::connect(broker).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.write_all(b"CONNECT {\"verbose\":false}\r\nSUB answers 1\r\n").unwrap();
+        let heard = BufReader::new(stream.try_clone().unwrap());
+        Self { stream, heard }
+    }
+
+    fn ask(&mut self, subject: &str, content: &str) -> Value {
+        write!(self.stream, "PUB {subject} answers {}\r\n{content}\r\n", content.len()).unwrap();
+        loop {
+            let mut line = String::new();
+            self.heard.read_line(&mut line).unwrap();
+            let words: Vec<&str> = line.split_whitespace().collect();
+            match words[..] {
+                ["MSG", .., bytes] => {
+                    let mut answer = vec![0; bytes.parse::<usize>().unwrap() + 2];
+                    self.heard.read_exact(&mut answer).unwrap();
+                    return serde_json::from_slice(&answer).unwrap();
+                }
+                ["PING"] => self.stream.write_all(b"PONG\r\n").unwrap(),
+                _ => {}
+            }
+        }
+    }
+
+    /// Limits the only stream to so many bytes; gives its subject and the limit before.
+    fn limit_stream(&mut self, bytes: &Value) -> (String, Value) {
+        let name = self.ask("$JS.API.STREAM.NAMES", "")["streams"][0].as_str().unwrap().to_owned();
+        let mut config = self.ask(&format!("$JS.API.STREAM.INFO.{name}"), "")["config"].take();
+        let before = std::mem::replace(&mut config["max_bytes"], bytes.clone());
+        let subject = config["subjects"][0].as_str().unwrap().to_owned();
+        let updated = self.ask(&format!("$JS.API.STREAM.UPDATE.{name}"), &config.to_string());
+        assert_eq!(updated["config"]["max_bytes"], *bytes, "{updated}");
+        (subject, before)
+    }
+}
+
+#[test]
+fn agents_keep_what_a_full_stream_refuses_and_the_answer_is_exact() {
+    let bench = Bench::new();
+    let scene = Scene::begin(&bench, "60s");
+    let (mut conductor, file) = scene.conduct("8s");
+    let mut api = Api::new(scene.broker.listens);
+    let (subject, before) = api.limit_stream(&json!(1));
+    let refused = api.ask(&subject.replace('*', "other"), "message");
+    assert!(refused["error"]["description"].as_str().unwrap().contains("maximum bytes"), "{refused}");
+    scene.target.has_counted(1600);
+    assert_eq!(conductor.try_wait().unwrap(), None, "the run waits for what the agents have");
+    api.limit_stream(&before);
+    let errors = rest(conductor.stderr.take().unwrap());
+    assert_eq!(conductor.wait().unwrap().code(), Some(0), "{errors}");
+    let run = whole(&file);
+    assert_eq!((sum(&run, |counts| counts.intended), sum(&run, |counts| counts.completed)), (1600, 1600));
+    assert!(run.steps[0].generators.iter().all(|share| share.lost_ns.is_none()), "{:?}", run.steps);
+}
+
+#[test]
+fn an_agent_that_comes_late_takes_part_in_the_next_run() {
+    let bench = Bench::new();
+    let scene = Scene::begin(&bench, "60s");
+    let (mut conductor, file) = scene.conduct("8s");
+    let late = scene.broker.agent("late", &[]);
+    late.reports("waits for runs");
+    await_true("the late agent is named as free", || {
+        let status = scene.broker.call(0, &["fleet", "status"]).out;
+        let is_free = |line: &str| line.starts_with("agent   late ") && line.ends_with("free");
+        status.lines().any(is_free) && status.matches("in run").count() == 2
+    });
+    let errors = rest(conductor.stderr.take().unwrap());
+    assert_eq!(conductor.wait().unwrap().code(), Some(0), "{errors}");
+    let names: Vec<String> =
+        whole(&file).steps[0].generators.iter().map(|share| share.name.clone()).collect();
+    assert_eq!(names, ["behind", "direct"]);
+    let load =
+        ["run", &scene.target.url, "-t", "1", "-c", "3", "-n", "300", "--json", "--no-probe", "--no-files"];
+    let next = scene.broker.call(0, &[&load[..], &["--agents", "3"]].concat()).json();
+    let shares = next["fleet"][0]["generators"].as_array().unwrap();
+    let names: Vec<&str> = shares.iter().map(|share| share["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["behind", "direct", "late"]);
 }

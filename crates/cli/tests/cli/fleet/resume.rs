@@ -128,10 +128,10 @@ impl<'a> Scene<'a> {
     }
 
     /// The agents are there for the next run.
-    fn makes_another_run(&self) {
+    fn makes_another_run(&self) -> Called {
         let args =
             ["run", &self.target.url, "-n", "100", "-c", "2", "--no-probe", "--no-files", "--agents", "2"];
-        self.broker.call(0, &args);
+        self.broker.call(0, &args)
     }
 }
 
@@ -250,6 +250,21 @@ fn what_agents_measured_until_they_gave_up_is_kept_until_it_is_collected() {
 }
 
 #[test]
+fn nothing_is_missing_of_an_agent_for_which_there_was_no_connection() {
+    let bench = Bench::new();
+    let scene = Scene::begin(&bench, &["--orphan", "60s"]);
+    let file = scene.left("run", &["-R", "100", "-d", "10s", "-c", "1", "-t", "1"]);
+    scene.resume(0, &file, &[]);
+    let run = whole(&file);
+    assert_eq!((sum(&run, |counts| counts.intended), sum(&run, |counts| counts.completed)), (1000, 1000));
+    let shares = run.steps[0].generators.iter();
+    let shares: Vec<(&str, u32, Option<u64>)> =
+        shares.map(|share| (share.name.as_str(), share.workers, share.lost_ns)).collect();
+    assert_eq!(shares, [("a", 1, None), ("b", 0, None)]);
+    assert!(texts(&run, EventKind::LimitMet).contains("no load for b: "));
+}
+
+#[test]
 fn steps_that_were_not_run_are_named() {
     let bench = Bench::new();
     let scene = Scene::begin(&bench, &["--orphan", "60s"]);
@@ -308,7 +323,9 @@ fn what_cannot_be_resumed_is_an_error_and_loses_nothing() {
     assert!(nowhere.contains("could not connect to the broker"), "{nowhere}");
     scene.has_ended_without_its_conductor();
     // Another run takes the place of the one that was left.
-    scene.makes_another_run();
+    let said = scene.makes_another_run().err;
+    assert!(said.contains("this run discards what a, b kept of it"), "{said}");
+    assert!(!scene.makes_another_run().err.contains("discards"), "only a run that was left is discarded");
     let frames = plimsoll_store::read(&file).unwrap().frames.len();
     scene.resume(1, &file, &[]);
     let run = whole(&file);

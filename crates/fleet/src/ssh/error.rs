@@ -4,9 +4,11 @@ use std::io;
 
 use plimsoll_host::StreamError;
 
+use crate::deadline::Overdue;
+
 /// Why there is no agent on a host.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum HostTrouble {
+pub(super) enum HostError {
     #[error("could not run {program} ({reason}); see that it is installed and on the PATH")]
     NoSsh { program: String, reason: io::Error },
     #[error(transparent)]
@@ -26,4 +28,13 @@ pub(super) enum HostTrouble {
     Late,
     #[error("interrupted")]
     Interrupted,
+}
+
+impl From<Overdue> for HostError {
+    fn from(overdue: Overdue) -> Self {
+        match overdue {
+            Overdue::Late => Self::Late,
+            Overdue::Interrupted => Self::Interrupted,
+        }
+    }
 }

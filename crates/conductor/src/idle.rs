@@ -1,0 +1,51 @@
+//! Generators that make nothing of a run.
+
+use plimsoll_plan::{LadderSteps, Load};
+
+use crate::context::RunContext;
+use crate::load::{own_workers, workers};
+use crate::peers::PeerGroup;
+
+/// Generators that are named; the others are counted.
+const MAX_NAMED: usize = 5;
+
+/// That some generators make nothing of a run, whose connections are too few for their workers; `None` if each makes something.
+pub(crate) fn idle_text(context: &RunContext, group: &PeerGroup) -> Option<String> {
+    let load = &context.plan.load;
+    let connections = most_connections(load);
+    let own = own_workers(context, &group.peers);
+    let idle = group.peers.idle(own, workers(context, Some(group), connections));
+    let needed = own + group.peers.workers();
+    let remedy = match load {
+        Load::Single { .. } => format!("use -c {needed}, or fewer workers with -t"),
+        Load::Ladder { steps: LadderSteps::Fixed(_), .. } => {
+            format!("use a ladder up to {needed} connections, or fewer workers with -t")
+        }
+        Load::Ladder { steps: LadderSteps::Doubling { .. }, .. } => {
+            format!("use --max-connections {needed}, or fewer workers with -t")
+        }
+    };
+    (!idle.is_empty()).then(|| {
+        format!(
+            "no load for {}: the load has connections for {connections} of {needed} workers, the first ones; {remedy}",
+            named(&idle)
+        )
+    })
+}
+
+/// The first of these names, and how many more there are.
+fn named(names: &[&str]) -> String {
+    match names.split_at_checked(MAX_NAMED) {
+        Some((first, more)) if !more.is_empty() => format!("{} and {} more", first.join(", "), more.len()),
+        _ => names.join(", "),
+    }
+}
+
+/// The connections of the largest step; those that an open loop begins with.
+fn most_connections(load: &Load) -> u32 {
+    match load {
+        Load::Single { level, .. } => level.connections(),
+        Load::Ladder { steps: LadderSteps::Fixed(steps), .. } => steps.iter().copied().max().unwrap_or(1),
+        Load::Ladder { steps: LadderSteps::Doubling { connections_max }, .. } => *connections_max,
+    }
+}

@@ -1,0 +1,113 @@
+//! Whether the agents that were started answer at the broker, and why some do not.
+
+use std::collections::BTreeMap;
+use std::thread;
+use std::time::Duration;
+
+use crate::broker::Broker;
+use crate::deadline::{Deadline, Overdue};
+use crate::error::FleetError;
+use crate::reasons::{named, together};
+use crate::status::{AgentStatus, status};
+
+/// The pause between two listenings, each of which takes a second.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
+
+/// What has started agents: processes, sessions, containers or pods.
+pub(crate) trait Starter {
+    /// True if it is vain to wait on for these: one of them has ended.
+    ///
+    /// # Errors
+    /// When that cannot be asked.
+    fn has_failed(&mut self, missing: &[String]) -> Result<bool, FleetError>;
+
+    /// Why each of these does not answer, in their order; `None` of one that runs, as far as is known.
+    ///
+    /// # Errors
+    /// When that cannot be asked.
+    fn reasons(&mut self, missing: &[String]) -> Result<Vec<Option<String>>, FleetError>;
+
+    /// What to do about an agent that runs and does not answer.
+    fn advice(&self) -> String;
+}
+
+/// Fails if an agent of one of these names answers at the broker already: it would be taken for the one that is to be started.
+///
+/// # Errors
+/// Also when the broker cannot be used.
+pub(crate) fn refuse_taken(agents: &[String], broker: &Broker) -> Result<(), FleetError> {
+    let mut taken: Vec<String> = status(broker)?.agents.into_iter().map(|agent| agent.name).collect();
+    taken.dedup();
+    taken.retain(|name| agents.contains(name));
+    match taken.is_empty() {
+        true => Ok(()),
+        false => Err(FleetError::NamesTaken { names: named(&taken) }),
+    }
+}
+
+/// Waits until all of these agents answer at the broker; ends early if one of them has ended.
+///
+/// # Errors
+/// When one does not answer in time: then the error says which, and why. Two with one name are an error, too.
+pub(crate) fn await_agents(
+    agents: &[String],
+    broker: &Broker,
+    starter: &mut dyn Starter,
+    deadline: Deadline<'_>,
+) -> Result<(), FleetError> {
+    loop {
+        // A broker that starts, or elects a leader, answers later.
+        let found = status(broker).map(|found| found.agents);
+        let missing = missing(agents, found.as_deref().unwrap_or_default())?;
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let overdue = deadline.overdue();
+        if overdue == Some(Overdue::Interrupted) {
+            return Err(FleetError::Interrupted);
+        }
+        if overdue.is_some() || starter.has_failed(&missing)? {
+            let advice = found.err().map_or_else(|| starter.advice(), |error| error.to_string());
+            let reasons = starter.reasons(&missing)?.into_iter().map(|why| why.unwrap_or(advice.clone()));
+            let (came, expected) = (agents.len() - missing.len(), agents.len());
+            let reasons = together(missing.into_iter().zip(reasons));
+            return Err(FleetError::NotReady { came, expected, reasons });
+        }
+        thread::sleep(POLL_INTERVAL);
+    }
+}
+
+/// Those that were not heard.
+fn missing(agents: &[String], found: &[AgentStatus]) -> Result<Vec<String>, FleetError> {
+    let mut heard: BTreeMap<&str, usize> = BTreeMap::new();
+    found.iter().for_each(|agent| *heard.entry(&agent.name).or_default() += 1);
+    let count = |name: &String| heard.get(name.as_str()).copied().unwrap_or(0);
+    match agents.iter().find(|name| count(name) > 1) {
+        Some(name) => Err(FleetError::SameName { name: name.clone() }),
+        None => Ok(agents.iter().filter(|name| count(name) == 0).cloned().collect()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(names: &[&str]) -> Vec<AgentStatus> {
+        let agent = |name: &&str| AgentStatus {
+            name: (*name).to_owned(),
+            version: "1".to_owned(),
+            run: None,
+            left: None,
+        };
+        names.iter().map(agent).collect()
+    }
+
+    #[test]
+    fn agents_are_missing_until_each_name_is_heard_of_one_process() {
+        let expected = ["a".to_owned(), "b".to_owned()];
+        assert_eq!(missing(&expected, &found(&["other", "b"])).unwrap(), ["a"]);
+        assert!(missing(&expected, &found(&["a", "b", "other", "other"])).unwrap().is_empty());
+        let twins = missing(&expected, &found(&["a", "b", "b"]));
+        assert!(matches!(twins, Err(FleetError::SameName { name }) if name == "b"));
+    }
+}
