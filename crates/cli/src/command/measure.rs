@@ -14,7 +14,9 @@ use plimsoll_record::RunCommand;
 
 use super::overload::{announce, print_snippet};
 use super::recorded::{Form, print_run};
-use crate::args::{AnswerArgs, Asked, FleetSetting, KeepArgs, OverloadArgs, RunArgs, SearchArgs, SweepArgs};
+use crate::args::{
+    AnswerArgs, Asked, FleetSetting, KeepArgs, OverloadArgs, RunArgs, SearchArgs, SweepArgs, command_line,
+};
 use crate::calibrations;
 use crate::delivery;
 use crate::documents::{Source, Usual};
@@ -86,13 +88,12 @@ fn measure_and(
     let store = store(keep)?;
     let totals = LiveTotals::default();
     let pushed = otlp::settings(keep.otlp.as_deref())?;
-    if !keep.no_files {
-        files::check_writable(&keep.out)?;
-    }
+    check_folder(keep)?;
     warn_of_lengths(&asked.plan);
     let interrupted = signals::interrupted()?;
     let calibrations = calibrations::known();
     let options = RunOptions {
+        command_line: command_line(),
         ask_first: matches!(command, RunCommand::Answer | RunCommand::Search | RunCommand::Overload),
         csv: asked.csv.as_deref(),
         folder: (!keep.no_files).then_some(keep.out.as_path()),
@@ -144,6 +145,11 @@ fn measure_and(
         (true, Exit::Success) => RunStatus::new(&outcome.run, &findings, strict).into(),
         (true, printed) => printed,
     })
+}
+
+/// Fails, before the load, if files cannot be written where they are to go.
+fn check_folder(keep: &KeepArgs) -> anyhow::Result<()> {
+    if keep.no_files { Ok(()) } else { files::check_writable(&keep.out) }
 }
 
 /// Lets the agents know that the run is over.
