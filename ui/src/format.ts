@@ -112,6 +112,10 @@ export function interval(pair: readonly [number, number] | null | undefined, for
 export const signed = (format: Format): Format => known((value) =>
   `${value > 0 ? "+" : value < 0 ? "−" : ""}${format(Math.abs(value))}`);
 
+/** An overload as a multiple of the rate that holds: `1.2×`, `2× (ramp)`. */
+export const overloadOf = (factor: number | null, onset: string | null = null): string =>
+  (factor === null ? NOT_KNOWN : `${Number(factor.toFixed(2))}×${onset === "ramp" ? " (ramp)" : ""}`);
+
 /** `p99`, `p99.9`. */
 export const percentile = known((value) => `p${Number(value.toFixed(4))}`);
 

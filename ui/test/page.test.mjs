@@ -49,7 +49,7 @@ test("PLIMSOLL_PAGES names a folder of pages", { skip: folder ? false : "PLIMSOL
 /** Text of a server or a file that must stay text: markup, a terminal's escape, marks that turn text around, no place to break. */
 const HOSTILE = "</script><img src=x onerror=\"window.hostile=1\"><b>&amp;\u001b[31m\u202eabc\u200f" + "x".repeat(200);
 /** Names that the program writes and the page compares with; other strings may come from anywhere. */
-const NAMES = new Set(["schema", "kind", "limit", "class", "resource", "unit", "command", "confidence", "outcome", "onset", "law", "id", "doubt"]);
+const NAMES = new Set(["schema", "kind", "limit", "class", "resource", "unit", "command", "confidence", "outcome", "onset", "law", "id", "doubt", "shown_in"]);
 /** Maps whose keys come from a run. */
 const MAPS = new Set(["tags", "failed"]);
 
@@ -105,6 +105,9 @@ for (const file of pages) {
             .filter((chart) => !chart.querySelector("figcaption")?.textContent || chart.querySelectorAll("table tbody tr").length === 0)
             .map((chart) => chart.dataset.chart));
         assert.deepEqual(bare, [], "a chart has a sentence and a table");
+        const lost = await page.evaluate(() => [...document.querySelectorAll("#evidence td a")].map((link) => link.getAttribute("href"))
+          .filter((to) => document.querySelector(to) === null));
+        assert.deepEqual(lost, [], "the evidence is linked with what shows it");
         await page.evaluate(axe);
         const { violations } = await page.evaluate(() => window.axe.run());
         const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");

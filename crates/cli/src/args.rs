@@ -5,6 +5,7 @@ mod fleet;
 mod foreign;
 mod history;
 mod kubernetes;
+mod line;
 mod load;
 mod network;
 mod overload;
@@ -45,6 +46,7 @@ pub(crate) use fleet::{FLEET, FLEET_FOLDER, FleetArgs, FleetAt, FleetSetting};
 use foreign::Translated;
 pub(crate) use history::{HistoryArgs, StoreArgs};
 pub(crate) use kubernetes::{KubernetesArgs, OnKubernetesArgs};
+pub(crate) use line::command_line;
 pub(crate) use load::{AnswerArgs, Asked, RunArgs, SearchArgs, Spread, SweepArgs, fresh_seed};
 pub(crate) use overload::OverloadArgs;
 pub(crate) use placement::{ContainerArgs, PlacedArgs};
@@ -156,6 +158,7 @@ impl Args {
         root.build();
         let Translated { line, remarks } = foreign::translate(&root, line)?;
         let matches = whole_command().try_get_matches_from(&line);
+        matches.iter().for_each(|matches| line::keep(&root, matches));
         let args = match matches.and_then(|matches| Self::from_arg_matches(&matches)) {
             Ok(args) => args,
             Err(error) => match explained(&error, &line) {

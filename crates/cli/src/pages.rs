@@ -1,7 +1,7 @@
 //! Pages of several runs, and the flags that ask for them.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use plimsoll_analyze::{compare, latency_differences, step_outcomes};
 use plimsoll_experiment::{RecordedRun, file_stem, read_run};
@@ -58,7 +58,15 @@ pub(crate) struct Together<'a> {
     pub(crate) text: String,
     pub(crate) found: FoundTogether,
     /// The runs with their names on the page.
-    pub(crate) runs: Vec<(String, PathBuf)>,
+    pub(crate) runs: Vec<(String, Recorded<'a>)>,
+}
+
+/// A run of a page.
+pub(crate) enum Recorded<'a> {
+    /// One that was read already.
+    Read(&'a RecordedRun),
+    /// One whose file is read for the page.
+    File(PathBuf),
 }
 
 impl Together<'_> {
@@ -69,15 +77,23 @@ impl Together<'_> {
     pub(crate) fn page(self) -> anyhow::Result<String> {
         let left_out = self.runs.len().saturating_sub(RUNS_MAX);
         let shown = self.runs.iter().take(RUNS_MAX);
-        let runs: anyhow::Result<Vec<_>> = shown.map(|(name, file)| run_of_file(name, file)).collect();
+        let runs: anyhow::Result<Vec<_>> = shown.map(|(name, run)| run.on_page(name)).collect();
         let (name, text, found) = (self.name.to_owned(), self.text, self.found);
         let together = TogetherDocument { name, text, runs_left_out: left_out, found };
         Ok(html(&PageDocument::new(runs?, Some(together)))?)
     }
 }
 
-fn run_of_file(name: &str, file: &Path) -> anyhow::Result<PageRunDocument> {
-    let recorded = read_run(file)?;
+impl Recorded<'_> {
+    fn on_page(&self, name: &str) -> anyhow::Result<PageRunDocument> {
+        match self {
+            Self::Read(recorded) => on_page(name, recorded),
+            Self::File(file) => on_page(name, &read_run(file)?),
+        }
+    }
+}
+
+fn on_page(name: &str, recorded: &RecordedRun) -> anyhow::Result<PageRunDocument> {
     let run = page_run(&recorded.run, &recorded.findings, Values::Hidden)?;
     Ok(PageRunDocument { name: name.to_owned(), ..run })
 }
@@ -89,10 +105,7 @@ fn run_of_file(name: &str, file: &Path) -> anyhow::Result<PageRunDocument> {
 pub(crate) fn page_of_runs(mut runs: Vec<RecordedRun>) -> anyhow::Result<PageDocument> {
     runs.sort_by_key(|recorded| recorded.run.manifest.started_unix_ms);
     let named = distinct_names(&runs);
-    let shown = named.iter().map(|(name, recorded)| {
-        let run = page_run(&recorded.run, &recorded.findings, Values::Hidden)?;
-        Ok(PageRunDocument { name: name.clone(), ..run })
-    });
+    let shown = named.iter().map(|(name, recorded)| on_page(name, recorded));
     let shown = shown.collect::<anyhow::Result<Vec<_>>>()?;
     let together = match named.as_slice() {
         [reference, others @ ..] if !others.is_empty() => Some(compared(reference, others)),

@@ -1,9 +1,11 @@
-//! A run on the whole terminal while it goes on (`--tui`). Nothing of it stays: the terminal is as it was once the run ends.
+//! A run on the whole terminal while it goes on. Nothing of it stays: the terminal is as it was once the run ends.
 
 mod board;
 mod feed;
 mod view;
 
+use std::env;
+use std::ffi::OsString;
 use std::io::{self, IsTerminal as _, Stderr};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,7 +19,8 @@ use ratatui::crossterm::execute;
 use ratatui::crossterm::terminal::{Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen};
 use ratatui::layout::Rect;
 use ratatui::{Terminal, TerminalOptions, Viewport};
-use rustix::termios::{self, LocalModes, OptionalActions, Termios};
+use rustix::process::getpgrp;
+use rustix::termios::{self, LocalModes, OptionalActions, SpecialCodeIndex, Termios};
 
 use self::board::Board;
 use self::feed::Feed;
@@ -26,6 +29,30 @@ pub(crate) use self::feed::level_text;
 /// How often the terminal is drawn, and how soon it is given back after Ctrl-C.
 const DRAWN_EVERY: Duration = Duration::from_millis(250);
 const LOOKED_EVERY: Duration = Duration::from_millis(50);
+/// A shorter run is over before its screen is read.
+const WORTH_A_SCREEN: Duration = Duration::from_secs(5);
+/// The variable by which a user never gets a screen without asking for it.
+const NO_TUI: &str = "PLIMSOLL_NO_TUI";
+
+/// Whether a run that may take so long is shown on the whole terminal without being asked to: only where a person watches.
+pub(crate) fn is_default(longest: Option<Duration>) -> bool {
+    io::stdout().is_terminal() && suits(longest, |name| env::var_os(name))
+}
+
+fn suits(longest: Option<Duration>, variable: impl Fn(&str) -> Option<OsString>) -> bool {
+    let value = |name| variable(name).filter(|value| !value.is_empty());
+    let is_dumb = value("TERM").is_none_or(|kind| kind == "dumb");
+    longest.is_some_and(|longest| longest >= WORTH_A_SCREEN)
+        && !is_dumb
+        && value("CI").is_none()
+        && value(NO_TUI).is_none()
+}
+
+/// True if this process may use the terminal. Another one in its place, such as a shell that started this one in the background,
+/// would be disturbed, and the system would stop this one.
+fn is_foreground() -> bool {
+    io::stderr().is_terminal() && termios::tcgetpgrp(io::stdin()).is_ok_and(|group| group == getpgrp())
+}
 
 /// The terminal, which a thread of its own draws to: one that takes nothing more (Ctrl-S) must not hold the run.
 #[derive(Debug)]
@@ -37,22 +64,21 @@ pub(crate) struct Screen {
 }
 
 impl Screen {
-    /// Takes the terminal that standard error is; `None` where it is none. It is given back at the first signal, since the second
-    /// one ends the process at once.
+    /// Takes the terminal that standard error is, once there is something to show; `None` where it is none. It is given back at the
+    /// first signal, since the second one ends the process at once.
     ///
     /// # Errors
-    /// When the terminal cannot be drawn to.
+    /// When no thread can be started.
     pub(crate) fn open(interrupted: &Arc<AtomicBool>) -> io::Result<Option<Self>> {
-        if !io::stderr().is_terminal() || !io::stdin().is_terminal() {
+        if !is_foreground() {
             return Ok(None);
         }
-        let canvas = Canvas::take()?;
         let (board, ended) = (Arc::<Mutex<Board>>::default(), Arc::<AtomicBool>::default());
         let shared = (Arc::clone(&board), Arc::clone(&ended), Arc::clone(interrupted));
         let draw = move || {
             let (board, ended, interrupted) = shared;
             let over = || ended.load(Ordering::Relaxed) || interrupted.load(Ordering::Relaxed);
-            canvas.draw_until(&board, over);
+            draw_until(&board, over);
         };
         let thread = Some(thread::Builder::new().name("screen".to_owned()).spawn(draw)?);
         Ok(Some(Self { feed: Feed::default(), board, ended, thread }))
@@ -102,8 +128,9 @@ impl Canvas {
     fn take() -> io::Result<Self> {
         let before = termios::tcgetattr(io::stdin())?;
         let mut quiet = before.clone();
-        // Signals stay: Ctrl-C ends the run as ever.
+        // Signals stay: Ctrl-C ends the run as ever. Ctrl-Z would leave a shell with this screen, and a load that stands still.
         quiet.local_modes.remove(LocalModes::ECHO | LocalModes::ICANON);
+        quiet.special_codes[SpecialCodeIndex::VSUSP] = 0;
         let size = size()?;
         let mut canvas = Self { terminal: terminal(size)?, size, before };
         termios::tcsetattr(io::stdin(), OptionalActions::Now, &quiet)?;
@@ -121,21 +148,33 @@ impl Canvas {
         self.terminal.draw(|frame| view::draw(frame, board))?;
         Ok(())
     }
+}
 
-    /// Draws until the run is over, or the terminal takes nothing more.
-    fn draw_until(mut self, board: &Mutex<Board>, over: impl Fn() -> bool) {
-        while !over() {
-            let shown = board.lock().unwrap_or_else(PoisonError::into_inner).clone();
-            if self.draw(&shown).is_err() {
-                return;
-            }
-            let mut waited = Duration::ZERO;
-            while waited < DRAWN_EVERY && !over() {
-                thread::sleep(LOOKED_EVERY);
-                waited += LOOKED_EVERY;
-            }
+/// Draws until the run is over, or the terminal takes nothing more. A run that never begins leaves the terminal alone.
+fn draw_until(board: &Mutex<Board>, over: impl Fn() -> bool) {
+    let mut canvas = None;
+    while !over() {
+        let shown = board.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if shown.has_begun() && !drawn(&mut canvas, &shown) {
+            return;
+        }
+        let mut waited = Duration::ZERO;
+        while waited < DRAWN_EVERY && !over() {
+            thread::sleep(LOOKED_EVERY);
+            waited += LOOKED_EVERY;
         }
     }
+}
+
+/// Draws on the terminal, which is taken for it; false if that fails.
+fn drawn(canvas: &mut Option<Canvas>, board: &Board) -> bool {
+    let taken = match canvas.take() {
+        Some(canvas) => Ok(canvas),
+        None => Canvas::take(),
+    };
+    let drawn = taken.and_then(|mut canvas| canvas.draw(board).map(|()| canvas));
+    *canvas = drawn.ok();
+    canvas.is_some()
 }
 
 impl Drop for Canvas {
@@ -144,5 +183,30 @@ impl Drop for Canvas {
         best_effort(execute!(io::stderr(), LeaveAlternateScreen), "a terminal that is gone has no screens");
         let restored = termios::tcsetattr(io::stdin(), OptionalActions::Now, &self.before);
         best_effort(restored.map_err(io::Error::from), "a terminal that is gone has no modes");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_person_who_waits_gets_a_screen_unasked() {
+        let suits = |longest_sec: u64, variables: &[(&str, &str)]| {
+            let find = |name: &str| variables.iter().rev().find(|(known, _)| *known == name);
+            suits(Some(Duration::from_secs(longest_sec)), |name| find(name).map(|(_, value)| value.into()))
+        };
+        let term = ("TERM", "xterm");
+        assert!(suits(5, &[term]) && suits(90, &[term, ("CI", "")]));
+        for (longest_sec, variables) in [
+            (4, &[term][..]),
+            (90, &[]),
+            (90, &[("TERM", "dumb")]),
+            (90, &[term, ("CI", "true")]),
+            (90, &[term, (NO_TUI, "1")]),
+        ] {
+            assert!(!suits(longest_sec, variables), "{longest_sec} s, {variables:?}");
+        }
+        assert!(!super::suits(None, |_| Some("xterm".into())), "a run without a time may be over at once");
     }
 }

@@ -28,6 +28,8 @@ use crate::watch::Watch;
 #[derive(Debug)]
 pub struct RunOptions<'a> {
     pub command: RunCommand,
+    /// The command line that is recorded, if one is.
+    pub command_line: Option<String>,
     /// Send one request before the load and record its answer.
     pub ask_first: bool,
     /// The text of the plan's CSV file, if it has one.
@@ -59,6 +61,7 @@ impl<'a> RunOptions<'a> {
     pub fn new(command: RunCommand, tool_version: &'a str, interrupted: &'a AtomicBool) -> Self {
         Self {
             command,
+            command_line: None,
             ask_first: false,
             csv: None,
             folder: None,
@@ -170,6 +173,7 @@ fn recorder<'a>(
         format: FormatVersion::CURRENT,
         name: plan.name.clone(),
         command: options.command,
+        command_line: options.command_line.clone(),
         plan: plan.to_json(),
         plan_hash: plan.hash(),
         tool_version: options.tool_version.to_owned(),

@@ -18,6 +18,8 @@ use crate::case_outcome::CaseOutcome;
 pub struct RunSettings {
     /// Short steps: a preview, not a measurement.
     pub quick: bool,
+    /// The command line that each run records.
+    pub command_line: Option<String>,
     /// Test the verdict: raise what limits, where that is a cap of the lab, and load the plateau's level again.
     pub prove: bool,
     pub out: PathBuf,

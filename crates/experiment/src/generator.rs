@@ -48,6 +48,9 @@ pub(crate) fn run(lab: &mut Lab, plan: &Plan, context: RunContext<'_>) -> Result
     if !others.is_empty() {
         leading.arg("--peers").arg(others.len().to_string());
     }
+    if let Some(line) = &context.settings.command_line {
+        leading.arg("--command-line").arg(line);
+    }
     let RunSettings { quiet, prove, .. } = *context.settings;
     let flags = [(quiet, "--quiet"), (prove, "--prove"), (starts_uncapped, "--free")];
     leading.args(flags.iter().filter(|(set, _)| *set).map(|(_, flag)| flag));

@@ -145,6 +145,7 @@ fn run_here(case: &Case<'_>, context: RunContext<'_>) -> Result<PathBuf, Experim
         quicken(&mut spec);
     }
     let options = RunOptions {
+        command_line: context.settings.command_line.clone(),
         folder: Some(&context.settings.out),
         calibrations: context.calibrations,
         probing: true,

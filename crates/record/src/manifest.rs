@@ -15,7 +15,7 @@ pub struct FormatVersion {
 
 impl FormatVersion {
     /// The version this build writes.
-    pub const CURRENT: Self = Self { major: 2, minor: 4 };
+    pub const CURRENT: Self = Self { major: 2, minor: 5 };
 }
 
 /// Limits of the generator's machine that bound a plan.
@@ -206,6 +206,8 @@ pub struct Manifest {
     pub format: FormatVersion,
     pub name: String,
     pub command: RunCommand,
+    /// The command line that made the run, for a shell, without what documents hide; `None` where it was not recorded.
+    pub command_line: Option<String>,
     /// The frozen plan, as JSON.
     pub plan: String,
     /// SHA-256 of the plan's JSON with a seed of 0, in hex: equal hashes mean the same load, but for what is drawn at

@@ -17,7 +17,7 @@ pub enum Values {
 /// What the names of headers contain whose values are credentials, in lower case.
 const SECRET: [&str; 8] = ["auth", "cookie", "credential", "key", "passw", "secret", "session", "token"];
 /// Replaces the value of such a header, and a body.
-const HIDDEN: &str = "(hidden)";
+pub const HIDDEN: &str = "(hidden)";
 /// Replaces a value of a query.
 const HIDDEN_VALUE: &str = "…";
 
@@ -103,10 +103,38 @@ fn hide_headers(request: &mut Value, redacted: &[String]) {
     for header in headers.into_iter().flatten() {
         let name = header.get(0).and_then(Value::as_str).map(str::to_ascii_lowercase);
         if let (Some(name), Some(value)) = (name, header.get_mut(1))
-            && (SECRET.iter().any(|part| name.contains(part)) || redacted.contains(&name))
+            && is_secret(&name, redacted)
         {
             *value = Value::from(HIDDEN);
         }
+    }
+}
+
+/// Whether the value of a header of this name, in lower case, is a credential.
+fn is_secret(name: &str, redacted: &[String]) -> bool {
+    SECRET.iter().any(|part| name.contains(part)) || redacted.iter().any(|other| other == name)
+}
+
+/// A header as typed, `Name: value`, without a value that is a credential. `redacted` has names in lower case.
+pub fn shown_header(header: &str, redacted: &[String]) -> String {
+    match header.split_once(':') {
+        Some((name, _)) if is_secret(&name.trim().to_ascii_lowercase(), redacted) => {
+            format!("{name}: {HIDDEN}")
+        }
+        _ => header.to_owned(),
+    }
+}
+
+/// A URL as typed, without its login and without the values of its query. The user of `ssh://user@host` is no secret.
+pub fn shown_address(address: &str) -> String {
+    let shown = without_query_values(address);
+    let Some((scheme, rest)) = shown.split_once("://").filter(|(scheme, _)| !scheme.ends_with("ssh")) else {
+        return shown;
+    };
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    match authority.rsplit_once('@') {
+        Some((login, _)) => format!("{scheme}://{HIDDEN_VALUE}{}", &rest[login.len()..]),
+        None => shown,
     }
 }
 
@@ -191,5 +219,27 @@ mod tests {
         assert_eq!(shown["target"]["path"], "/x?user=ann&b=&token");
         assert_eq!(values(&shown), [HIDDEN, HIDDEN, "3", HIDDEN], "a credential is never shown");
         assert_eq!(shown_plan("not a plan", Values::Shown), Value::Null);
+    }
+
+    #[test]
+    fn what_is_typed_is_shown_without_credentials_logins_and_values() {
+        let redacted = ["x-internal".to_owned()];
+        for (typed, shown) in [
+            ("Accept: a:b", "Accept: a:b"),
+            ("authorization: Bearer s3cret", "authorization: (hidden)"),
+            ("X-Internal:s3cret", "X-Internal: (hidden)"),
+        ] {
+            assert_eq!(shown_header(typed, &redacted), shown);
+        }
+        for (typed, shown) in [
+            ("http://a:1/x?key=s3cret&s3cret", "http://a:1/x?key=…&…"),
+            ("db=mariadb://ann:s3cret@a:3306", "db=mariadb://…@a:3306"),
+            ("nats://s3cret@a:4222", "nats://…@a:4222"),
+            ("http://a/ann@b", "http://a/ann@b"),
+            ("web=ssh://ann@a", "web=ssh://ann@a"),
+            ("a:1/x?key=s3cret", "a:1/x?key=…"),
+        ] {
+            assert_eq!(shown_address(typed), shown);
+        }
     }
 }

@@ -62,6 +62,7 @@ pub(crate) fn manifest() -> Manifest {
         format: FormatVersion::CURRENT,
         name: "check\"out'".to_owned(),
         command: RunCommand::Sweep,
+        command_line: Some("plimsoll sweep 'http://lädt/?a=…'".to_owned()),
         plan: plan_json(),
         plan_hash: "9f86d0".to_owned(),
         tool_version: "0.1.0".to_owned(),

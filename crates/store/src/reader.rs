@@ -53,6 +53,9 @@ fn read_tables(connection: &mut Connection) -> Result<Run> {
         snapshot.prepare("SELECT generators FROM step")?;
         snapshot.prepare("SELECT traces FROM frame")?;
     }
+    if manifest.format.minor >= 5 {
+        snapshot.prepare("SELECT command_line FROM manifest")?;
+    }
     let steps = values(intact(&snapshot, digest::STEP, &damage, step)?);
     let frames = intact(&snapshot, digest::FRAME, &damage, frame)?;
     note_steps(&mut damage, &steps, &frames);
@@ -132,6 +135,7 @@ fn manifest(row: &NamedRow<'_>) -> Result<Manifest> {
         format: FormatVersion { major: row.get("format_major")?, minor: row.get("format_minor")? },
         name: row.get("name")?,
         command: word(row, "command")?,
+        command_line: row.get_newer("command_line")?,
         plan: row.get("plan")?,
         plan_hash: row.get("plan_hash")?,
         tool_version: row.get("tool_version")?,

@@ -18,6 +18,7 @@ CREATE TABLE manifest (
   format_minor    INTEGER NOT NULL,
   name            TEXT NOT NULL,
   command         TEXT NOT NULL,
+  command_line    TEXT,
   plan            TEXT NOT NULL,
   plan_hash       TEXT NOT NULL,
   tool_version    TEXT NOT NULL,

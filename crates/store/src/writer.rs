@@ -23,7 +23,8 @@ use crate::session;
 const BUSY_TIMEOUT: Duration = Duration::from_millis(500);
 
 // The values are in the order of the columns in the schema.
-const INSERT_MANIFEST: &str = "INSERT INTO manifest VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)";
+const INSERT_MANIFEST: &str =
+    "INSERT INTO manifest VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)";
 /// A step is under way until it is written again.
 const UPSERT_STEP: &str = "INSERT OR REPLACE INTO step VALUES (?1, ?, ?, ?, ?, ?, ?, ?, ?, ?, \
     NOT EXISTS (SELECT 1 FROM step WHERE step = ?1))";
@@ -360,6 +361,7 @@ fn insert_manifest(connection: &Connection, manifest: &Manifest) -> rusqlite::Re
         manifest.format.minor,
         manifest.name,
         Word(&manifest.command),
+        manifest.command_line,
         manifest.plan,
         manifest.plan_hash,
         manifest.tool_version,

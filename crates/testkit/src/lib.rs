@@ -5,6 +5,7 @@
 //! dropped. What cannot be started fails the test with a panic, as a test without its server has nothing to show.
 
 mod bad_server;
+mod certificate;
 mod collector;
 pub mod conformance;
 mod corpus;

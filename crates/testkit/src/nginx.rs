@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use crate::certificate::write_certificate;
 use crate::server::{Server, ServerError, command};
 
 /// How long nginx may take to say what it counted.
@@ -131,14 +132,6 @@ fn read_requests(address: SocketAddr) -> io::Result<u64> {
     let requests = counters.and_then(|counters| counters.split_ascii_whitespace().nth(2)?.parse().ok());
     requests
         .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, format!("unexpected status page: {page}")))
-}
-
-/// A certificate for `localhost` and 127.0.0.1, signed by itself.
-fn write_certificate(folder: &Path) -> io::Result<()> {
-    let names = ["localhost".to_owned(), "127.0.0.1".to_owned()];
-    let made = rcgen::generate_simple_self_signed(names).map_err(io::Error::other)?;
-    fs::write(folder.join("cert.pem"), made.cert.pem())?;
-    fs::write(folder.join("key.pem"), made.signing_key.serialize_pem())
 }
 
 /// Passes requests on, each connection for many of them.

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
+use crate::certificate::write_certificate;
 use crate::server::{ServerError, command, run, spawn};
 
 /// How long it may take to accept.
@@ -52,7 +53,7 @@ impl Postgres {
         initdb.args(["--username", Self::USER, "--auth=scram-sha-256", "--encoding=UTF8", "--locale=C"]);
         initdb.arg("--no-sync").arg("--pwfile").arg(path.join("password")).arg(path.join("data"));
         run(&mut initdb)?;
-        write_certificate(path)?;
+        write_own_certificate(path)?;
         let configuration: String = settings.iter().map(|setting| format!("{setting}\n")).collect();
         fs::write(path.join("settings"), configuration)?;
         fs::set_permissions(path.join("settings"), fs::Permissions::from_mode(0o644))?;
@@ -184,13 +185,10 @@ fn accepts_in_time(child: &mut Child, port: u16) -> bool {
     false
 }
 
-/// A certificate for 127.0.0.1 that only its own bearer vouches for, and its key, which the server alone may read.
-fn write_certificate(path: &Path) -> Result<(), ServerError> {
-    let signed =
-        rcgen::generate_simple_self_signed(vec!["127.0.0.1".to_owned()]).map_err(io::Error::other)?;
-    fs::write(path.join("cert.pem"), signed.cert.pem())?;
+/// A certificate, and its key, which the server alone may read.
+fn write_own_certificate(path: &Path) -> Result<(), ServerError> {
+    write_certificate(path)?;
     fs::set_permissions(path.join("cert.pem"), fs::Permissions::from_mode(0o644))?;
-    fs::write(path.join("key.pem"), signed.signing_key.serialize_pem())?;
     fs::set_permissions(path.join("key.pem"), fs::Permissions::from_mode(0o600))?;
     if let Some((user, group)) = unprivileged()? {
         chown(path.join("key.pem"), Some(user), Some(group))?;

@@ -8,6 +8,10 @@
  */
 export type Interval = [number, number] | null;
 /**
+ * A part of a page.
+ */
+export type ShownIn = "throughput" | "latency" | "steps" | "failures" | "generator" | "path" | "resources";
+/**
  * What a command found of several runs, by the command.
  */
 export type FoundTogether =
@@ -282,6 +286,7 @@ export interface EvidenceDocument {
    * Its capacity, or the value it is compared with.
    */
   of: number | null;
+  shown_in: ShownIn;
   /**
    * What its value and `of` are counted in: `ratio` (of 1), `count`, `cores`, `per_sec` (requests or connections),
    * `bits_per_sec`, `packets_per_sec`, `bytes_per_sec`, `sec` or `ms`.
@@ -841,6 +846,10 @@ export interface OverloadStepDocument {
    */
   factor: number | null;
   /**
+   * Index of its step in the run.
+   */
+  index: number;
+  /**
    * Goodput over that at the rate that holds.
    */
   kept: number | null;
@@ -951,6 +960,11 @@ export interface RunDocument {
    * The command that made it: `answer`, `sweep`, `run`, `lab` or `wrk`.
    */
   command: string;
+  /**
+   * The command line, for a shell. `(hidden)` stands for credentials and bodies, `…` for logins and values of queries. Null
+   * where it was not recorded.
+   */
+  command_line: string | null;
   /**
    * The run's name.
    */
@@ -1799,6 +1813,15 @@ export interface StepSpanDocument {
    * `ladder`, `trial` of a search, `overload`, or `load` of a run with one level.
    */
   kind: string;
+  /**
+   * Of an overload `jump` or `ramp`; null for the rate itself and for other steps.
+   */
+  onset: string | null;
+  /**
+   * Of an overload its highest rate over the highest within the conditions, 1 for that rate itself; null where no rate is
+   * known to hold, and for other steps.
+   */
+  overload_factor: number | null;
   /**
    * The offered rate of an open loop, requests per second.
    */

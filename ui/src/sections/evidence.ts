@@ -1,6 +1,6 @@
 // The evidence of the verdict, each line with a link to the part of the page that shows it.
 
-import type { Run } from "../document";
+import { ladder, type Run } from "../document";
 import { foreign, h, section } from "../dom";
 import { count, inUnit, rate } from "../format";
 import type { EvidenceDocument } from "../generated/page";
@@ -29,14 +29,23 @@ export function evidence(run: Run): HTMLElement {
     excluded.length === 0 ? null : h("ul", {}, ...excluded.map((one) => h("li", {}, foreign(one)))));
 }
 
-function link(run: Run, one: EvidenceDocument): HTMLElement {
-  const to = (id: string, label: string): HTMLElement => h("a", { href: `#${id}` }, label);
-  const { document: recorded } = run;
-  const connected = recorded.steps.filter((step) => step.rate_per_sec === null).length > 1;
-  if (/generator|worker|send lag|left late/i.test(one.what)) return to("generator", "The load generator");
-  if (/respons|failed|status|refused|closed before/i.test(one.what)) return to("failures", "Failures");
-  if (/plateau|gain|knee|throughput|requests\/s/i.test(one.what)) return connected ? to("chart-ladder-throughput", "Throughput") : to("steps", "Figures");
-  if (/latency|time of a request/i.test(one.what)) return connected ? to("chart-ladder-latency", "Latency") : to("steps", "Figures");
-  if (recorded.hosts.length > 0) return to("chart-hosts", "Use of resources");
-  return to("steps", "Figures");
+interface Part { id: string; label: string; on: (run: Run) => boolean }
+
+const always = (): boolean => true;
+const hasLadder = (run: Run): boolean => ladder(run).length > 1;
+const FIGURES: Part = { id: "steps", label: "Figures", on: (run) => run.document.steps.length > 0 };
+const PARTS: Record<EvidenceDocument["shown_in"], Part> = {
+  throughput: { id: "chart-ladder-throughput", label: "Throughput", on: hasLadder },
+  latency: { id: "chart-ladder-latency", label: "Latency", on: hasLadder },
+  steps: FIGURES,
+  failures: { id: "failures", label: "Failures", on: always },
+  generator: { id: "generator", label: "The load generator", on: always },
+  path: { id: "chart-topology", label: "The path of a request", on: always },
+  resources: { id: "chart-hosts", label: "Use of resources", on: (run) => run.document.hosts.length > 0 },
+};
+
+/** A link to the part that shows it, or to the figures of the steps on a page without that part. */
+function link(run: Run, one: EvidenceDocument): string | HTMLElement {
+  const part = [PARTS[one.shown_in], FIGURES].find(({ on }) => on(run));
+  return part === undefined ? "" : h("a", { href: `#${part.id}` }, part.label);
 }

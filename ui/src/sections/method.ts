@@ -22,6 +22,9 @@ const METHOD: [string, string][] = [
   ["Not known", "What was not sampled, or rests on too few requests, is not known. It is never shown as zero."],
 ];
 
+/** Whether something was left out of a command line, so that it cannot be repeated as it stands. */
+const hidden = (line: string | null): boolean => line !== null && (line.includes("…") || line.includes("(hidden)"));
+
 export function method(run: Run): HTMLElement {
   return section("method", "Method and reproduction",
     fold("How this was measured", h("dl", { class: "method" },
@@ -35,7 +38,8 @@ function reproduce(run: Run): HTMLElement {
   return fold("How to reproduce it",
     facts([
       ["Version", foreign(`${tool.name} ${tool.version}`)],
-      ["Command", h("code", {}, foreign(`plimsoll ${recorded.command}`))],
+      ["Command", recorded.command_line === null ? "not recorded: the run file is of an older version" : h("code", { class: "long" }, foreign(recorded.command_line))],
+      hidden(recorded.command_line) ? ["Hidden", "… stands for logins and values of queries, (hidden) for bodies and secret headers"] : null,
       ["Target", h("code", {}, foreign(run.target))],
       ["Started", date(recorded.started_unix_ms)],
       ["Machine", foreign(`${machine.hostname}, ${grouped(machine.cores)} cores, ${machine.architecture}, ${machine.kernel}`)],

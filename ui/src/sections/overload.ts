@@ -5,7 +5,7 @@ import { figure } from "../charts/figure";
 import { lineChart } from "../charts/line";
 import type { Run } from "../document";
 import { h, section } from "../dom";
-import { count, instant, interval, milliseconds, NOT_KNOWN, rate, ratio, seconds, share, whole } from "../format";
+import { count, instant, interval, milliseconds, NOT_KNOWN, overloadOf, rate, ratio, seconds, share, whole } from "../format";
 import type { OverloadDocument, OverloadStepDocument } from "../generated/page";
 import type { TimeLink } from "../link";
 import { number, text } from "../table";
@@ -18,7 +18,7 @@ export function overload(run: Run, link: TimeLink): HTMLElement | null {
   const protection = found.protection;
   return section("overload", "Overload",
     h("p", {}, `Under overload the target ${found.class === "unknown" ? "was not judged" : overloadClass(found.class)}`
-      + `${found.at_factor === null ? "" : `, first at ${factor(found.at_factor)} the rate of ${rate(found.rate_per_sec)}`}.${doubt}`),
+      + `${found.at_factor === null ? "" : `, first at ${overloadOf(found.at_factor)} the rate of ${rate(found.rate_per_sec)}`}.${doubt}`),
     figure(barsChart, goodput(found)).element,
     figure(lineChart, overTime(run, found, link)).element,
     protection === null ? null : h("p", {}, h("b", {}, "To protect it: "),
@@ -26,8 +26,7 @@ export function overload(run: Run, link: TimeLink): HTMLElement | null {
       + `with bursts of ${whole(protection.burst)}, and refuse the rest at once.`));
 }
 
-const factor = (value: number | null): string => (value === null ? NOT_KNOWN : `${Number(value.toFixed(2))}×`);
-const name = (step: OverloadStepDocument): string => `${factor(step.factor)}${step.onset === "ramp" ? " (ramp)" : ""}`;
+const name = (step: OverloadStepDocument): string => overloadOf(step.factor, step.onset);
 
 function back(step: OverloadStepDocument): string {
   if (step.back_after_sec !== null) return step.back_after_sec === 0 ? "at once" : `after ${seconds(step.back_after_sec)}`;
@@ -46,7 +45,7 @@ function goodput(found: OverloadDocument) {
   return {
     name: "overload-goodput", title: "Goodput of the offered load",
     caption: worst === null ? `What is left of goodput is not known. ${within}`
-      : `At ${factor(worst.factor)} the rate${worst.onset === "ramp" ? ", in a ramp" : ""}, ${share(worst.kept)} of the goodput is left. ${within} The mark is the offered rate.`,
+      : `At ${overloadOf(worst.factor)} the rate${worst.onset === "ramp" ? ", in a ramp" : ""}, ${share(worst.kept)} of the goodput is left. ${within} The mark is the offered rate.`,
     groups: [{ title: "", bars: phases.map(({ name, phase, step }) => ({
       label: name, part: phase.goodput_per_sec === null ? null : phase.goodput_per_sec / max,
       mark: phase.offered_per_sec === null ? null : phase.offered_per_sec / max,
@@ -70,9 +69,9 @@ function goodput(found: OverloadDocument) {
   };
 }
 
-/** The course of all overloads on the axis of the run. Spans of the run and overloads are in the same order, the rate itself first. */
+/** The course of all overloads on the axis of the run. */
 function overTime(run: Run, found: OverloadDocument, link: TimeLink) {
-  const spans = run.timeline.steps.filter((step) => step.kind === "overload").slice(-found.steps.length);
+  const spans = found.steps.map((step) => run.timeline.steps.find((span) => span.index === step.index));
   const x: number[] = [];
   const good: (number | null)[] = [];
   const due: (number | null)[] = [];
@@ -102,9 +101,10 @@ function overTime(run: Run, found: OverloadDocument, link: TimeLink) {
       { label: "answered", values: answered, colour: "--teal" },
       { label: "goodput", values: good, colour: "--blue", width: 2, fill: true },
     ],
-    bands: spans.map((span, index) => ({
-      from: span.began_sec ?? 0, to: span.drained_sec ?? span.ended_sec ?? 0, label: found.steps[index] ? name(found.steps[index]) : "",
-    })),
+    bands: found.steps.flatMap((step, index) => {
+      const span = spans[index];
+      return span === undefined ? [] : [{ from: span.began_sec ?? 0, to: span.drained_sec ?? span.ended_sec ?? 0, label: name(step) }];
+    }),
     table: {
       columns: [number("time"), number("offered"), number("goodput"), number("answered")], count: rows.length,
       row: (index: number) => {

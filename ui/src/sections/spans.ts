@@ -2,7 +2,7 @@
 
 import type { Band, Mark } from "../charts/marks";
 import type { Run } from "../document";
-import { count, grouped } from "../format";
+import { count, grouped, overloadOf } from "../format";
 import type { StepSpanDocument } from "../generated/page";
 import type { Range } from "../link";
 import { judgedStep } from "../slo";
@@ -17,6 +17,7 @@ export function bandsOf(run: Run): Band[] {
 }
 
 function label(step: StepSpanDocument): string {
+  if (step.overload_factor !== null) return overloadOf(step.overload_factor, step.onset);
   return step.rate_per_sec === null ? grouped(step.connections) : `${count(step.rate_per_sec)}/s`;
 }
 

@@ -210,6 +210,7 @@ mod tests {
             format: FormatVersion::CURRENT,
             name: "a".to_owned(),
             command: RunCommand::Sweep,
+            command_line: None,
             plan: String::new(),
             plan_hash: String::new(),
             tool_version: "0.1.0".to_owned(),

@@ -317,6 +317,7 @@ fn manifest(load: LoadSpec, slo: Slo) -> Manifest {
         format: FormatVersion::CURRENT,
         name: plan.name.clone(),
         command: RunCommand::Sweep,
+        command_line: None,
         plan: plan.to_json(),
         plan_hash: plan.hash(),
         tool_version: "0".to_owned(),

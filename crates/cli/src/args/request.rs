@@ -166,12 +166,13 @@ pub(crate) struct KeepArgs {
     /// No progress on standard error
     #[arg(short, long)]
     pub(crate) quiet: bool,
-    /// Show the run on the whole terminal while it goes on: the steps so far, latency, failures, the use of hosts. In a pipe, lines
+    /// Show the run on the whole terminal while it goes on: the steps so far, latency, failures, the use of hosts [default: for runs
+    /// of 5 s and more, unless TERM is dumb, or CI or PLIMSOLL_NO_TUI is set]. In a pipe, lines
     #[arg(long, overrides_with = "no_tui")]
     pub(crate) tui: bool,
-    /// Show one moving line (the default)
-    #[arg(long)]
-    no_tui: bool,
+    /// Show one moving line
+    #[arg(long, overrides_with = "tui")]
+    pub(crate) no_tui: bool,
     /// Serve the metrics of the run while it goes on, for Prometheus: http://ADDRESS/metrics
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub(crate) metrics: Option<SocketAddr>,

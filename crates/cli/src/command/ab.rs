@@ -22,7 +22,7 @@ use plimsoll_report::{AbReport, json, text, words};
 use plimsoll_units::{escape_control, parse_count, parse_duration, parse_rate, parse_ratio};
 
 use crate::args::values::{self, RUNS_FOLDER};
-use crate::args::{RequestArgs, SloArgs, Spread, WatchArgs, fresh_seed};
+use crate::args::{RequestArgs, SloArgs, Spread, WatchArgs, command_line, fresh_seed};
 use crate::calibrations;
 use crate::exit::{Exit, UsageError};
 use crate::files::{Output, Written};
@@ -168,7 +168,13 @@ pub(crate) fn ab(args: &AbArgs) -> anyhow::Result<Exit> {
         pause: args.load.pause,
         name: &args.name,
     };
-    let settings = RunSettings { quick: false, prove: false, out: args.out.clone(), quiet: args.quiet };
+    let settings = RunSettings {
+        quick: false,
+        command_line: command_line(),
+        prove: false,
+        out: args.out.clone(),
+        quiet: args.quiet,
+    };
     let (interrupted, display) = (signals::interrupted()?, AbDisplay::new(args.quiet));
     let calibrations = calibrations::known();
     let context = RunContext {

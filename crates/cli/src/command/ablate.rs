@@ -12,12 +12,12 @@ use plimsoll_report::json::{self, AblationDocument, FoundTogether};
 use plimsoll_report::text;
 use plimsoll_units::{count_text, parse_count};
 
-use crate::args::HistoryArgs;
 use crate::args::values::{self, RUNS_FOLDER};
+use crate::args::{HistoryArgs, command_line};
 use crate::exit::Exit;
 use crate::experiments::ExperimentSetup;
 use crate::files::{Output, Written, stamp};
-use crate::pages::{Together, TogetherPageArgs};
+use crate::pages::{Recorded, Together, TogetherPageArgs};
 use crate::terminal::print;
 
 #[derive(Debug, clap::Args)]
@@ -81,7 +81,13 @@ pub(crate) fn ablate(args: &AblateArgs) -> anyhow::Result<Exit> {
         let drawn = show(&Ledgers::new(&measured), (&stem, args.name.is_some()), Vec::new(), args)?;
         return Ok(Exit::of_all(drawn, false));
     }
-    let settings = RunSettings { quick: args.quick, prove: false, out: args.out.clone(), quiet: args.quiet };
+    let settings = RunSettings {
+        quick: args.quick,
+        command_line: command_line(),
+        prove: false,
+        out: args.out.clone(),
+        quiet: args.quiet,
+    };
     let (file, privileges, setup) =
         ExperimentSetup::for_file(args.file.as_deref().unwrap_or_default(), settings)?;
     let setup = setup.with_history(&args.history)?;
@@ -139,6 +145,7 @@ fn show(
     };
     let page = || {
         let found = FoundTogether::Switches(ledgers.document().into());
+        let runs = runs.into_iter().map(|(name, file)| (name, Recorded::File(file))).collect();
         Together { name: stem, text: ledgers.text(), found, runs }.page()
     };
     written.extend(args.page.write(Some((&args.out, stem)), page)?);

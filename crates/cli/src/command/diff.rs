@@ -18,7 +18,7 @@ use crate::args::values::{self, RUNS_FOLDER};
 use crate::documents::{MarkdownArgs, PageArgs, Place, Usual};
 use crate::exit::{Exit, UsageError};
 use crate::files::{Output, Written};
-use crate::pages::Together;
+use crate::pages::{Recorded, Together};
 use crate::terminal::{print, result};
 
 #[derive(Debug, clap::Args)]
@@ -156,15 +156,15 @@ impl Compared<'_> {
     }
 
     fn page(&self, recorded: &[(&Side, &Option<RecordedRun>)]) -> anyhow::Result<String> {
-        let file = |(side, run): &(&Side, &Option<RecordedRun>)| {
-            Some((side.name.clone(), run.as_ref()?.path.clone()))
-        };
+        let runs = recorded
+            .iter()
+            .filter_map(|(side, run)| Some((side.name.clone(), Recorded::Read(run.as_ref()?))));
         let (old, new) = (&self.old.name, &self.new.name);
         let together = Together {
             name: &format!("{new} compared with {old}"),
             text: self.text(),
             found: FoundTogether::Diff(self.document().into()),
-            runs: recorded.iter().filter_map(file).collect(),
+            runs: runs.collect(),
         };
         together.page()
     }

@@ -84,6 +84,9 @@ pub(crate) struct GeneratorArgs {
     /// Folder for the run file
     #[arg(long)]
     out: PathBuf,
+    /// The command line that the run records
+    #[arg(long)]
+    command_line: Option<String>,
     /// Test the verdict: ask on standard output for a cap to be raised
     #[arg(long)]
     prove: bool,
@@ -128,6 +131,7 @@ fn clean(privileges: Privileges) -> anyhow::Result<Exit> {
 fn generator(args: &GeneratorArgs) -> anyhow::Result<Exit> {
     let options = GeneratorOptions {
         plan: args.plan.clone(),
+        command_line: args.command_line.clone(),
         out: args.out.clone(),
         prove: args.prove,
         starts_uncapped: args.free,

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use anyhow::Context as _;
 use plimsoll_analyze::{Findings, RunStatus, analyze};
@@ -9,12 +10,14 @@ use plimsoll_conductor::peers::PeerGroup;
 use plimsoll_conductor::{ConductError, Outcome, RunOptions, conduct};
 use plimsoll_fleet::{DiscardedRun, EndingFleet, Fleet, FleetError};
 use plimsoll_history::StoreAddress;
-use plimsoll_plan::Plan;
+use plimsoll_plan::{Load, Plan};
 use plimsoll_record::RunCommand;
 
 use super::overload::{announce, print_snippet};
 use super::recorded::{Form, print_run};
-use crate::args::{AnswerArgs, Asked, FleetSetting, KeepArgs, OverloadArgs, RunArgs, SearchArgs, SweepArgs};
+use crate::args::{
+    AnswerArgs, Asked, FleetSetting, KeepArgs, OverloadArgs, RunArgs, SearchArgs, SweepArgs, command_line,
+};
 use crate::calibrations;
 use crate::delivery;
 use crate::documents::{Source, Usual};
@@ -22,6 +25,7 @@ use crate::exit::{Exit, UsageError};
 use crate::files::{self, Output, Written, run_file_is_whole};
 use crate::otlp;
 use crate::progress::Display;
+use crate::screen;
 use crate::signals;
 use crate::terminal::{remark, result};
 use plimsoll_report::json::PageDocument;
@@ -86,13 +90,12 @@ fn measure_and(
     let store = store(keep)?;
     let totals = LiveTotals::default();
     let pushed = otlp::settings(keep.otlp.as_deref())?;
-    if !keep.no_files {
-        files::check_writable(&keep.out)?;
-    }
+    check_folder(keep)?;
     warn_of_lengths(&asked.plan);
     let interrupted = signals::interrupted()?;
     let calibrations = calibrations::known();
     let options = RunOptions {
+        command_line: command_line(),
         ask_first: matches!(command, RunCommand::Answer | RunCommand::Search | RunCommand::Overload),
         csv: asked.csv.as_deref(),
         folder: (!keep.no_files).then_some(keep.out.as_path()),
@@ -117,7 +120,7 @@ fn measure_and(
         }
     };
     let options = RunOptions { peers, session, ..options };
-    let mut display = display(keep, &interrupted, live.as_ref(), &totals)?;
+    let mut display = display(&asked.plan, keep, &interrupted, live.as_ref(), &totals)?;
     let exporter = otlp::start(pushed, &totals)?;
     let conducted = conduct(asked.plan, options, &mut display);
     drop(display);
@@ -127,6 +130,11 @@ fn measure_and(
         Answering { name, keep, store, live, exporter, strict }.answer(conducted, &interrupted, print);
     ending.map_or(Ok(()), EndingFleet::wait).unwrap_or_else(|error| warn_of_agents(&error));
     answered
+}
+
+/// Fails, before the load, if files cannot be written where they are to go.
+fn check_folder(keep: &KeepArgs) -> anyhow::Result<()> {
+    if keep.no_files { Ok(()) } else { files::check_writable(&keep.out) }
 }
 
 /// What becomes of a run once it is over.
@@ -221,15 +229,28 @@ fn live_page(keep: &KeepArgs) -> anyhow::Result<Option<LivePage>> {
     page.transpose()
 }
 
+/// How long a run may take; `None` where a number of requests ends it.
+fn longest(plan: &Plan) -> Option<Duration> {
+    let load = match &plan.load {
+        Load::Single { requests_max: Some(_), .. } => return None,
+        Load::Single { duration, .. } => *duration,
+        Load::Ladder { budget: Some(budget), .. } => return Some(*budget),
+        Load::Ladder { step_limit, .. } => step_limit.saturating_mul(plan.load.steps_max()),
+    };
+    Some(load.saturating_add(plan.warm.unwrap_or_default()))
+}
+
 fn display(
+    plan: &Plan,
     keep: &KeepArgs,
     interrupted: &Arc<AtomicBool>,
     live: Option<&LivePage>,
     totals: &LiveTotals,
 ) -> anyhow::Result<Display> {
-    let mut display = match keep.tui {
+    let on_screen = keep.tui || (!keep.no_tui && screen::is_default(longest(plan)));
+    let mut display = match on_screen {
         true => Display::on_screen(keep.quiet, interrupted)
-            .context("could not draw to the terminal; leave out --tui"),
+            .context("could not draw to the terminal; call it with --no-tui"),
         false => Ok(Display::new(keep.quiet)),
     }?;
     if let Some(address) = keep.metrics {

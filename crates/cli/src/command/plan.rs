@@ -14,7 +14,7 @@ use plimsoll_units::{count_text, parse_rate, parse_ratio};
 use crate::args::values;
 use crate::exit::{Exit, UsageError};
 use crate::files::{Output, Written, stamp};
-use crate::pages::{Together, TogetherPageArgs};
+use crate::pages::{Recorded, Together, TogetherPageArgs};
 use crate::terminal::{print, remark};
 
 #[derive(Debug, clap::Args)]
@@ -219,7 +219,7 @@ impl PlanArgs {
     }
 
     fn write_page(&self, name: &str, text: String, found: FoundTogether) -> anyhow::Result<Exit> {
-        let runs = self.files.iter().map(|file| (file_stem(file), file.clone())).collect();
+        let runs = self.files.iter().map(|file| (file_stem(file), Recorded::File(file.clone()))).collect();
         let written = self.page.write(None, || Together { name, text, found, runs }.page())?;
         Ok(Exit::of_all(written.report(false), false))
     }

@@ -9,12 +9,12 @@ use plimsoll_experiment::{
 use plimsoll_report::json::FoundTogether;
 use plimsoll_report::{figure, json, text};
 
-use crate::args::HistoryArgs;
 use crate::args::values::{self, RUNS_FOLDER};
+use crate::args::{HistoryArgs, command_line};
 use crate::exit::Exit;
 use crate::experiments::ExperimentSetup;
 use crate::files::{Output, Written, stamp};
-use crate::pages::{Together, TogetherPageArgs};
+use crate::pages::{Recorded, Together, TogetherPageArgs};
 use crate::terminal::print;
 
 #[derive(Debug, clap::Args)]
@@ -61,7 +61,13 @@ pub(crate) fn tiers(args: &TiersArgs) -> anyhow::Result<Exit> {
         let first = runs.first().map_or("tiers", |run| &run.name);
         return Ok(Exit::of_all(print_tiers(&runs, first, args)?, false));
     };
-    let settings = RunSettings { quick: args.quick, prove: false, out: args.out.clone(), quiet: args.quiet };
+    let settings = RunSettings {
+        quick: args.quick,
+        command_line: command_line(),
+        prove: false,
+        out: args.out.clone(),
+        quiet: args.quiet,
+    };
     let (file, privileges, setup) = ExperimentSetup::for_file(file, settings)?;
     let setup = setup.with_history(&args.history)?;
     let context = setup.context();
@@ -82,7 +88,7 @@ fn print_tiers(runs: &[NamedRun], name: &str, args: &TiersArgs) -> anyhow::Resul
         false => Written::to(&args.out, figures(&stem, name, &scalings), false),
     };
     let page = || {
-        let runs = runs.iter().map(|run| (run.name.clone(), run.path.clone())).collect();
+        let runs = runs.iter().map(|run| (run.name.clone(), Recorded::File(run.path.clone()))).collect();
         Together { name, text, found: FoundTogether::Tiers(document.into()), runs }.page()
     };
     written.extend(args.page.write(Some((&args.out, &stem)), page)?);

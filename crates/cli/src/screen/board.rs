@@ -17,9 +17,9 @@ pub(super) struct Board {
     pub(super) limit: Duration,
     /// The time for all that follows, at most.
     pub(super) left: Duration,
-    /// Responses per second now.
-    pub(super) throughput_per_sec: f64,
-    /// The same of the moments of this load so far, oldest first.
+    /// Responses per second now; `None` until this load has its first response.
+    pub(super) throughput_per_sec: Option<f64>,
+    /// The same of the moments of the run, oldest first.
     pub(super) course: Vec<u64>,
     /// Median and 99th percentile of latency over the last second, in nanoseconds.
     pub(super) p50_ns: Option<f64>,
@@ -33,6 +33,13 @@ pub(super) struct Board {
     pub(super) hosts: Vec<Bar>,
     /// Messages, oldest first.
     pub(super) messages: Vec<String>,
+}
+
+impl Board {
+    /// True once the target is known, and so all that is shown of a run.
+    pub(super) fn has_begun(&self) -> bool {
+        !self.target.is_empty()
+    }
 }
 
 /// A load that has ended.

@@ -9,7 +9,7 @@ use plimsoll_units::{count_text, grouped};
 
 use super::board::{Bar, Board, Row};
 
-/// Moments of a load that are kept for its course.
+/// Moments of a run that are kept for its course.
 const COURSE: usize = 240;
 /// Percentiles are those of a while, in nanoseconds.
 const LATEST_NS: u64 = 1_000_000_000;
@@ -71,6 +71,7 @@ impl Feed {
     fn prepared(&mut self, manifest: &Manifest, board: &mut Board) {
         let plan = plimsoll_plan::Plan::from_json(&manifest.plan);
         board.target = plan.map_or_else(|_| manifest.name.clone(), |plan| plan.target.url);
+        "before the load".clone_into(&mut board.phase);
         self.use_of_hosts = Some(RecentUse::new(manifest.clone()));
     }
 
@@ -79,14 +80,13 @@ impl Feed {
         self.level = level;
         self.of_load = None;
         board.limit = if step.requests_max.is_some() { Duration::ZERO } else { step.limit };
-        board.course.clear();
         self.moment(&Moment::default(), board);
     }
 
     fn moment(&self, moment: &Moment, board: &mut Board) {
         board.elapsed = moment.elapsed;
         board.left = self.left.saturating_sub(moment.elapsed);
-        board.throughput_per_sec = moment.throughput_per_sec;
+        board.throughput_per_sec = (moment.ended > 0).then_some(moment.throughput_per_sec);
         if moment.ended > 0 {
             board.course.push(moment.throughput_per_sec as u64);
             let beyond = board.course.len().saturating_sub(COURSE);
@@ -136,7 +136,11 @@ fn bars(resources: &[Resource]) -> Vec<Bar> {
         let name = resource.kind.name().replace('_', " ");
         Some(Bar {
             host: resource.host.clone(),
-            resource: if part.is_empty() { name } else { format!("{name} {part}") },
+            resource: match part.starts_with(&name) {
+                // A core is named `core 1`.
+                true => part,
+                false => format!("{name} {part}").trim_end().to_owned(),
+            },
             share: resource.utilisation(0)?,
         })
     };

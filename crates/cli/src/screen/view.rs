@@ -38,7 +38,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, board: &Board) {
         rows(frame, board, left);
         now(frame, board, right);
     } else {
-        let needed = board.rows.len() as u16 + 2;
+        let needed = if board.rows.is_empty() { 0 } else { board.rows.len() as u16 + 2 };
         let halves = Layout::vertical([Constraint::Length(needed.min(body.height / 2)), Constraint::Min(0)]);
         let [above, below] = halves.areas(body);
         rows(frame, board, above);
@@ -58,11 +58,12 @@ fn safe(text: &str) -> Cow<'_, str> {
 fn heading(board: &Board) -> Vec<Line<'_>> {
     let time = match board.limit {
         Duration::ZERO => format!("{:.0} s", board.elapsed.as_secs_f64()),
-        limit => format!("{:.0} of at most {:.0} s", board.elapsed.as_secs_f64(), limit.as_secs_f64()),
+        limit => format!("{:.0} of ≤ {:.0} s", board.elapsed.as_secs_f64(), limit.as_secs_f64()),
     };
-    let left = match board.left {
-        Duration::ZERO => String::new(),
-        left => format!(" · at most {:.0} s left", left.as_secs_f64()),
+    // Of a run of one load it would say the same again.
+    let left = match board.left > board.limit.saturating_sub(board.elapsed) {
+        true => format!(" · ≤ {:.0} s left", board.left.as_secs_f64()),
+        false => String::new(),
     };
     vec![
         Line::styled(safe(&board.target), STRONG),
@@ -71,8 +72,11 @@ fn heading(board: &Board) -> Vec<Line<'_>> {
     ]
 }
 
-/// The loads that have ended, the newest at the bottom.
+/// The loads that have ended, the newest at the bottom; nothing before the first.
 fn rows(frame: &mut Frame<'_>, board: &Board, area: Rect) {
+    if board.rows.is_empty() {
+        return;
+    }
     let room = usize::from(area.height.saturating_sub(1));
     let from = board.rows.len().saturating_sub(room);
     let most = board.rows.iter().map(|row| row.throughput_per_sec).fold(0.0, f64::max);
@@ -103,7 +107,10 @@ fn now(frame: &mut Frame<'_>, board: &Board, area: Rect) {
     let parts = Layout::vertical([Constraint::Length(2), Constraint::Length(SPARKLINE), Constraint::Min(0)]);
     let [figures, course, rest] = parts.areas(area);
     let latency = format!("p50 {} · p99 {}", time(board.p50_ns), time(board.p99_ns));
-    let throughput = format!("{} requests/s", count_text(board.throughput_per_sec));
+    let throughput = board.throughput_per_sec.map_or_else(
+        || "no response yet".to_owned(),
+        |per_sec| format!("{} requests/s", count_text(per_sec)),
+    );
     frame.render_widget(Paragraph::new(vec![Line::styled(throughput, STRONG), Line::raw(latency)]), figures);
     let newest = board.course.len().saturating_sub(usize::from(course.width));
     frame.render_widget(Sparkline::default().data(&board.course[newest..]), course);
@@ -168,7 +175,7 @@ mod tests {
             elapsed: Duration::from_secs(3),
             limit: Duration::from_secs(10),
             left: Duration::from_secs(60),
-            throughput_per_sec: 1234.0,
+            throughput_per_sec: Some(1234.0),
             course: (0..300).collect(),
             p50_ns: Some(3e6),
             rows: vec![row("1 connection", 500.0), row("2 connections", 900.0)],
@@ -179,8 +186,12 @@ mod tests {
     }
 
     fn drawn(width: u16, height: u16) -> String {
+        drawn_of(&board(), width, height)
+    }
+
+    fn drawn_of(board: &Board, width: u16, height: u16) -> String {
         let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
-        terminal.draw(|frame| draw(frame, &board())).unwrap();
+        terminal.draw(|frame| draw(frame, board)).unwrap();
         let buffer = terminal.backend().buffer().clone();
         let line = |y| (0..width).map(|x| buffer[(x, y)].symbol().to_owned()).collect::<String>() + "\n";
         (0..height).map(line).collect()
@@ -190,12 +201,29 @@ mod tests {
     fn a_terminal_of_usual_size_shows_all_of_it() {
         for (width, height) in [(80, 24), (120, 40)] {
             let text = drawn(width, height);
-            for part in
-                ["4 connections", "2 connections", "1,234 requests/s", "3.00 ms", "97 %", "60 s left", "last"]
-            {
+            for part in [
+                "4 connections",
+                "2 connections",
+                "1,234 requests/s",
+                "3.00 ms",
+                "97 %",
+                "3 of ≤ 10 s · ≤ 60 s left",
+                "last",
+            ] {
                 assert!(text.contains(part), "{part} at {width}x{height}:\n{text}");
             }
         }
+    }
+
+    #[test]
+    fn a_run_that_begins_shows_no_empty_table_and_no_throughput_of_nought() {
+        let begun = Board { target: "http://127.0.0.1/".to_owned(), ..Board::default() };
+        let text = drawn_of(&begun, 80, 24);
+        assert!(text.contains("no response yet") && !text.contains("QPS"), "{text}");
+        let (elapsed, limit) = (Duration::from_secs(2), Duration::from_secs(6));
+        let single = Board { left: limit - elapsed, elapsed, limit, ..begun };
+        let text = drawn_of(&single, 80, 24);
+        assert!(text.contains("2 of ≤ 6 s") && !text.contains("left"), "{text}");
     }
 
     #[test]

@@ -104,6 +104,12 @@ fn each_run_of_a_lab_has_the_tags_of_the_command_line_and_goes_to_the_store() {
     assert_eq!(server.query("postgres", stored).unwrap(), expected);
     let listed = bench.expect(0, &["runs", "--tag", "exp=7", "--command", "lab", "--json"]).json();
     assert_eq!(listed["runs"].as_array().unwrap().len(), 2);
+    let document = bench.expect(0, &["report", "last", "--json"]).json();
+    let line = document["run"]["command_line"].as_str().unwrap();
+    assert!(
+        line.starts_with("plimsoll lab run one.toml --tag exp=7 --no-git --store 'postgres://…@"),
+        "{line}"
+    );
     let wrong = bench.expect(2, &["lab", "run", "one.toml", "--store", "mysql://db/perf"]);
     assert!(wrong.err.contains("postgres://user@host/database"), "{}", wrong.err);
     assert_eq!(starts(&bench), 1, "a store that cannot be meant is refused before the lab is made");

@@ -194,6 +194,27 @@ fn a_real_collector_has_the_counts_of_the_run_at_its_end() {
 }
 
 #[test]
+fn a_collector_behind_tls_gets_the_metrics_if_its_authority_is_trusted() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    let sink = Sink::start("200 OK", b"{}".to_vec());
+    let collector = Server::tls_collector(&format!("{}/v1/metrics", sink.url)).unwrap();
+    let url = format!("https://{}", collector.address());
+    let untrusted = load(&bench, &target, &url, &[]);
+    assert_eq!(untrusted.code, 0, "{}", untrusted.err);
+    assert!(untrusted.err.contains("certificate"), "{}", untrusted.err);
+    assert!(sink.posts.try_iter().next().is_none(), "what is not trusted gets nothing");
+    let certificate = collector.certificate();
+    let trusted = load(&bench, &target, &url, &[("SSL_CERT_FILE", certificate.to_str().unwrap())]);
+    assert_eq!(trusted.code, 0, "{}", trusted.err);
+    assert!(!trusted.err.contains("pushes of metrics"), "{}", trusted.err);
+    let passed: Value = serde_json::from_slice(&sink.newest().body).unwrap();
+    let metrics = passed["resourceMetrics"][0]["scopeMetrics"][0]["metrics"].as_array().unwrap();
+    let requests = metrics.iter().find(|metric| metric["name"] == "plimsoll.requests").unwrap();
+    assert_eq!(requests["sum"]["dataPoints"][0]["asInt"], "500");
+}
+
+#[test]
 fn a_collector_that_is_away_or_refuses_is_reported_once_and_fails_no_run() {
     let bench = Bench::new();
     let target = Target::start(&bench);

@@ -25,6 +25,16 @@ fn overload(bench: &Bench, url: &str, more: &[&str]) -> crate::bench::Called {
     bench.call(&line)
 }
 
+/// The factor and the onset of each step of the newest run, as the page labels them.
+fn steps_on_the_page(bench: &Bench) -> Vec<(f64, Value)> {
+    bench.expect(0, &["report", "last", "--html", "page.html"]);
+    let page = std::fs::read_to_string(bench.path("page.html")).unwrap();
+    let (_, rest) = page.split_once("<script type=\"application/json\" id=\"plimsoll\">").unwrap();
+    let document: Value = serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap();
+    let steps = document["runs"][0]["timeline"]["steps"].as_array().unwrap();
+    steps.iter().map(|step| (step["overload_factor"].as_f64().unwrap(), step["onset"].clone())).collect()
+}
+
 #[test]
 fn an_overload_is_recorded_and_the_report_says_the_same_again() {
     let bench = Bench::new();
@@ -56,6 +66,8 @@ fn an_overload_is_recorded_and_the_report_says_the_same_again() {
     assert_eq!(called.code, expected, "{class}: {}", called.err);
     let again = bench.expect(0, &["report", "last", "--json"]).json();
     assert_eq!(again["overload"], *found);
+    let labelled = steps_on_the_page(&bench);
+    assert_eq!(labelled, [(1.0, Value::Null), (2.0, "jump".into()), (2.0, "ramp".into())]);
     let full = bench.expect(0, &["report", "last", "--full"]).out;
     assert!(full.contains("Goodput in the second half of each overload"), "{full}");
     let settings = bench.expect(0, &["report", "last", "--snippet", "nginx"]).out;

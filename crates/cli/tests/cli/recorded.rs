@@ -166,6 +166,25 @@ fn one_level_has_no_figures_and_a_rate_no_row_of_a_table() {
 }
 
 #[test]
+fn the_command_line_is_recorded_and_holds_no_secret() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    let url = target.url("/healthz");
+    let args =
+        ["run", &url, "-n9", "-c", "3", "-H", "Authorization: s3cret", "-b", "s3cret", "--html", "page.html"];
+    bench.expect(0, &args);
+    let file = bench.run_file("plimsoll-runs").to_str().unwrap().to_owned();
+    let line = format!(
+        "plimsoll run {url} --requests-count 9 --connections 3 --header 'Authorization: (hidden)' --body '(hidden)' \
+         --html page.html"
+    );
+    let document = bench.expect(0, &["report", &file, "--json"]).json();
+    assert_eq!(document["run"]["command_line"], line);
+    let page = std::fs::read_to_string(bench.path("page.html")).unwrap();
+    assert!(page.contains(&line) && !page.contains("s3cret"));
+}
+
+#[test]
 fn runs_are_listed_with_what_they_were() {
     let (bench, _, file) = with_sweep();
     let listed = bench.expect(0, &["runs"]).out;

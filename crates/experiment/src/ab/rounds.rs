@@ -312,6 +312,7 @@ impl Rounds<'_, '_> {
 
     fn load(&self, plan: Plan, command: RunCommand) -> Result<PathBuf, ExperimentError> {
         let options = RunOptions {
+            command_line: self.context.settings.command_line.clone(),
             folder: Some(&self.folder),
             csv: self.spec.csv,
             calibrations: self.context.calibrations,

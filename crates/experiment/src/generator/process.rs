@@ -29,6 +29,8 @@ const LEADER_WITHIN: Duration = Duration::from_secs(10);
 pub struct GeneratorOptions {
     /// The frozen plan as JSON.
     pub plan: PathBuf,
+    /// The command line that the run records.
+    pub command_line: Option<String>,
     pub out: PathBuf,
     pub prove: bool,
     /// Hosts have no caps of cores during the first part of the warm-up: ask for them.
@@ -59,6 +61,7 @@ pub fn generate(
     };
     let mut caps = RemoteCaps;
     let run = RunOptions {
+        command_line: options.command_line.clone(),
         folder: Some(&options.out),
         feeds: vec![SampleSource::reader("the lab", io::stdin())],
         caps: Some(&mut caps),

@@ -198,6 +198,7 @@ fn manifest() -> Manifest {
         format: FormatVersion::CURRENT,
         name: super::RUN.to_owned(),
         command: RunCommand::Run,
+        command_line: None,
         plan: String::new(),
         plan_hash: String::new(),
         tool_version: super::VERSION.to_owned(),

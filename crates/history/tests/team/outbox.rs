@@ -26,6 +26,7 @@ pub(crate) fn manifest(name: &str, started_unix_ms: u64) -> Manifest {
         format: FormatVersion::CURRENT,
         name: name.to_owned(),
         command: RunCommand::Sweep,
+        command_line: None,
         plan: plan.to_json(),
         plan_hash: plan.hash(),
         tool_version: "0.1.0".to_owned(),

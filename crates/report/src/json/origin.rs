@@ -21,6 +21,9 @@ document! {
         name: String = &manifest.name,
         /// The command that made it: `answer`, `sweep`, `run`, `lab` or `wrk`.
         command: &'static str = manifest.command.name(),
+        /// The command line, for a shell. `(hidden)` stands for credentials and bodies, `…` for logins and values of queries. Null
+        /// where it was not recorded.
+        command_line: Option<String> = manifest.command_line.clone(),
         /// SHA-256 of the plan's JSON, in hex.
         plan_hash: String = &manifest.plan_hash,
         /// The protocol of the connections: `HTTP/1.1` or `HTTP/2`.

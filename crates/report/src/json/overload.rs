@@ -40,6 +40,8 @@ document! {
 
     /// One overload.
     pub struct OverloadStepDocument(step: &OverloadStep) {
+        /// Index of its step in the run.
+        index: u32 = step.index,
         /// The offered rate over the highest within the conditions.
         factor: f64 = step.factor,
         /// `jump` or `ramp`.

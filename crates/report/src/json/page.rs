@@ -10,7 +10,7 @@ use super::document::{document, each, ms};
 use super::{Document, FlameDocument, TogetherDocument};
 use crate::ProfiledRun;
 use crate::privacy::{Values, for_figures, shown_url};
-use crate::text;
+use crate::{text, words};
 
 /// Resources of one host that are drawn over time, those of the host as a whole not counted.
 const PARTS_MAX: usize = 8;
@@ -71,7 +71,7 @@ document! {
         /// How many requests ended in each class, for each window.
         latency: Vec<LatencyCountsDocument> = each(&timeline.moments, LatencyCountsDocument::new),
         /// The steps, those of a search and of overloads too.
-        steps: Vec<StepSpanDocument> = each(&run.steps, |step| StepSpanDocument::new(&findings.plan, step)),
+        steps: Vec<StepSpanDocument> = each(&run.steps, |step| StepSpanDocument::new(findings, step)),
         /// The length of a window of the hosts.
         host_window_sec: f64 = timeline.host_window_sec,
         /// The begin of each window of the hosts.
@@ -89,11 +89,11 @@ document! {
     }
 
     /// When a step was.
-    pub struct StepSpanDocument(plan: &Plan, step: &Step) {
+    pub struct StepSpanDocument(findings: &Findings, step: &Step) {
         /// Its index in the run.
         index: u32 = step.index,
         /// `ladder`, `trial` of a search, `overload`, or `load` of a run with one level.
-        kind: &'static str = kind(plan, step),
+        kind: &'static str = kind(&findings.plan, step),
         /// The load.
         began_sec: f64 = step.began_ns as f64 / 1e9,
         /// The end of the load.
@@ -104,6 +104,11 @@ document! {
         connections: u32 = step.connections,
         /// The offered rate of an open loop, requests per second.
         rate_per_sec: Option<f64> = step.rate_per_sec,
+        /// Of an overload its highest rate over the highest within the conditions, 1 for that rate itself; null where no rate is
+        /// known to hold, and for other steps.
+        overload_factor: Option<f64> = overload_factor(findings, step),
+        /// Of an overload `jump` or `ramp`; null for the rate itself and for other steps.
+        onset: Option<&'static str> = onset(findings, step),
     }
 
     /// The use of one resource of a host over time.
@@ -121,6 +126,18 @@ document! {
         /// How much was used in each window; null where it was not sampled.
         used: Vec<Option<f64>> = resource.used.clone(),
     }
+}
+
+fn overload_factor(findings: &Findings, step: &Step) -> Option<f64> {
+    let rate_per_sec = findings.overload.as_ref()?.rate_per_sec?;
+    let is_overload = step_kind(&findings.plan, step) == StepKind::Overload;
+    let highest = step.stages.iter().map(|stage| stage.to_per_sec).reduce(f64::max);
+    highest.filter(|_| is_overload).map(|highest| highest / rate_per_sec)
+}
+
+fn onset(findings: &Findings, step: &Step) -> Option<&'static str> {
+    let overloads = &findings.overload.as_ref()?.steps;
+    overloads.iter().find(|found| found.index == step.index).map(|found| words::onset_name(found.onset))
 }
 
 fn in_ms(percentile: Percentile) -> Option<f64> {

@@ -11,6 +11,7 @@ use plimsoll_plan::LatencyLimit;
 
 use super::document::{Interval, document, each, value};
 use super::rows::BreakEvenDocument;
+use super::shown_in::ShownIn;
 use crate::amount::connections;
 use crate::words;
 
@@ -70,7 +71,14 @@ document! {
     }
 
     /// One line of evidence.
-    pub struct EvidenceDocument(what: impl Into<String>, unit: EvidenceUnit, value: f64, of: Option<f64>, at: impl Into<String>) {
+    pub struct EvidenceDocument(
+        what: impl Into<String>,
+        unit: EvidenceUnit,
+        value: f64,
+        of: Option<f64>,
+        at: impl Into<String>,
+        shown_in: ShownIn,
+    ) {
         /// What was observed.
         what: String = what,
         /// What its value and `of` are counted in: `ratio` (of 1), `count`, `cores`, `per_sec` (requests or connections),
@@ -82,6 +90,8 @@ document! {
         of: Option<f64> = of,
         /// Where.
         at: String = at,
+        /// The part of a page that shows it.
+        shown_in: ShownIn = shown_in,
     }
 
     /// Another limit that the evidence does not exclude.
@@ -342,7 +352,9 @@ fn part_kind(part: &Part) -> &'static str {
 
 impl From<&Evidence> for EvidenceDocument {
     fn from(row: &Evidence) -> Self {
-        Self::new(words::observed(&row.observed), row.observed.unit(), row.value, row.of, words::at(&row.at))
+        let Evidence { observed, value, of, at } = row;
+        let (what, shown_in) = (words::observed(observed), ShownIn::from(observed));
+        Self::new(what, observed.unit(), *value, *of, words::at(at), shown_in)
     }
 }
 
@@ -362,7 +374,14 @@ fn ladder(findings: &Findings) -> Vec<EvidenceDocument> {
     each(&findings.steps, |step| {
         let at = connections(step.connections);
         let what = "throughput in requests per second";
-        EvidenceDocument::new(what, EvidenceUnit::PerSecond, step.throughput.value, None, at)
+        EvidenceDocument::new(
+            what,
+            EvidenceUnit::PerSecond,
+            step.throughput.value,
+            None,
+            at,
+            ShownIn::Throughput,
+        )
     })
 }
 
@@ -393,5 +412,6 @@ fn usl_findings(fit: &UslFit) -> Vec<FindingDocument> {
 
 fn fit_quality(usl: &Usl) -> Vec<EvidenceDocument> {
     let what = "coefficient of determination of the fit";
-    vec![EvidenceDocument::new(what, EvidenceUnit::Share, usl.r_squared, Some(1.0), "all steps")]
+    let (value, of) = (usl.r_squared, Some(1.0));
+    vec![EvidenceDocument::new(what, EvidenceUnit::Share, value, of, "all steps", ShownIn::Throughput)]
 }

@@ -40,6 +40,7 @@ fn manifest() -> Manifest {
         format: FormatVersion::CURRENT,
         name: plan.name.clone(),
         command: RunCommand::Sweep,
+        command_line: None,
         plan: plan.to_json(),
         plan_hash: plan.hash(),
         tool_version: "0.1.0".to_owned(),

@@ -87,6 +87,7 @@ fn manifest(command: RunCommand, plan: &Plan) -> Manifest {
         format: FormatVersion::CURRENT,
         name: plan.name.clone(),
         command,
+        command_line: Some(format!("plimsoll {} {}", command.name(), plan.target.url)),
         plan: plan.to_json(),
         plan_hash: plan.hash(),
         tool_version: "0.1.0".to_owned(),

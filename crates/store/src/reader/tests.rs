@@ -156,6 +156,18 @@ fn what_an_older_minor_version_did_not_record_is_missing_and_no_error() {
     assert!(run.steps.iter().all(|step| step.stages.is_empty()));
 }
 
+#[test]
+fn the_command_line_is_missing_in_an_older_file_and_damage_in_one_that_should_have_it() {
+    let (_folder, path) = place("older.plimsoll");
+    let run = fixture::recorded(&path);
+    assert_eq!(read(&path).unwrap().manifest.command_line, run.manifest.command_line);
+    rewrite(&path, "ALTER TABLE manifest DROP COLUMN command_line");
+    assert!(matches!(read(&path), Err(StoreError::Damaged { .. })));
+    rewrite(&path, "UPDATE manifest SET format_minor = 4");
+    let read = read(&path).unwrap();
+    assert_eq!((read.manifest.command_line, read.frames), (None, run.frames));
+}
+
 fn edit(path: &Path, sql: &str) {
     Connection::open(path).unwrap().execute_batch(sql).unwrap();
 }

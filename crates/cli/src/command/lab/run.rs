@@ -12,12 +12,12 @@ use plimsoll_report::{json, text};
 
 use super::sections::Sections;
 use super::table::{render, score, words};
-use crate::args::HistoryArgs;
 use crate::args::values::RUNS_FOLDER;
+use crate::args::{HistoryArgs, command_line};
 use crate::exit::Exit;
 use crate::experiments::ExperimentSetup;
 use crate::files::{Written, stamp};
-use crate::pages::{Together, TogetherPageArgs};
+use crate::pages::{Recorded, Together, TogetherPageArgs};
 use crate::terminal::{page, report_error, result};
 
 /// How labs are run.
@@ -57,7 +57,8 @@ pub(crate) struct LabRunArgs {
 
 impl CaseArgs {
     pub(super) fn settings(&self) -> RunSettings {
-        RunSettings { quick: self.quick, prove: self.prove, out: self.out.clone(), quiet: self.quiet }
+        let Self { quick, prove, quiet, .. } = *self;
+        RunSettings { quick, command_line: command_line(), prove, out: self.out.clone(), quiet }
     }
 }
 
@@ -142,7 +143,7 @@ fn written(
 /// The page of all runs.
 fn page_of(file: &LabFile, sections: Sections, runs: &LabRuns<'_>) -> anyhow::Result<String> {
     let table = if runs.outcomes.len() > 1 { render(&runs.outcomes) } else { String::new() };
-    let completed = runs.completed.iter().map(|run| (run.name.to_owned(), run.recorded.path.clone()));
+    let completed = runs.completed.iter().map(|run| (run.name.to_owned(), Recorded::Read(&run.recorded)));
     let together = Together {
         name: file.name(),
         text: table + &sections.texts.concat(),

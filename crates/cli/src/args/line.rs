@@ -1,0 +1,158 @@
+//! The command line as a run file records it.
+
+use std::borrow::Cow;
+use std::ffi::OsStr;
+use std::sync::OnceLock;
+
+use clap::parser::ValueSource;
+use clap::{Arg, ArgMatches, Command};
+use plimsoll_report::{HIDDEN, shown_address, shown_header};
+
+/// That of this process, once it was read.
+static LINE: OnceLock<String> = OnceLock::new();
+
+/// The command line of this process, for a shell: in the options of Plimsoll, without what documents hide. `None` where it is no
+/// UTF-8.
+pub(crate) fn command_line() -> Option<String> {
+    LINE.get().cloned()
+}
+
+/// Keeps the line that was read for the runs that are made.
+pub(super) fn keep(root: &Command, matches: &ArgMatches) {
+    LINE.get_or_init(|| recorded(root, matches));
+}
+
+fn recorded(root: &Command, matches: &ArgMatches) -> String {
+    let mut words = vec![root.get_name().to_owned()];
+    let (mut command, mut matches) = (Some(root), Some(matches));
+    while let Some((known, given)) = command.zip(matches) {
+        words.extend(typed(known, given));
+        let below = given.subcommand();
+        words.extend(below.map(|(name, _)| name.to_owned()));
+        command = below.and_then(|(name, _)| known.find_subcommand(name));
+        matches = below.map(|(_, given)| given);
+    }
+    words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+}
+
+/// The words of a command's own options and values, in the order in which they were typed.
+fn typed(command: &Command, matches: &ArgMatches) -> Vec<String> {
+    let redacted = matches.try_get_many::<String>("redact").ok().flatten().into_iter().flatten();
+    let redacted: Vec<String> = redacted.map(|name| name.to_ascii_lowercase()).collect();
+    let is_typed = |arg: &&Arg| matches.value_source(arg.get_id().as_str()) == Some(ValueSource::CommandLine);
+    let mut given: Vec<(usize, Vec<String>)> = Vec::new();
+    // What holds for every command, the colours, is not of the run.
+    for arg in command.get_arguments().filter(|arg| !arg.is_global_set()).filter(is_typed) {
+        let id = arg.get_id().as_str();
+        let mut positions = matches.indices_of(id).into_iter().flatten();
+        for values in matches.get_raw_occurrences(id).into_iter().flatten() {
+            let values: Vec<String> = values.map(|value| shown(arg, value, &redacted)).collect();
+            // An option without its value has no position; at the end it takes no other word for one.
+            let at = positions.by_ref().take(values.len()).min().unwrap_or(usize::MAX);
+            given.push((at, words(arg, values)));
+        }
+    }
+    given.sort_by_key(|(at, _)| *at);
+    given.into_iter().flat_map(|(_, words)| words).collect()
+}
+
+/// A value without what documents hide.
+fn shown(arg: &Arg, value: &OsStr, redacted: &[String]) -> String {
+    let value = value.to_string_lossy();
+    match arg.get_id().as_str() {
+        "headers" => shown_header(&value, redacted),
+        "body" if !value.is_empty() && !value.starts_with('@') => HIDDEN.to_owned(),
+        _ if arg.is_positional() || value.contains("://") => shown_address(&value),
+        _ => value.into_owned(),
+    }
+}
+
+/// An option with its values, or values that have no option.
+fn words(arg: &Arg, values: Vec<String>) -> Vec<String> {
+    let Some(option) = option(arg) else { return values };
+    if !arg.get_action().takes_values() {
+        return vec![option];
+    }
+    let values = match arg.get_value_delimiter() {
+        Some(delimiter) if !values.is_empty() => vec![values.join(&delimiter.to_string())],
+        _ => values,
+    };
+    match values.as_slice() {
+        [value] if value.starts_with('-') && value != "-" => vec![format!("{option}={value}")],
+        _ => [vec![option], values].concat(),
+    }
+}
+
+fn option(arg: &Arg) -> Option<String> {
+    let long = arg.get_long().map(|name| format!("--{name}"));
+    long.or_else(|| arg.get_short().map(|letter| format!("-{letter}")))
+}
+
+/// A word as a shell reads it again.
+fn quoted(word: &str) -> Cow<'_, str> {
+    let is_plain = |letter: char| letter.is_alphanumeric() || "-_./:=@%+,".contains(letter);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.into(),
+        false => format!("'{}'", word.replace('\'', "'\\''")).into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::foreign::translate;
+    use super::super::whole_command;
+    use super::*;
+
+    fn recorded_of(line: &[&str]) -> String {
+        let mut root = whole_command();
+        root.build();
+        let line = std::iter::once("/usr/bin/plimsoll").chain(line.iter().copied());
+        let line = translate(&root, line.map(str::to_owned).collect()).unwrap().line;
+        recorded(&root, &whole_command().try_get_matches_from(line).unwrap())
+    }
+
+    #[test]
+    fn a_line_is_recorded_in_its_order_and_quoted_for_a_shell() {
+        for (line, expected) in [
+            (&["http://a/"][..], "plimsoll http://a/"),
+            (
+                &["run", "-c4", "http://a/", "--html", "-d", "10s", "-q"],
+                "plimsoll run --connections 4 http://a/ --duration 10s --quiet --html",
+            ),
+            (
+                &["sweep", "http://a/", "--ladder", "1,2,4", "--color", "never"],
+                "plimsoll sweep http://a/ --ladder 1,2,4",
+            ),
+            (
+                &["run", "http://a/", "-R", "const(5k,1m) ramp(1,2,3s)"],
+                "plimsoll run http://a/ --rate 'const(5k,1m) ramp(1,2,3s)'",
+            ),
+            (
+                &["run", "http://a/", "-n", "9", "-H", "A: it's"],
+                "plimsoll run http://a/ --requests-count 9 --header 'A: it'\\''s'",
+            ),
+            (&["lab", "run", "x.toml", "--quick"], "plimsoll lab run x.toml --quick"),
+        ] {
+            assert_eq!(recorded_of(line), expected);
+        }
+    }
+
+    #[test]
+    fn no_secret_is_recorded_however_it_is_typed() {
+        for line in [
+            &["http://a/?token=s3cret"][..],
+            &["run", "http://a/", "-HAuthorization: s3cret"],
+            &["run", "http://a/", "-qHX-Mine: s3cret", "--redact", "x-mine"],
+            &["run", "http://a/", "--header=Cookie: s3cret"],
+            &["run", "http://a/", "-a", "ann:s3cret"],
+            &["search", "http://a/", "-qbs3cret"],
+            &["sweep", "http://a/", "--probe", "db=mariadb://ann:s3cret@b:3306"],
+            &["ab", "http://a/?k=s3cret", "http://b/?k=s3cret", "--body", "s3cret"],
+            &["run", "http://a/", "--store", "postgres://ann:s3cret@b/db"],
+        ] {
+            let text = recorded_of(line);
+            assert!(!text.contains("s3cret") && text.contains("http://a/"), "{text}");
+        }
+        assert!(recorded_of(&["run", "http://a/", "-b", "@body.json"]).contains("--body @body.json"));
+    }
+}
