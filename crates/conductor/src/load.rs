@@ -12,6 +12,11 @@ use crate::peers::{Command, PeerEvent, PeerGroup, Peers, StepShare};
 /// A peer has ended at the latest this long after the time-outs of its last requests.
 const PEERS_END_WITHIN: Duration = Duration::from_secs(5);
 
+/// The workers of all processes together hand over no more frames than one in this time, unless a frame would be longer than
+/// [`FRAME_MAX`]: the coordinator takes in all of them.
+const FRAME_TIME: Duration = Duration::from_micros(300);
+const FRAME_MAX: Duration = Duration::from_secs(1);
+
 /// What this process makes of a load.
 #[derive(Debug)]
 enum Own {
@@ -68,7 +73,7 @@ impl Load {
         let available = own_workers(context, &group.peers);
         let workers = workers(context, Some(&group), spec.connections());
         let share = StepShare {
-            step: spec.clone(),
+            step: StepPlan { interval: interval(spec.interval, workers), ..spec.clone() },
             workers_before: 0,
             own_workers: available.min(workers),
             workers,
@@ -271,6 +276,11 @@ impl Load {
     }
 }
 
+/// The longest interval of one frame where so many workers make the load.
+fn interval(asked: Duration, workers: u32) -> Duration {
+    asked.max((FRAME_TIME * workers).min(FRAME_MAX))
+}
+
 /// Workers of this process that make load.
 pub(crate) fn own_workers(context: &RunContext, peers: &Peers) -> u32 {
     if peers.coordinator_takes_part() { context.workers } else { 0 }
@@ -310,5 +320,17 @@ pub(crate) fn measure<P: Policy>(load: &mut Load, policy: &mut P) -> Result<(), 
             StepEvent::Ended => return Ok(()),
         }
         policy.turn(load, now)?;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_workers_hand_over_longer_frames() {
+        let asked = Duration::from_millis(150);
+        let intervals = [1, 500, 1000, 16_000].map(|workers| interval(asked, workers).as_millis());
+        assert_eq!(intervals, [150, 150, 300, 1000]);
     }
 }
