@@ -4,15 +4,18 @@
 The job is an even rate for some seconds from three generators, each a network namespace with an address of its own, against
 `bench/recorder`, whose service times are log-normal and the same in each run. The tools: Plimsoll's fleet with a broker of three nodes;
 Locust with a master and workers, a FastHttpUser with `constant_throughput(1)` for each request per second; Vegeta with a process on
-each generator, started by a loop (over ssh it takes longer), and `vegeta report` of all result files. Rounds are interleaved.
+each generator, started by a loop (over ssh it takes longer), and `vegeta report` of all result files; k6 with a process on each
+generator, started the same way, each with its segment of one test. Rounds are interleaved.
 
 Truth: requests that came from the generators, the rate of the first second and of the first five, percentiles of the service time by nearest
 rank, and the time from the first request of the first generator to the first of the last. Reported: what the tool prints. Requests wait
 for nothing here, so service time and latency differ by the way and by the tool's own delay only.
 
-Locust and Vegeta are looked for on the PATH and in ~/go/bin: `pip install locust==2.47.0`, `go install
-github.com/tsenart/vegeta/v12@v12.13.0`. A tool that is not installed is left out, and the table says so. k6 is not among them: it merges
-no percentiles of several processes.
+k6 has a summary for each process: the counts are added up, and of the percentiles, which cannot be merged, the mean is taken; its
+summary has no rate of the first seconds.
+
+The tools are looked for on the PATH and in ~/go/bin: `pip install locust==2.47.0`, `go install
+github.com/tsenart/vegeta/v12@v12.13.0`, and k6 of scripts/setup.sh. A tool that is not installed is left out, and the table says so.
 
     python3 bench/fleet_compare.py [--rounds 5] [--rate 600] [--seconds 20] [--generators 3]
 """

@@ -31,6 +31,17 @@ class Client(FastHttpUser):
         self.client.get("/")
 """
 
+K6_SCRIPT = """
+import http from 'k6/http';
+export const options = {
+  discardResponseBodies: true,
+  summaryTrendStats: [%s],
+  scenarios: {even: {executor: 'constant-arrival-rate', rate: %d, timeUnit: '1s', duration: '%ds', preAllocatedVUs: %d, maxVUs: %d}},
+};
+export default function () { http.get('%s'); }
+export function handleSummary(data) { return {stdout: JSON.stringify(data.metrics)}; }
+"""
+
 
 class Job:
     """An even rate against one target, made by all generators together."""
@@ -160,4 +171,28 @@ def locust_rate(history):
     return float(next(row for row in rows if int(row["Timestamp"]) >= at)["Requests/s"])
 
 
-TOOLS = {"plimsoll, fleet": plimsoll, "Locust, distributed": locust, "Vegeta, merged": vegeta}
+def k6(job):
+    """One process on each generator with its segment of the test, started by one loop, as its operator for Kubernetes does it.
+
+    Each has a summary of its own. Counts are added up; percentiles cannot be merged, and their mean is taken.
+    """
+    count = len(job.machines.generators)
+    trends = ", ".join(f"'p({at})'" for at in PERCENTILES)
+    script = K6_SCRIPT % (trends, job.rate, job.seconds, job.rate, 4 * job.rate, job.url)
+    (job.folder / "script.js").write_text(script, encoding="ascii")
+    bounds = [f"{at}/{count}" if at % count else str(at // count) for at in range(count + 1)]
+    processes = {}
+    for number, host in enumerate(job.machines.generators, 1):
+        argv = [*host.way, "k6", "run", "--quiet", "--no-color", "--no-usage-report", "--address", "", "--execution-segment",
+                f"{bounds[number - 1]}:{bounds[number]}", "--execution-segment-sequence", ",".join(bounds), "script.js"]
+        processes[f"k6-{number}"] = started(argv, job.folder, f"k6-{number}")
+    ended(processes, job.limit_sec)
+    each = [json.loads((job.folder / f"{name}.out").read_text(encoding="utf-8")) for name in processes]
+    values = [{name: metric["values"] for name, metric in metrics.items()} for metrics in each]
+    times = [one["http_req_duration"] for one in values]
+    return {"requests": round(sum(one["http_reqs"]["count"] for one in values)), "first_rate": None,
+            "percentiles_ms": {at: sum(one[f"p({at})"] for one in times) / count for at in PERCENTILES},
+            "failed": round(sum(one["http_req_failed"]["passes"] for one in values))}
+
+
+TOOLS = {"plimsoll, fleet": plimsoll, "Locust, distributed": locust, "Vegeta, merged": vegeta, "k6, a process each": k6}
