@@ -76,6 +76,8 @@ labs() {
 interrupted() {
     local said=$1 page=$2 pid
     shift 2
+    # What the run before said must not count.
+    : >"$work/err"
     env --default-signal=INT "$plimsoll" "$@" --no-files --html "$page" >"$work/out" 2>"$work/err" &
     pid=$!
     until grep -q "$said" "$work/err"; do
