@@ -28,7 +28,7 @@ pub(crate) use self::feed::level_text;
 
 /// How often the terminal is drawn, and how soon it is given back after Ctrl-C.
 const DRAWN_EVERY: Duration = Duration::from_millis(250);
-const LOOKED_EVERY: Duration = Duration::from_millis(50);
+const CHECK_EVERY: Duration = Duration::from_millis(50);
 /// A shorter run is over before its screen is read.
 const WORTH_A_SCREEN: Duration = Duration::from_secs(5);
 /// The variable by which a user never gets a screen without asking for it.
@@ -155,13 +155,15 @@ fn draw_until(board: &Mutex<Board>, over: impl Fn() -> bool) {
     let mut canvas = None;
     while !over() {
         let shown = board.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        if shown.has_begun() && !drawn(&mut canvas, &shown) {
+        // A shell may have put this process into the background since the run was called.
+        let is_usable = canvas.is_some() || is_foreground();
+        if shown.has_begun() && is_usable && !drawn(&mut canvas, &shown) {
             return;
         }
         let mut waited = Duration::ZERO;
         while waited < DRAWN_EVERY && !over() {
-            thread::sleep(LOOKED_EVERY);
-            waited += LOOKED_EVERY;
+            thread::sleep(CHECK_EVERY);
+            waited += CHECK_EVERY;
         }
     }
 }

@@ -1,13 +1,11 @@
 //! Generators that make nothing of a run.
 
 use plimsoll_plan::{LadderSteps, Load};
+use plimsoll_units::named;
 
 use crate::context::RunContext;
 use crate::load::{own_workers, workers};
 use crate::peers::PeerGroup;
-
-/// Generators that are named; the others are counted.
-const MAX_NAMED: usize = 5;
 
 /// That some generators make nothing of a run, whose connections are too few for their workers; `None` if each makes something.
 pub(crate) fn idle_text(context: &RunContext, group: &PeerGroup) -> Option<String> {
@@ -27,18 +25,11 @@ pub(crate) fn idle_text(context: &RunContext, group: &PeerGroup) -> Option<Strin
     };
     (!idle.is_empty()).then(|| {
         format!(
-            "no load for {}: the load has connections for {connections} of {needed} workers, the first ones; {remedy}",
-            named(&idle)
+            "{} {} no load: {connections} connections serve the first {connections} of {needed} workers; {remedy}",
+            named(&idle),
+            if idle.len() == 1 { "gets" } else { "get" }
         )
     })
-}
-
-/// The first of these names, and how many more there are.
-fn named(names: &[&str]) -> String {
-    match names.split_at_checked(MAX_NAMED) {
-        Some((first, more)) if !more.is_empty() => format!("{} and {} more", first.join(", "), more.len()),
-        _ => names.join(", "),
-    }
 }
 
 /// The connections of the largest step; those that an open loop begins with.

@@ -73,7 +73,10 @@ impl Load {
         let available = own_workers(context, &group.peers);
         let workers = workers(context, Some(&group), spec.connections());
         let share = StepShare {
-            step: StepPlan { interval: interval(spec.interval, workers), ..spec.clone() },
+            step: StepPlan {
+                interval: interval(spec.interval, workers, context.plan.requests.len()),
+                ..spec.clone()
+            },
             workers_before: 0,
             own_workers: available.min(workers),
             workers,
@@ -276,9 +279,11 @@ impl Load {
     }
 }
 
-/// The longest interval of one frame where so many workers make the load.
-fn interval(asked: Duration, workers: u32) -> Duration {
-    asked.max((FRAME_TIME * workers).min(FRAME_MAX))
+/// The longest interval of one frame where so many workers make the load, each of which hands over one frame for each request of the
+/// plan.
+fn interval(asked: Duration, workers: u32, requests: usize) -> Duration {
+    let requests = u32::try_from(requests).unwrap_or(u32::MAX).max(1);
+    asked.max(FRAME_TIME.saturating_mul(workers.saturating_mul(requests)).min(FRAME_MAX))
 }
 
 /// Workers of this process that make load.
@@ -330,7 +335,7 @@ mod tests {
     #[test]
     fn many_workers_hand_over_longer_frames() {
         let asked = Duration::from_millis(150);
-        let intervals = [1, 500, 1000, 16_000].map(|workers| interval(asked, workers).as_millis());
-        assert_eq!(intervals, [150, 150, 300, 1000]);
+        let of = |(workers, requests)| interval(asked, workers, requests).as_millis();
+        assert_eq!([(1, 1), (500, 1), (1000, 1), (500, 3), (16_000, 1)].map(of), [150, 150, 300, 450, 1000]);
     }
 }

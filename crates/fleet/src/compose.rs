@@ -42,6 +42,8 @@ const USUAL_PROGRAM: &str = "docker compose";
 pub struct ComposeFleet {
     folder: PathBuf,
     record: Record,
+    /// This process has made the folder.
+    is_new: bool,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -58,26 +60,28 @@ struct Record {
 
 impl ComposeFleet {
     /// Writes the compose file of a fleet and what it names into a folder that this makes, or that is empty. One that was written
-    /// and not started is replaced, and keeps its name: the user may have started it.
+    /// and not started is replaced, and keeps its name and its port: the user may have started it.
     ///
     /// # Errors
     /// When the folder has a fleet that was started or anything else, or cannot be written.
     pub fn write(folder: &Path, agents: &ComposeAgents) -> Result<Self, FleetError> {
-        let project = match Self::read(folder)? {
+        let left = Self::read(folder)?;
+        let is_new = left.is_none();
+        let (project, port) = match left {
             Some(fleet) if fleet.record.started => {
                 return Err(FleetError::ComposeRunning { folder: folder.to_owned() });
             }
-            Some(fleet) => fleet.record.project,
+            Some(fleet) => (fleet.record.project, fleet.record.port),
             None => {
                 make_own(folder)?;
-                format!("plimsoll-{:016x}", crate::random()?)
+                let port = free_ports(1)?.into_iter().next().unwrap_or_default();
+                (format!("plimsoll-{:016x}", crate::random()?), port)
             }
         };
-        let port = free_ports(1)?.into_iter().next().unwrap_or_default();
         let (name, agent_names) = (agents.fleet.clone(), agents.names());
         let record = Record { project, port, fleet: name, agents: agent_names, started: false };
-        let fleet = Self { folder: folder.to_owned(), record };
-        fleet.write_files(agents).inspect_err(|_| fleet.remove_quietly())?;
+        let fleet = Self { folder: folder.to_owned(), record, is_new };
+        fleet.write_files(agents).inspect_err(|_| fleet.forget())?;
         Ok(fleet)
     }
 
@@ -116,7 +120,7 @@ impl ComposeFleet {
     /// When its record cannot be read.
     pub fn read(folder: &Path) -> Result<Option<Self>, FleetError> {
         let record = read_record(&folder.join(RECORD), "could not read the record of the fleet")?;
-        Ok(record.map(|record| Self { folder: folder.to_owned(), record }))
+        Ok(record.map(|record| Self { folder: folder.to_owned(), record, is_new: false }))
     }
 
     /// The text of the compose file.
@@ -161,13 +165,19 @@ impl ComposeFleet {
     /// Nothing is left.
     pub fn up(&mut self, within: Duration, interrupted: &AtomicBool) -> Result<(), FleetError> {
         let deadline = Deadline::within(within, interrupted);
-        // Without Compose nothing can have been started, and nothing is left for `down`.
-        self.compose(&["version"], deadline).inspect_err(|_| self.remove_quietly())?;
+        self.compose(&["version"], deadline).inspect_err(|_| self.forget())?;
         let up = self.start(deadline);
         if up.is_err() {
             best_effort(self.down(), "the first error says more");
         }
         up
+    }
+
+    /// Removes a folder of which nothing can have been started, so that nothing is left for `down`.
+    fn forget(&self) {
+        if self.is_new {
+            self.remove_quietly();
+        }
     }
 
     fn start(&mut self, deadline: Deadline<'_>) -> Result<(), FleetError> {

@@ -79,7 +79,7 @@ pub enum FleetError {
     )]
     TooFew { came: usize, expected: usize, within_sec: u64, names: String },
     #[error(
-        "agents answer at the broker already under these names: {names}; end them where they run (plimsoll fleet down), or give this fleet another --fleet-name"
+        "agents answer at the broker already under these names: {names}; end them where they run (plimsoll fleet down), or start these under other names (--fleet-name, on Kubernetes --job)"
     )]
     NamesTaken { names: String },
     #[error("two agents call themselves {name}; start one of them with another --name")]
@@ -126,9 +126,7 @@ pub enum FleetError {
         "docker compose {doing} failed: {why}; see that it works here, or name another program with PLIMSOLL_COMPOSE (docker-compose, podman-compose)"
     )]
     Compose { doing: String, why: String },
-    #[error(
-        "docker compose {doing} did not end in time, and was ended; see by hand what it waits for, or fetch the images before"
-    )]
+    #[error("docker compose {doing} took too long and was stopped; pull the images first, or raise --within")]
     ComposeLate { doing: String },
     #[error("interrupted before the agents had come together")]
     Interrupted,

@@ -202,7 +202,7 @@ impl Hub {
         self.members.count_backlog(RealClock.now());
     }
 
-    /// Tells all agents that the run is over, waits a little until they know, and removes the stream.
+    /// Sends all agents that the run is over, waits a little until they know, and removes the stream.
     async fn end(mut self, mut sources: Sources) -> Result<(), FleetError> {
         let mut left = self.members.taking_part();
         let deadline = RealClock.now() + GRACE;

@@ -20,12 +20,12 @@ const SILENT_MAX: Duration = Duration::from_millis(2_500);
 const OWN_DELAY_MAX: Duration = Duration::from_secs(1);
 /// A batch that the stream held when the run was taken over, and that does not come for so long, has expired there.
 const BACKLOG_SILENT_MAX: Duration = Duration::from_secs(30);
-/// The agents of a fleet together make no more batches than one in this time: the nodes of a broker that keep copies of it need half
-/// a millisecond of CPU for each, whatever its size.
+/// Up to 1,000 agents together make about one batch of frames in this time: the nodes of a broker that keep copies of it need half a
+/// millisecond of CPU for each, whatever its size.
 const BATCH_TIME: Duration = Duration::from_millis(1);
 /// The workers of an agent hand over their frames at about the same time.
 const GATHER_MIN: Duration = Duration::from_millis(20);
-/// What an agent that dies has not handed over is lost.
+/// An agent that dies takes the frames of this time with it.
 const GATHER_MAX: Duration = Duration::from_secs(1);
 /// Why a conductor has lost an agent that obeys a later one.
 const TAKEN_AGAIN: &str = "another conductor has taken the run over";

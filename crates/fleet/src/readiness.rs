@@ -1,13 +1,14 @@
 //! Whether the agents that were started answer at the broker, and why some do not.
 
-use std::collections::BTreeMap;
 use std::thread;
 use std::time::Duration;
+
+use plimsoll_units::named;
 
 use crate::broker::Broker;
 use crate::deadline::{Deadline, Overdue};
 use crate::error::FleetError;
-use crate::reasons::{named, together};
+use crate::reasons::together;
 use crate::status::{AgentStatus, status};
 
 /// The pause between two listenings, each of which takes a second.
@@ -15,7 +16,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// What has started agents: processes, sessions, containers or pods.
 pub(crate) trait Starter {
-    /// True if it is vain to wait on for these: one of them has ended.
+    /// True if waiting for these is pointless: one of them has ended.
     ///
     /// # Errors
     /// When that cannot be asked.
@@ -55,12 +56,16 @@ pub(crate) fn await_agents(
     starter: &mut dyn Starter,
     deadline: Deadline<'_>,
 ) -> Result<(), FleetError> {
+    let mut twin_before = None;
     loop {
         // A broker that starts, or elects a leader, answers later.
         let found = status(broker).map(|found| found.agents);
-        let missing = missing(agents, found.as_deref().unwrap_or_default())?;
-        if missing.is_empty() {
-            return Ok(());
+        let Heard { missing, twin } = heard(agents, found.as_deref().unwrap_or_default());
+        match twin {
+            // One that was started again is heard no more.
+            Some(name) if twin_before.as_ref() == Some(&name) => return Err(FleetError::SameName { name }),
+            None if missing.is_empty() => return Ok(()),
+            twin => twin_before = twin,
         }
         let overdue = deadline.overdue();
         if overdue == Some(Overdue::Interrupted) {
@@ -77,14 +82,19 @@ pub(crate) fn await_agents(
     }
 }
 
-/// Those that were not heard.
-fn missing(agents: &[String], found: &[AgentStatus]) -> Result<Vec<String>, FleetError> {
-    let mut heard: BTreeMap<&str, usize> = BTreeMap::new();
-    found.iter().for_each(|agent| *heard.entry(&agent.name).or_default() += 1);
-    let count = |name: &String| heard.get(name.as_str()).copied().unwrap_or(0);
-    match agents.iter().find(|name| count(name) > 1) {
-        Some(name) => Err(FleetError::SameName { name: name.clone() }),
-        None => Ok(agents.iter().filter(|name| count(name) == 0).cloned().collect()),
+/// What one listening shows of agents.
+struct Heard {
+    /// Those that were not heard.
+    missing: Vec<String>,
+    /// One whose name two processes have.
+    twin: Option<String>,
+}
+
+fn heard(agents: &[String], found: &[AgentStatus]) -> Heard {
+    let count = |name: &String| found.iter().filter(|agent| agent.name == *name).count();
+    Heard {
+        missing: agents.iter().filter(|name| count(name) == 0).cloned().collect(),
+        twin: agents.iter().find(|name| count(name) > 1).cloned(),
     }
 }
 
@@ -105,9 +115,10 @@ mod tests {
     #[test]
     fn agents_are_missing_until_each_name_is_heard_of_one_process() {
         let expected = ["a".to_owned(), "b".to_owned()];
-        assert_eq!(missing(&expected, &found(&["other", "b"])).unwrap(), ["a"]);
-        assert!(missing(&expected, &found(&["a", "b", "other", "other"])).unwrap().is_empty());
-        let twins = missing(&expected, &found(&["a", "b", "b"]));
-        assert!(matches!(twins, Err(FleetError::SameName { name }) if name == "b"));
+        let heard = |names: &[&str]| heard(&expected, &found(names));
+        assert_eq!(heard(&["other", "b"]).missing, ["a"]);
+        let both = heard(&["a", "b", "other", "other"]);
+        assert!(both.missing.is_empty() && both.twin.is_none());
+        assert_eq!(heard(&["a", "b", "b"]).twin.as_deref(), Some("b"));
     }
 }

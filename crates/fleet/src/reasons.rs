@@ -3,8 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-/// Agents that are named with one reason; the others are counted.
-const MAX_NAMED: usize = 5;
+use plimsoll_units::named;
 
 /// Of an agent that runs and joins a broker by an address that the user has given.
 pub(crate) const JOINS_ANOTHER: &str =
@@ -22,14 +21,6 @@ pub(crate) fn together(missing: impl Iterator<Item = (String, String)>) -> Strin
     let lines: Vec<String> =
         reasons.iter().map(|(why, names)| format!("  {}: {why}", named(names))).collect();
     lines.join("\n")
-}
-
-/// The first of these names, and how many more there are.
-pub(crate) fn named(names: &[String]) -> String {
-    match names.split_at_checked(MAX_NAMED) {
-        Some((first, more)) if !more.is_empty() => format!("{} and {} more", first.join(", "), more.len()),
-        _ => names.join(", "),
-    }
 }
 
 /// Lines that are shown of what a process wrote last.

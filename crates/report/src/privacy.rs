@@ -110,31 +110,63 @@ fn hide_headers(request: &mut Value, redacted: &[String]) {
     }
 }
 
+/// Headers, in lower case, that hold no credentials.
+const HARMLESS: [&str; 10] = [
+    "accept",
+    "accept-charset",
+    "accept-encoding",
+    "accept-language",
+    "cache-control",
+    "connection",
+    "content-encoding",
+    "content-type",
+    "host",
+    "user-agent",
+];
+
 /// Whether the value of a header of this name, in lower case, is a credential.
 fn is_secret(name: &str, redacted: &[String]) -> bool {
     SECRET.iter().any(|part| name.contains(part)) || redacted.iter().any(|other| other == name)
 }
 
-/// A header as typed, `Name: value`, without a value that is a credential. `redacted` has names in lower case.
+/// A header as typed, `Name: value`, with its value only where headers of this name hold no credentials. `redacted` has names in lower
+/// case; a plan file may name others, so that all that are not known are hidden.
 pub fn shown_header(header: &str, redacted: &[String]) -> String {
-    match header.split_once(':') {
-        Some((name, _)) if is_secret(&name.trim().to_ascii_lowercase(), redacted) => {
-            format!("{name}: {HIDDEN}")
-        }
-        _ => header.to_owned(),
+    let Some((name, _)) = header.split_once(':') else { return header.to_owned() };
+    let known = name.trim().to_ascii_lowercase();
+    match HARMLESS.contains(&known.as_str()) && !redacted.contains(&known) {
+        true => header.to_owned(),
+        false => format!("{name}: {HIDDEN}"),
     }
 }
 
-/// A URL as typed, without its login and without the values of its query. The user of `ssh://user@host` is no secret.
+/// A URL as typed, without its login and without the values of its query.
 pub fn shown_address(address: &str) -> String {
-    let shown = without_query_values(address);
-    let Some((scheme, rest)) = shown.split_once("://").filter(|(scheme, _)| !scheme.ends_with("ssh")) else {
-        return shown;
+    let login = |rest: &str| {
+        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        authority.rfind('@')
     };
-    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    match authority.rsplit_once('@') {
-        Some((login, _)) => format!("{scheme}://{HIDDEN_VALUE}{}", &rest[login.len()..]),
-        None => shown,
+    without_query_values(&without_login(address, login))
+}
+
+/// The value of an option as typed; one with addresses without anything that may be a login, and without the values of a query. A
+/// password may hold any character, and another address may follow: all up to the last `@` is hidden. The user of `ssh://user@host` is
+/// no secret.
+pub fn shown_setting(value: &str) -> String {
+    if !value.contains("://") {
+        return value.to_owned();
+    }
+    without_query_values(&without_login(value, |rest| rest.rfind('@')))
+}
+
+/// An address without what stands before the place that `login_end` finds after its scheme.
+fn without_login(address: &str, login_end: impl Fn(&str) -> Option<usize>) -> String {
+    match address.split_once("://") {
+        Some((scheme, rest)) if !scheme.ends_with("ssh") => match login_end(rest) {
+            Some(end) => format!("{scheme}://{HIDDEN_VALUE}{}", &rest[end..]),
+            None => address.to_owned(),
+        },
+        _ => address.to_owned(),
     }
 }
 

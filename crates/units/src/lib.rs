@@ -13,7 +13,7 @@ pub use quantity::{
     ParseQuantityError, parse_bandwidth, parse_bytes, parse_count, parse_duration, parse_rate, parse_ratio,
 };
 pub use text::{
-    bytes_text, count_text, duration_text, escape_control, grouped, most_alike, nearest, percent_text,
+    bytes_text, count_text, duration_text, escape_control, grouped, most_alike, named, nearest, percent_text,
     printable, share_text, significant,
 };
 

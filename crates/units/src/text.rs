@@ -158,6 +158,18 @@ pub fn most_alike<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> O
     scored.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, one)| one)
 }
 
+/// Names that are listed; the others are counted.
+const MAX_NAMED: usize = 5;
+
+/// The first of these names, and how many more there are.
+pub fn named<S: AsRef<str>>(names: &[S]) -> String {
+    let listed: Vec<&str> = names.iter().take(MAX_NAMED).map(AsRef::as_ref).collect();
+    match names.len().saturating_sub(MAX_NAMED) {
+        0 => listed.join(", "),
+        more => format!("{} and {more} more", listed.join(", ")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -38,7 +38,7 @@ function reproduce(run: Run): HTMLElement {
   return fold("How to reproduce it",
     facts([
       ["Version", foreign(`${tool.name} ${tool.version}`)],
-      ["Command", recorded.command_line === null ? "not recorded: the run file is of an older version" : h("code", { class: "long" }, foreign(recorded.command_line))],
+      ["Command", recorded.command_line === null ? "not recorded" : h("code", { class: "long" }, foreign(recorded.command_line))],
       hidden(recorded.command_line) ? ["Hidden", "… stands for logins and values of queries, (hidden) for bodies and secret headers"] : null,
       ["Target", h("code", {}, foreign(run.target))],
       ["Started", date(recorded.started_unix_ms)],

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command};
-use plimsoll_report::{HIDDEN, shown_address, shown_header};
+use plimsoll_report::{HIDDEN, shown_address, shown_header, shown_setting};
 
 /// That of this process, once it was read.
 static LINE: OnceLock<String> = OnceLock::new();
@@ -62,8 +62,8 @@ fn shown(arg: &Arg, value: &OsStr, redacted: &[String]) -> String {
     match arg.get_id().as_str() {
         "headers" => shown_header(&value, redacted),
         "body" if !value.is_empty() && !value.starts_with('@') => HIDDEN.to_owned(),
-        _ if arg.is_positional() || value.contains("://") => shown_address(&value),
-        _ => value.into_owned(),
+        _ if arg.is_positional() => shown_address(&value),
+        _ => shown_setting(&value),
     }
 }
 
@@ -128,8 +128,8 @@ mod tests {
                 "plimsoll run http://a/ --rate 'const(5k,1m) ramp(1,2,3s)'",
             ),
             (
-                &["run", "http://a/", "-n", "9", "-H", "A: it's"],
-                "plimsoll run http://a/ --requests-count 9 --header 'A: it'\\''s'",
+                &["run", "http://a/", "-n", "9", "-H", "Accept: it's"],
+                "plimsoll run http://a/ --requests-count 9 --header 'Accept: it'\\''s'",
             ),
             (&["lab", "run", "x.toml", "--quick"], "plimsoll lab run x.toml --quick"),
         ] {
@@ -148,7 +148,12 @@ mod tests {
             &["search", "http://a/", "-qbs3cret"],
             &["sweep", "http://a/", "--probe", "db=mariadb://ann:s3cret@b:3306"],
             &["ab", "http://a/?k=s3cret", "http://b/?k=s3cret", "--body", "s3cret"],
+            &["sweep", "http://a/", "--probe", "db=mariadb://ann:p/s3cret@b:3306"],
+            &["sweep", "http://a/", "--probe", "redis://:a@b/s3cret#c@b"],
             &["run", "http://a/", "--store", "postgres://ann:s3cret@b/db"],
+            &["run", "http://a/", "--store", "postgres://ann:p/s3cret@b/db"],
+            &["run", "http://a/", "--fleet", "nats://u:p@n1:4222,nats://u:s3cret@n2:4222"],
+            &["run", "http://a/", "-H", "X-Of-A-Plan: s3cret"],
         ] {
             let text = recorded_of(line);
             assert!(!text.contains("s3cret") && text.contains("http://a/"), "{text}");

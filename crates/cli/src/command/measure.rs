@@ -127,7 +127,7 @@ fn measure_and(
     // The answer does not wait for the agents to know that the run is over.
     let ending = fleet.map(|(fleet, _)| fleet.begin_end());
     let answered =
-        Answering { name, keep, store, live, exporter, strict }.answer(conducted, &interrupted, print);
+        FinishedRun { name, keep, store, live, exporter, strict }.present(conducted, &interrupted, print);
     ending.map_or(Ok(()), EndingFleet::wait).unwrap_or_else(|error| warn_of_agents(&error));
     answered
 }
@@ -138,7 +138,7 @@ fn check_folder(keep: &KeepArgs) -> anyhow::Result<()> {
 }
 
 /// What becomes of a run once it is over.
-struct Answering<'a> {
+struct FinishedRun<'a> {
     name: String,
     keep: &'a KeepArgs,
     store: Option<StoreAddress>,
@@ -147,9 +147,9 @@ struct Answering<'a> {
     strict: bool,
 }
 
-impl Answering<'_> {
+impl FinishedRun<'_> {
     /// Analyses it, prints and writes what was asked for, and hands the run file over.
-    fn answer(
+    fn present(
         self,
         conducted: Result<Outcome, ConductError>,
         interrupted: &AtomicBool,
@@ -247,10 +247,12 @@ fn display(
     live: Option<&LivePage>,
     totals: &LiveTotals,
 ) -> anyhow::Result<Display> {
-    let on_screen = keep.tui || (!keep.no_tui && screen::is_default(longest(plan)));
+    // The address of what is served must stay in sight.
+    let is_served = live.is_some() || keep.metrics.is_some();
+    let on_screen = keep.tui || (!keep.no_tui && !is_served && screen::is_default(longest(plan)));
     let mut display = match on_screen {
         true => Display::on_screen(keep.quiet, interrupted)
-            .context("could not draw to the terminal; call it with --no-tui"),
+            .context("could not start the thread that draws to the terminal; call it with --no-tui"),
         false => Ok(Display::new(keep.quiet)),
     }?;
     if let Some(address) = keep.metrics {

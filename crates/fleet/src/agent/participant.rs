@@ -325,7 +325,8 @@ impl Participant {
 
     /// True if the conductor has everything, or the run is over.
     pub(crate) fn is_delivered(&self) -> bool {
-        self.run.as_ref().is_none_or(|run| run.over || run.outbox.is_delivered())
+        let has_sent = |run: &ActiveRun| run.gathered.is_empty() && run.outbox.is_delivered();
+        self.run.as_ref().is_none_or(|run| run.over || has_sent(run))
     }
 
     /// Messages that are not known to be in the run file.

@@ -2,7 +2,7 @@
 
 use plimsoll_analyze::{Findings, FleetStart, GeneratorReason, LostGenerator, fleet_starts};
 use plimsoll_record::Run;
-use plimsoll_units::{duration_text, share_text};
+use plimsoll_units::{duration_text, named, share_text};
 
 use super::paragraph::{point, wrapped};
 use crate::amount::counted;
@@ -18,15 +18,17 @@ pub(super) fn block(run: &Run, findings: &Findings) -> String {
     };
     let lost = starts.iter().flat_map(|start| start.lost.iter().map(|lost| lost_text(start.step, lost)));
     let ill = unhealthy(run, findings);
-    let points: String = idle(&starts).chain(lost).chain(ill).map(|text| point(&text)).collect();
+    let points: String = idle(&starts).into_iter().chain(lost).chain(ill).map(|text| point(&text)).collect();
     wrapped("", "  ", &start_text(worst)) + &points
 }
 
-/// The generators that made nothing in any step.
-fn idle(starts: &[FleetStart]) -> impl Iterator<Item = String> {
+/// That generators made nothing in any step.
+fn idle(starts: &[FleetStart]) -> Option<String> {
     let in_all = |name: &&String| starts.iter().all(|start| start.idle.contains(name));
     let names = starts.first().into_iter().flat_map(|first| &first.idle).filter(in_all);
-    names.map(|name| format!("{name} made no load: there were fewer connections than workers"))
+    let names: Vec<&String> = names.collect();
+    (!names.is_empty())
+        .then(|| format!("{} made no load: there were fewer connections than workers", named(&names)))
 }
 
 /// How close together the generators began, in the step in which that is known least.
