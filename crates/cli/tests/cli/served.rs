@@ -139,6 +139,8 @@ fn only_who_has_the_token_and_asks_this_host_reads_a_live_page() {
         assert!(head.contains(header), "{header}: {head}");
     }
     assert!(!head.contains("access-control"), "{head}");
+    // A run that has not begun has no file.
+    assert!(page.events().any(|line| line.starts_with("data: {")), "the run ended without a document");
     assert_eq!(page.interrupt(), 130);
     let kept = fs::read(bench.run_file("plimsoll-runs")).unwrap();
     assert!(!kept.windows(8).any(|part| part == b"?token=0"));
