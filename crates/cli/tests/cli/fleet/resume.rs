@@ -261,7 +261,7 @@ fn nothing_is_missing_of_an_agent_for_which_there_was_no_connection() {
     let shares: Vec<(&str, u32, Option<u64>)> =
         shares.map(|share| (share.name.as_str(), share.workers, share.lost_ns)).collect();
     assert_eq!(shares, [("a", 1, None), ("b", 0, None)]);
-    assert!(texts(&run, EventKind::LimitMet).contains("no load for b: "));
+    assert!(texts(&run, EventKind::LimitMet).contains("b gets no load: "));
 }
 
 #[test]
