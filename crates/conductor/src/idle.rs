@@ -25,7 +25,7 @@ pub(crate) fn idle_text(context: &RunContext, group: &PeerGroup) -> Option<Strin
     };
     (!idle.is_empty()).then(|| {
         format!(
-            "{} {} no load: {connections} connections serve the first {connections} of {needed} workers; {remedy}",
+            "{} {} no load: {connections} of {needed} workers have a connection; {remedy}",
             named(&idle),
             if idle.len() == 1 { "gets" } else { "get" }
         )

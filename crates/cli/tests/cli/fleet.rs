@@ -214,7 +214,8 @@ fn an_agent_for_which_there_is_no_connection_is_named_before_the_load_and_in_the
     let workers: Vec<_> = shares.iter().map(|share| (&share["name"], share["workers"].as_u64())).collect();
     assert_eq!(workers, [(&Value::from("agent-1"), Some(1)), (&Value::from("agent-2"), Some(0))]);
     let events = run["events"].as_array().unwrap();
-    let named = events.iter().find(|event| event["text"].as_str().unwrap().contains("agent-2 gets no load: "));
+    let named =
+        events.iter().find(|event| event["text"].as_str().unwrap().contains("agent-2 gets no load: "));
     let named = named.unwrap_or_else(|| panic!("{events:?}"));
     assert_eq!(named["kind"], "limit_met");
     assert!(named["text"].as_str().unwrap().contains("use -c "), "{named}");
