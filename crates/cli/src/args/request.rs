@@ -167,7 +167,7 @@ pub(crate) struct KeepArgs {
     #[arg(short, long)]
     pub(crate) quiet: bool,
     /// Show the run on the whole terminal while it goes on: the steps so far, latency, failures, the use of hosts [default: for runs
-    /// of 5 s and more, unless TERM is dumb, or CI or PLIMSOLL_NO_TUI is set]. In a pipe, lines
+    /// of 5 s and more, but not with -n, --live or --metrics, or where TERM is dumb, CI or PLIMSOLL_NO_TUI is set]. In a pipe, lines
     #[arg(long, overrides_with = "no_tui")]
     pub(crate) tui: bool,
     /// Show one moving line
