@@ -1,6 +1,6 @@
 //! What commands hand to experiments: settings, Ctrl-C, and progress on standard error, a line for each event.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -11,12 +11,17 @@ use plimsoll_lab::Privileges;
 use plimsoll_record::Calibration;
 use plimsoll_units::count_text;
 
-use crate::args::HistoryArgs;
+use crate::args::{HistoryArgs, command_line};
 use crate::calibrations;
 use crate::delivery::NewRuns;
 use crate::progress::Display;
 use crate::signals;
 use crate::terminal::{remark, report_error, with_causes};
+
+/// How a command's runs are made: they test no verdict, and record its command line.
+pub(crate) fn settings(out: &Path, quick: bool, quiet: bool) -> RunSettings {
+    RunSettings { quick, command_line: command_line(), prove: false, out: out.to_owned(), quiet }
+}
 
 /// The settings of a command's experiment.
 pub(crate) struct ExperimentSetup {

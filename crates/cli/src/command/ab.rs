@@ -10,8 +10,8 @@ use indicatif::ProgressBar;
 use plimsoll_analyze::Margin;
 use plimsoll_analyze::ab::{AbFindings, AbLoad, AbRule, compare_sides, quantile_differences};
 use plimsoll_experiment::{
-    AbEnd, AbProgress, AbRecord, AbSideSpec, AbSpec, Observer, Progress, RunContext, RunSettings, read_ab,
-    run_ab, with_plain_host,
+    AbEnd, AbProgress, AbRecord, AbSideSpec, AbSpec, Observer, Progress, RunContext, read_ab, run_ab,
+    with_plain_host,
 };
 use plimsoll_plan::{LoadSpec, PlanSpec, RateProfile, RateSearchOrder};
 use plimsoll_record::EventKind;
@@ -22,9 +22,10 @@ use plimsoll_report::{AbReport, json, text, words};
 use plimsoll_units::{escape_control, parse_count, parse_duration, parse_rate, parse_ratio};
 
 use crate::args::values::{self, RUNS_FOLDER};
-use crate::args::{RequestArgs, SloArgs, Spread, WatchArgs, command_line, fresh_seed};
+use crate::args::{RequestArgs, SloArgs, Spread, WatchArgs, fresh_seed};
 use crate::calibrations;
 use crate::exit::{Exit, UsageError};
+use crate::experiments::settings;
 use crate::files::{Output, Written};
 use crate::pages::{Together, TogetherPageArgs};
 use crate::signals;
@@ -168,13 +169,7 @@ pub(crate) fn ab(args: &AbArgs) -> anyhow::Result<Exit> {
         pause: args.load.pause,
         name: &args.name,
     };
-    let settings = RunSettings {
-        quick: false,
-        command_line: command_line(),
-        prove: false,
-        out: args.out.clone(),
-        quiet: args.quiet,
-    };
+    let settings = settings(&args.out, false, args.quiet);
     let (interrupted, display) = (signals::interrupted()?, AbDisplay::new(args.quiet));
     let calibrations = calibrations::known();
     let context = RunContext {

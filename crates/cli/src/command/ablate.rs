@@ -4,18 +4,16 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use plimsoll_analyze::{Ledger, Replay, SwitchCost, ledger, replays};
-use plimsoll_experiment::{
-    MeasuredStates, PlanRunner, RunSettings, ablate as run_ablation, file_stem, read_trials,
-};
+use plimsoll_experiment::{MeasuredStates, PlanRunner, ablate as run_ablation, file_stem, read_trials};
 use plimsoll_report::figure::{self, Bar, Caption};
 use plimsoll_report::json::{self, AblationDocument, FoundTogether};
 use plimsoll_report::text;
 use plimsoll_units::{count_text, parse_count};
 
+use crate::args::HistoryArgs;
 use crate::args::values::{self, RUNS_FOLDER};
-use crate::args::{HistoryArgs, command_line};
 use crate::exit::Exit;
-use crate::experiments::ExperimentSetup;
+use crate::experiments::{ExperimentSetup, settings};
 use crate::files::{Output, Written, stamp};
 use crate::pages::{Recorded, Together, TogetherPageArgs};
 use crate::terminal::print;
@@ -81,13 +79,7 @@ pub(crate) fn ablate(args: &AblateArgs) -> anyhow::Result<Exit> {
         let drawn = show(&Ledgers::new(&measured), (&stem, args.name.is_some()), Vec::new(), args)?;
         return Ok(Exit::of_all(drawn, false));
     }
-    let settings = RunSettings {
-        quick: args.quick,
-        command_line: command_line(),
-        prove: false,
-        out: args.out.clone(),
-        quiet: args.quiet,
-    };
+    let settings = settings(&args.out, args.quick, args.quiet);
     let (file, privileges, setup) =
         ExperimentSetup::for_file(args.file.as_deref().unwrap_or_default(), settings)?;
     let setup = setup.with_history(&args.history)?;

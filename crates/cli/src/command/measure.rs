@@ -8,7 +8,7 @@ use anyhow::Context as _;
 use plimsoll_analyze::{Findings, RunStatus, analyze};
 use plimsoll_conductor::peers::PeerGroup;
 use plimsoll_conductor::{ConductError, Outcome, RunOptions, conduct};
-use plimsoll_fleet::{DiscardedRun, EndingFleet, Fleet, FleetError};
+use plimsoll_fleet::{DiscardedRun, EndingFleet, Fleet};
 use plimsoll_history::StoreAddress;
 use plimsoll_plan::{Load, Plan};
 use plimsoll_record::RunCommand;
@@ -114,8 +114,7 @@ fn measure_and(
     let (peers, session) = match met {
         Ok(met) => met.unzip(),
         Err(error) => {
-            let ended = fleet.map(|(fleet, _)| fleet.end());
-            ended.unwrap_or(Ok(())).unwrap_or_else(|error| warn_of_agents(&error));
+            wait_for_agents(fleet.map(|(fleet, _)| fleet.begin_end()));
             return Err(error);
         }
     };
@@ -128,7 +127,7 @@ fn measure_and(
     let ending = fleet.map(|(fleet, _)| fleet.begin_end());
     let answered =
         FinishedRun { name, keep, store, live, exporter, strict }.present(conducted, &interrupted, print);
-    ending.map_or(Ok(()), EndingFleet::wait).unwrap_or_else(|error| warn_of_agents(&error));
+    wait_for_agents(ending);
     answered
 }
 
@@ -182,8 +181,11 @@ impl FinishedRun<'_> {
     }
 }
 
-fn warn_of_agents(error: &FleetError) {
-    remark(&format!("plimsoll: the agents may go on until they notice that the run is over: {error}"));
+/// Waits until the agents know that the run is over.
+fn wait_for_agents(ending: Option<EndingFleet>) {
+    if let Some(Err(error)) = ending.map(EndingFleet::wait) {
+        remark(&format!("plimsoll: the agents may go on until they notice that the run is over: {error}"));
+    }
 }
 
 /// Waits until the agents of a run can begin; gives what takes the run up again if this process dies, too.

@@ -3,16 +3,14 @@
 use std::path::PathBuf;
 
 use plimsoll_analyze::TierScaling;
-use plimsoll_experiment::{
-    NamedRun, PlanRunner, RunSettings, TierScalings, by_name, read_named_runs, run_tiers,
-};
+use plimsoll_experiment::{NamedRun, PlanRunner, TierScalings, by_name, read_named_runs, run_tiers};
 use plimsoll_report::json::FoundTogether;
 use plimsoll_report::{figure, json, text};
 
+use crate::args::HistoryArgs;
 use crate::args::values::{self, RUNS_FOLDER};
-use crate::args::{HistoryArgs, command_line};
 use crate::exit::Exit;
-use crate::experiments::ExperimentSetup;
+use crate::experiments::{ExperimentSetup, settings};
 use crate::files::{Output, Written, stamp};
 use crate::pages::{Recorded, Together, TogetherPageArgs};
 use crate::terminal::print;
@@ -61,13 +59,7 @@ pub(crate) fn tiers(args: &TiersArgs) -> anyhow::Result<Exit> {
         let first = runs.first().map_or("tiers", |run| &run.name);
         return Ok(Exit::of_all(print_tiers(&runs, first, args)?, false));
     };
-    let settings = RunSettings {
-        quick: args.quick,
-        command_line: command_line(),
-        prove: false,
-        out: args.out.clone(),
-        quiet: args.quiet,
-    };
+    let settings = settings(&args.out, args.quick, args.quiet);
     let (file, privileges, setup) = ExperimentSetup::for_file(file, settings)?;
     let setup = setup.with_history(&args.history)?;
     let context = setup.context();

@@ -12,10 +12,10 @@ use plimsoll_report::{json, text};
 
 use super::sections::Sections;
 use super::table::{render, score, words};
+use crate::args::HistoryArgs;
 use crate::args::values::RUNS_FOLDER;
-use crate::args::{HistoryArgs, command_line};
 use crate::exit::Exit;
-use crate::experiments::ExperimentSetup;
+use crate::experiments::{ExperimentSetup, settings};
 use crate::files::{Written, stamp};
 use crate::pages::{Recorded, Together, TogetherPageArgs};
 use crate::terminal::{page, report_error, result};
@@ -57,8 +57,7 @@ pub(crate) struct LabRunArgs {
 
 impl CaseArgs {
     pub(super) fn settings(&self) -> RunSettings {
-        let Self { quick, prove, quiet, .. } = *self;
-        RunSettings { quick, command_line: command_line(), prove, out: self.out.clone(), quiet }
+        RunSettings { prove: self.prove, ..settings(&self.out, self.quick, self.quiet) }
     }
 }
 
