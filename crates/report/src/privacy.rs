@@ -103,7 +103,7 @@ fn hide_headers(request: &mut Value, redacted: &[String]) {
     for header in headers.into_iter().flatten() {
         let name = header.get(0).and_then(Value::as_str).map(str::to_ascii_lowercase);
         if let (Some(name), Some(value)) = (name, header.get_mut(1))
-            && is_secret(&name, redacted)
+            && (SECRET.iter().any(|part| name.contains(part)) || redacted.contains(&name))
         {
             *value = Value::from(HIDDEN);
         }
@@ -123,11 +123,6 @@ const HARMLESS: [&str; 10] = [
     "host",
     "user-agent",
 ];
-
-/// Whether the value of a header of this name, in lower case, is a credential.
-fn is_secret(name: &str, redacted: &[String]) -> bool {
-    SECRET.iter().any(|part| name.contains(part)) || redacted.iter().any(|other| other == name)
-}
 
 /// A header as typed, `Name: value`, with its value only where headers of this name hold no credentials. `redacted` has names in lower
 /// case; a plan file may name others, so that all that are not known are hidden.
