@@ -153,6 +153,7 @@ mod tests {
             capacity: Some(cores),
             used_most: 1.0,
             used_there: 1.0,
+            limits_there: true,
             origin: Origin::Run("one".to_owned()),
         };
         let size = |cores: &f64| SizedDemands {

@@ -26,6 +26,8 @@ pub struct TierDemand {
     pub used_most: f64,
     /// The share that was used at the throughput at which D was found, on the machines that were measured.
     pub used_there: f64,
+    /// True if the tier was the limit there.
+    pub limits_there: bool,
     pub origin: Origin,
 }
 
@@ -56,21 +58,27 @@ impl TierDemand {
     }
 
     /// Of several of one resource in runs of the same requests that of the run in which it was used most: at low load a server wakes
-    /// up for each request, which costs more than at high load. Of runs in which it was used as much the dearest.
+    /// up for each request, which costs more than at high load. Of runs in which it was used as much those that the tier limited: a
+    /// proxy that waits for the tier behind it is almost full too, and wakes up as often. Of several such runs the dearest.
     pub(super) fn fullest(demands: Vec<Self>) -> Vec<Self> {
-        let fullest = |demands: Vec<Self>| {
-            let most = demands.iter().map(|demand| demand.used_there).fold(0.0, f64::max);
-            demands.into_iter().filter(|demand| demand.used_there >= most - AS_FULL).collect()
-        };
         let alike = grouped(demands, |a, b| a.resource == b.resource);
-        Self::dearest(
-            alike.into_iter().flat_map(|demands: Vec<Self>| -> Vec<Self> { fullest(demands) }).collect(),
-        )
+        Self::dearest(alike.into_iter().flat_map(Self::fullest_of_one).collect())
     }
 
-    /// True if this one was found where much more of the resource was used than this share.
-    pub(super) fn is_of_fuller(&self, share: f64) -> bool {
-        self.used_there > share + AS_FULL
+    fn fullest_of_one(mut demands: Vec<Self>) -> Vec<Self> {
+        let most = demands.iter().map(|demand| demand.used_there).fold(0.0, f64::max);
+        demands.retain(|demand| demand.used_there >= most - AS_FULL);
+        if demands.iter().any(|demand| demand.limits_there) {
+            demands.retain(|demand| demand.limits_there);
+        }
+        demands
+    }
+
+    /// True if this one says more of the limit than a run that used this share of the resource: it was found where much more was
+    /// used, or where the tier was the limit, as it was not in that run.
+    pub(super) fn is_nearer_to_limit(&self, share: f64, limits: bool) -> bool {
+        let is_fuller = self.used_there > share + AS_FULL;
+        is_fuller || (self.limits_there && !limits && self.used_there >= share - AS_FULL)
     }
 
     /// The dearest of several of one resource, of those whose capacity is known if there are such: what else there was
@@ -102,6 +110,7 @@ mod tests {
             capacity: Some(1.0),
             used_most: 1.0,
             used_there,
+            limits_there: false,
             origin: Origin::Run(run.to_owned()),
         }
     }
@@ -118,5 +127,17 @@ mod tests {
         let found = TierDemand::fullest(vec![idle.clone(), full.clone(), as_full.clone()]);
         assert_eq!(names(&found), [&as_full.origin], "of two that are as full the dearer");
         assert_eq!(names(&TierDemand::dearest(vec![idle.clone(), full])), [&idle.origin]);
+    }
+
+    #[test]
+    fn of_runs_that_are_as_full_the_one_that_the_tier_limits_counts() {
+        let behind = demand("its API limits", 45e-6, 0.98);
+        let limits = TierDemand { limits_there: true, ..demand("it limits", 28e-6, 0.96) };
+        let idle = TierDemand { limits_there: true, ..demand("it limits, by a thread", 60e-6, 0.5) };
+        let found = TierDemand::fullest(vec![behind.clone(), limits.clone(), idle]);
+        assert_eq!(names(&found), [&limits.origin]);
+        assert!(limits.is_nearer_to_limit(behind.used_there, false));
+        assert!(!limits.is_nearer_to_limit(behind.used_there, true), "the tier is the limit in both");
+        assert!(!behind.is_nearer_to_limit(limits.used_there, true));
     }
 }

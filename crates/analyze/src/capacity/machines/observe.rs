@@ -253,16 +253,31 @@ fn growth(
     Growth::new(from, stops.flatten().collect())
 }
 
-/// The fastest of the runs that have as many machines of each tier; rows of a table stand for themselves.
+/// The fastest of the runs that have as many machines of each tier, none of them smaller than in another; rows of a table stand for
+/// themselves.
 fn fastest<'k, 'a>(kind: &'k [TierLoad<'a>]) -> Vec<&'k TierLoad<'a>> {
     let machines = |load: &TierLoad<'a>| -> Vec<(&'a str, Option<f64>)> {
         load.tiers.iter().map(|tier| (tier.name, tier.machines)).collect()
     };
     let alike = grouped(kind, |one, other| !one.is_row() && machines(one) == machines(other));
     let fastest = |loads: Vec<&'k TierLoad<'a>>| {
-        loads.into_iter().rev().max_by(|a, b| a.per_sec().value.total_cmp(&b.per_sec().value))
+        let is_smallest = |load: &&&TierLoad<'a>| loads.iter().any(|other| has_smaller_machines(load, other));
+        let largest: Vec<&'k TierLoad<'a>> =
+            loads.iter().filter(|load| !is_smallest(load)).copied().collect();
+        largest.into_iter().rev().max_by(|a, b| a.per_sec().value.total_cmp(&b.per_sec().value))
     };
     alike.into_iter().filter_map(fastest).collect()
+}
+
+/// True if a machine of `load` is smaller than that of the same tier in `other`, and none is larger.
+fn has_smaller_machines(load: &TierLoad<'_>, other: &TierLoad<'_>) -> bool {
+    let sizes = load.tiers.iter().filter_map(|tier| {
+        let same = other.tiers.iter().find(|same| same.name == tier.name)?;
+        Some((load.size(tier)?, other.size(same)?))
+    });
+    let pairs: Vec<(MachineSize, MachineSize)> = sizes.collect();
+    pairs.iter().any(|(own, other)| own.is_smaller_than(other))
+        && !pairs.iter().any(|(own, other)| other.is_smaller_than(own))
 }
 
 #[cfg(test)]

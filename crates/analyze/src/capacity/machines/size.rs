@@ -41,6 +41,18 @@ impl MachineSize {
             && same(self.out_bits_per_sec, other.out_bits_per_sec)
     }
 
+    /// True if it has less of something than the other, and more of nothing.
+    pub(super) fn is_smaller_than(&self, other: &Self) -> bool {
+        let pairs = [
+            (self.cores, other.cores),
+            (self.in_bits_per_sec, other.in_bits_per_sec),
+            (self.out_bits_per_sec, other.out_bits_per_sec),
+        ];
+        let mut known = pairs.into_iter().filter_map(|(own, other)| Some((own?, other?)));
+        let has_no_more = known.clone().all(|(own, other)| own <= other || is_same(own, other));
+        has_no_more && known.any(|(own, other)| own < other && !is_same(own, other))
+    }
+
     /// True if nothing is known of it.
     pub(super) fn is_unknown(&self) -> bool {
         self.is_same_as(&Self::default())

@@ -169,6 +169,7 @@ impl<'a> TierLoad<'a> {
                 capacity: resource.capacity,
                 used_most: shares.fold(0.0, f64::max),
                 used_there: resource.utilisation(self.load).unwrap_or(0.0),
+                limits_there: self.limits(tier),
                 origin: self.origin(resource),
             })
         };
@@ -203,6 +204,7 @@ impl<'a> TierLoad<'a> {
             capacity: Some(capacity),
             used_most: 1.0,
             used_there: 1.0,
+            limits_there: true,
             origin: self.row().map_or_else(|| Origin::Run(self.label.to_owned()), rows),
         }
     }
@@ -306,7 +308,7 @@ impl<'a> TierLoad<'a> {
     ) -> Vec<Stop> {
         let spent =
             self.spent(tier).into_iter().filter_map(|(resource, demand)| self.stop(tier, resource, demand));
-        let mut stops: Vec<Stop> = spent.map(|stop| self.by_fuller(stop, of_kind)).collect();
+        let mut stops: Vec<Stop> = spent.map(|stop| self.by_nearer(tier, stop, of_kind)).collect();
         // What other rows show of the tier holds here too, if it is known how many machines there are.
         let others: Vec<TierDemand> = match self.is_row() {
             true => known.demands.clone(),
@@ -347,13 +349,14 @@ impl<'a> TierLoad<'a> {
         })
     }
 
-    /// A stop of a run by what a request costs in another run of the same requests, where that used much more of the resource.
-    fn by_fuller(&self, stop: Stop, of_kind: &[TierDemand]) -> Stop {
+    /// A stop of a run by what a request costs in another run of the same requests that says more of the limit.
+    fn by_nearer(&self, tier: &LoadedTier<'_>, stop: Stop, of_kind: &[TierDemand]) -> Stop {
         let share = stop.used / stop.capacity;
-        let is_fuller = |demand: &&TierDemand| {
-            demand.resource == stop.resource && demand.unit == stop.unit && demand.is_of_fuller(share)
+        let is_nearer = |demand: &&TierDemand| {
+            let is_same = demand.resource == stop.resource && demand.unit == stop.unit;
+            is_same && demand.is_nearer_to_limit(share, self.limits(tier))
         };
-        match of_kind.iter().find(is_fuller).filter(|_| !self.is_row()) {
+        match of_kind.iter().find(is_nearer).filter(|_| !self.is_row()) {
             Some(demand) => {
                 let per_request = demand.per_request.times(1.0 / stop.machines);
                 let used = demand.idle + per_request.value * self.per_sec().value;
