@@ -38,11 +38,9 @@ pub(crate) struct Display {
 impl Display {
     /// A display for this process's standard error; quiet, only troubles are shown.
     pub(crate) fn new(quiet: bool) -> Self {
-        let on_terminal = std::io::stderr().is_terminal();
-        let line = (on_terminal && !quiet).then(ProgressBar::new_spinner);
         Self {
             quiet,
-            line,
+            line: moving_line(quiet),
             screen: None,
             totals: None,
             _metrics: None,
@@ -81,6 +79,14 @@ impl Display {
             self.live = Some(page.feed());
         }
         self
+    }
+
+    /// Shows lines from now on, if the terminal can no longer be drawn to.
+    fn leave_lost_screen(&mut self) {
+        if let Some(mut lost) = self.screen.take_if(|screen| screen.is_over()) {
+            self.line = moving_line(self.quiet);
+            lost.close().iter().for_each(|text| self.say(text));
+        }
     }
 
     /// A line that stays.
@@ -131,6 +137,11 @@ impl Display {
             line.tick();
         }
     }
+}
+
+/// The line that moves on a terminal.
+fn moving_line(quiet: bool) -> Option<ProgressBar> {
+    (std::io::stderr().is_terminal() && !quiet).then(ProgressBar::new_spinner)
 }
 
 #[derive(Debug, Default)]
@@ -240,6 +251,7 @@ fn not_tried_text(why: &NotTried) -> String {
 
 impl Observer for Display {
     fn observe(&mut self, progress: &Progress<'_>) {
+        self.leave_lost_screen();
         if let Some(screen) = &mut self.screen {
             screen.observe(progress);
         }

@@ -95,6 +95,11 @@ impl Screen {
         self.board.lock().unwrap_or_else(PoisonError::into_inner).messages.push(text.to_owned());
     }
 
+    /// True once nothing more is drawn: the terminal takes nothing more, or the user has interrupted the run.
+    pub(crate) fn is_over(&self) -> bool {
+        self.thread.as_ref().is_none_or(JoinHandle::is_finished)
+    }
+
     /// Gives the terminal back, and the messages that were shown on it.
     pub(crate) fn close(&mut self) -> Vec<String> {
         self.ended.store(true, Ordering::Relaxed);
@@ -118,10 +123,13 @@ fn terminal((width, height): (u16, u16)) -> io::Result<Terminal<CrosstermBackend
     Terminal::with_options(CrosstermBackend::new(io::stderr()), TerminalOptions { viewport })
 }
 
-/// Columns and rows.
+/// Columns and rows. A terminal that does not know its size, as some consoles of pipelines, has no screen.
 fn size() -> io::Result<(u16, u16)> {
     let size = termios::tcgetwinsize(io::stderr())?;
-    Ok((size.ws_col, size.ws_row))
+    match (size.ws_col, size.ws_row) {
+        (0, _) | (_, 0) => Err(io::ErrorKind::Unsupported.into()),
+        known => Ok(known),
+    }
 }
 
 impl Canvas {

@@ -80,6 +80,17 @@ fn a_run_in_the_background_of_a_shell_takes_no_terminal() {
 }
 
 #[test]
+fn a_terminal_that_cannot_be_drawn_to_gets_lines() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    let url = target.url("/sleep?ms=5");
+    let line = format!("stty cols 0 rows 0; {PROGRAM} run '{url}' -c 2 -d 1s --tui --no-files --no-probe");
+    let (code, text) = on_a_terminal(&line, &[]);
+    assert_eq!(code, Some(0), "{text}");
+    assert!(!text.contains(ENTERED) && text.contains("2 connections: "), "{text}");
+}
+
+#[test]
 fn in_a_pipe_there_are_lines() {
     let bench = Bench::new();
     let target = Target::start(&bench);
