@@ -84,7 +84,7 @@ fn make_share(
 ) -> Result<Option<String>, EngineError> {
     let mut load = Load::share(context, share)?;
     let late_ns = RealClock.now().nanos_since(share.begins);
-    let reachable = coordinator.send(&Message::Began { late_ns, clock_error_ns: None }).is_ok();
+    let reachable = coordinator.send(&Message::Began { late_ns, clock_error_ns: None, wall: None }).is_ok();
     measure(&mut load, &mut Following { coordinator, commands, reachable })?;
     Ok(load.faults().pop())
 }
@@ -100,7 +100,8 @@ struct Following<'a> {
 impl Policy for Following<'_> {
     type Error = EngineError;
 
-    const WAIT: Duration = Duration::from_millis(5);
+    // Each turn without a frame wakes the thread up. A command may wait for so long.
+    const WAIT: Duration = Duration::from_millis(20);
 
     fn frame(&mut self, _load: &mut Load, frame: Box<Frame>, _now: Instant) -> Result<(), EngineError> {
         self.reachable &= self.coordinator.send(&Message::Frame(frame)).is_ok();
