@@ -81,7 +81,7 @@ pub use prediction::{UntriedVerdict, plan_proof};
 pub use production::*;
 pub use recent_use::RecentUse;
 pub use remedy::failure_advice;
-pub use start::{FleetStart, LostGenerator, fleet_starts};
+pub use start::{FleetStart, LostGenerator, WallOpinion, fleet_starts};
 pub use status::RunStatus;
 pub use table::{
     BreakEven, Ceiling, ColumnDoubt, Conclusion, GuessedColumn, HeldLines, LadderOf, LadderPoint,

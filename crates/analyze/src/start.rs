@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_record::{GeneratorShare, Run, Step};
+use plimsoll_record::{GeneratorShare, Run, Step, WallClocks};
 
 /// When the generators of one step began, compared.
 #[derive(Debug, Clone, PartialEq)]
@@ -13,12 +13,23 @@ pub struct FleetStart {
     pub apart_ns: u64,
     /// No more than this whatever the clocks' errors within their bounds, in nanoseconds; `None` if a bound is not known.
     pub apart_max_ns: Option<u64>,
+    /// What the wall clocks say of it; `None` unless those of all that took part are synchronised.
+    pub wall: Option<WallOpinion>,
     /// The generators that took part.
     pub generators: usize,
     /// The names of those that made nothing, as there were fewer connections than workers.
     pub idle: Vec<String>,
     /// Those that were lost during the step.
     pub lost: Vec<LostGenerator>,
+}
+
+/// The wall clocks as a second opinion on the differences of the monotonic clocks.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WallOpinion {
+    /// The most that a difference by the wall clocks was from the measured one, in nanoseconds.
+    pub apart_max_ns: u64,
+    /// The generators whose wall clock says something else than was measured, with what that was.
+    pub contradict: Vec<(String, WallClocks)>,
 }
 
 /// A generator that was lost during a step.
@@ -64,10 +75,24 @@ impl FleetStart {
             step: step.index,
             apart_ns: last - first,
             apart_max_ns: farthest(&begun),
+            wall: WallOpinion::of(&step.generators),
             generators: step.generators.len() - idle.len(),
             idle,
             lost: step.generators.iter().filter_map(lost).collect(),
         })
+    }
+}
+
+impl WallOpinion {
+    fn of(generators: &[GeneratorShare]) -> Option<Self> {
+        let took_part = generators.iter().filter(|share| share.workers > 0);
+        let all: Option<Vec<(&str, WallClocks)>> =
+            took_part.map(|share| Some((share.name.as_str(), share.wall?))).collect();
+        let all = all?;
+        let apart_max_ns = all.iter().map(|(_, wall)| wall.apart_ns).max()?;
+        let contradict = all.iter().filter(|(_, wall)| !wall.agree());
+        let contradict = contradict.map(|(name, wall)| ((*name).to_owned(), *wall)).collect();
+        Some(Self { apart_max_ns, contradict })
     }
 }
 
@@ -93,6 +118,22 @@ fn farthest(begun: &[(u64, Option<u64>)]) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn share(name: &str, workers: u32, wall: Option<WallClocks>) -> GeneratorShare {
+        let name = name.to_owned();
+        GeneratorShare { name, first_worker: 0, workers, clock_error_ns: Some(10), wall, lost_ns: None }
+    }
+
+    #[test]
+    fn wall_clocks_are_an_opinion_only_if_all_that_took_part_are_synchronised() {
+        let wall = |apart_ns| Some(WallClocks { apart_ns, error_ns: 100 });
+        let (near, far) = (share("near", 1, wall(40)), share("far", 1, wall(101)));
+        let (silent, idle) = (share("silent", 1, None), share("idle", 0, None));
+        let opinion = WallOpinion::of(&[near.clone(), far.clone(), idle]).unwrap();
+        assert_eq!((opinion.apart_max_ns, opinion.contradict.len()), (101, 1));
+        assert_eq!(opinion.contradict[0].0, "far");
+        assert_eq!(WallOpinion::of(&[near, far, silent]), None);
+    }
 
     #[test]
     fn the_errors_of_both_clocks_are_between_two_generators() {

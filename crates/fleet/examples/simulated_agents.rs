@@ -132,7 +132,7 @@ fn make_share(
     conductor: &mut dyn SendTo<Message>,
 ) -> io::Result<()> {
     let late_ns = RealClock.now().nanos_since(share.begins);
-    conductor.send(&Message::Began { late_ns, clock_error_ns: None })?;
+    conductor.send(&Message::Began { late_ns, clock_error_ns: None, wall: None })?;
     let mut noise = Noise::new(u64::from(share.workers_before));
     let ends = share.begins + share.step.limit;
     let (mut began, mut is_over) = (share.begins, false);

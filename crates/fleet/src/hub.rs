@@ -13,6 +13,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use crate::error::FleetError;
 use crate::members::{Carried, Delivered, Members, Order};
 use crate::signature::ConductorKey;
+use crate::wall_clock::MachineClocks;
 use crate::wire::{Alive, ClockAnswer, REPEAT, Subjects, ToAgent, pack, unpack};
 
 /// Agents obey a conductor that takes a run over within this time.
@@ -151,9 +152,9 @@ impl Hub {
     async fn answer_clock(&self, request: async_nats::Message) {
         let received = RealClock.now();
         let Some(reply) = request.reply else { return };
-        let Ok(answer) = serde_json::to_vec(&ClockAnswer { received, answered: RealClock.now() }) else {
-            return;
-        };
+        let clocks = MachineClocks::read();
+        let answer = ClockAnswer { received, answered: RealClock.now(), clocks };
+        let Ok(answer) = serde_json::to_vec(&answer) else { return };
         best_effort(self.client.publish(reply, answer.into()).await, "the agent asks again");
     }
 

@@ -36,6 +36,7 @@ mod simulation;
 mod ssh;
 mod status;
 mod step_clock;
+mod wall_clock;
 mod wire;
 
 pub use agent::{AgentOptions, AgentReport, Generator, serve};

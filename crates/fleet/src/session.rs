@@ -9,7 +9,7 @@ use plimsoll_units::{Clock as _, RealClock, best_effort};
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::agent::order::AgentOrder;
-use crate::clock::{EXCHANGES, EXCHANGES_AFTER, MEASURED_WITHIN, Offset};
+use crate::clock::{Comparison, EXCHANGES, EXCHANGES_AFTER, MEASURED_WITHIN};
 use crate::step_clock::StepClock;
 
 /// The clock as it was measured before the step that is on.
@@ -42,12 +42,12 @@ struct SessionClock {
 
 impl SessionClock {
     /// Exchanges timestamps with the conductor.
-    fn measure(&self, exchanges: usize) -> io::Result<Offset> {
+    fn measure(&self, exchanges: usize) -> io::Result<Comparison> {
         let (sender, answer) = mpsc::channel();
         let gone = |_| io::Error::from(io::ErrorKind::BrokenPipe);
         self.orders.send(AgentOrder::Measure { exchanges, answer: sender }).map_err(gone)?;
         match answer.recv_timeout(MEASURED_WITHIN) {
-            Ok(Some(offset)) => Ok(offset),
+            Ok(Some(comparison)) => Ok(comparison),
             Ok(None) | Err(RecvTimeoutError::Timeout) => {
                 Err(io::Error::new(io::ErrorKind::TimedOut, "the conductor's clock could not be asked"))
             }
@@ -65,7 +65,7 @@ impl SessionClock {
         let after = before.is_measured().then(|| self.measure(EXCHANGES_AFTER))?;
         // The conductor is gone, which says nothing about this clock.
         let is_left = after.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::BrokenPipe);
-        if is_left { None } else { before.fault(after) }
+        if is_left { None } else { before.fault(after.map(|comparison| comparison.offset)) }
     }
 }
 
@@ -121,8 +121,8 @@ impl Commands {
 
     /// The share with its instants by this machine's clock, which is measured now.
     fn translated(&self, share: StepShare) -> io::Result<StepShare> {
-        let offset = self.clock.measure(EXCHANGES)?;
-        Ok(self.clock.step().begin(offset, share))
+        let comparison = self.clock.measure(EXCHANGES)?;
+        Ok(self.clock.step().begin(comparison, share))
     }
 }
 

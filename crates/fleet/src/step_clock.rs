@@ -5,16 +5,17 @@ use std::io;
 use plimsoll_conductor::peers::{Message, StepShare};
 use plimsoll_units::{Instant, duration_text};
 
-use crate::clock::Offset;
+use crate::clock::{Comparison, Offset};
 
 /// The clock as it was measured before the step that is on; nothing before the first.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct StepClock(Option<Offset>);
+pub(crate) struct StepClock(Option<Comparison>);
 
 impl StepClock {
     /// The share with its instants by the agent's clock, as it was measured just now.
-    pub(crate) fn begin(&mut self, offset: Offset, share: StepShare) -> StepShare {
-        self.0 = Some(offset);
+    pub(crate) fn begin(&mut self, measured: Comparison, share: StepShare) -> StepShare {
+        self.0 = Some(measured);
+        let offset = measured.offset;
         StepShare { begins: offset.to_agent(share.begins), origin: offset.to_agent(share.origin), ..share }
     }
 
@@ -24,7 +25,8 @@ impl StepClock {
 
     /// That the workers have begun, at this instant of the agent.
     pub(crate) fn began(self, late_ns: u64, now: Instant) -> Message {
-        Message::Began { late_ns, clock_error_ns: self.0.map(|offset| offset.error_at(now)) }
+        let clock_error_ns = self.0.map(|measured| measured.offset.error_at(now));
+        Message::Began { late_ns, clock_error_ns, wall: self.0.and_then(|measured| measured.wall) }
     }
 
     /// That the step cannot be begun, as the clock could not be measured.
@@ -39,7 +41,7 @@ impl StepClock {
             Ok(after) => after,
             Err(error) => return Some(format!("could not compare its clock after the step ({error})")),
         };
-        let moved = duration_text(after.moved_since(before)?.as_nanos() as f64);
+        let moved = duration_text(after.moved_since(before.offset)?.as_nanos() as f64);
         Some(format!(
             "was set, or stood still: its clock moved by {moved} during the step, and its times are wrong by that"
         ))

@@ -14,6 +14,8 @@ use plimsoll_units::Instant;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::wall_clock::MachineClocks;
+
 /// How often an agent says that it lives, and its conductor how the run stands.
 pub(crate) const REPEAT: Duration = Duration::from_millis(500);
 /// The largest content of one message after it is unpacked. A fleet has no larger; more is damage or an attack.
@@ -113,6 +115,8 @@ pub(crate) struct State {
 pub(crate) struct ClockAnswer {
     pub(crate) received: Instant,
     pub(crate) answered: Instant,
+    /// The clocks of the conductor's machine.
+    pub(crate) clocks: MachineClocks,
 }
 
 /// The subjects of one fleet: several may share a broker.

@@ -37,7 +37,7 @@ pub use manifest::{
 pub use metric::{Metric, MetricKind, Unit};
 pub use run::{
     CpuProfile, Damage, Event, EventKind, GeneratorShare, ProfileForm, ProfileOutcome, RateStage, Run, Step,
-    StepEnd,
+    StepEnd, WallClocks,
 };
 pub use sample::{HostSample, Reading, Sharing};
 pub use source::{Source, SourceName, SubjectKind};

@@ -51,6 +51,23 @@ pub struct Step {
     pub generators: Vec<GeneratorShare>,
 }
 
+/// The wall clocks of a generator and of the conductor, which their kernels call synchronised, as a second opinion on the
+/// difference of their monotonic clocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WallClocks {
+    /// By how much the difference that they show is another than the one that was measured, in nanoseconds.
+    pub apart_ns: u64,
+    /// Their errors, as their kernels give them, and that of the measurement explain so much, in nanoseconds.
+    pub error_ns: u64,
+}
+
+impl WallClocks {
+    /// True if the errors explain the difference.
+    pub fn agree(self) -> bool {
+        self.apart_ns <= self.error_ns
+    }
+}
+
 /// What one of several generators made of a step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GeneratorShare {
@@ -63,6 +80,9 @@ pub struct GeneratorShare {
     /// Its clock and that of the run differ by no more than this from what the times of its frames assume, in nanoseconds.
     /// `None` if it did not say so.
     pub clock_error_ns: Option<u64>,
+    /// What the wall clocks say of that; `None` unless both are synchronised.
+    #[serde(default)]
+    pub wall: Option<WallClocks>,
     /// When it was last heard of, in nanoseconds since the run began, if it was lost during the step.
     pub lost_ns: Option<u64>,
 }

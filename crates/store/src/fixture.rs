@@ -10,7 +10,7 @@ use plimsoll_record::{
     CalibratedLevel, Calibration, CalibrationKey, ConnectionResource, Counts, CpuProfile, EncodedHistogram,
     Event, EventKind, FailureKind, FirstAnswer, FormatVersion, Frame, FrameHead, GeneratorShare, HostSample,
     Limits, LoweredTo, Machine, Manifest, Phase, Preflight, ProfileForm, ProfileOutcome, RateStage, Reading,
-    Run, RunCommand, Step, StepEnd, TlsUsed, Trace, TraceId, WorkerTime, latency_histogram,
+    Run, RunCommand, Step, StepEnd, TlsUsed, Trace, TraceId, WallClocks, WorkerTime, latency_histogram,
 };
 
 use crate::RunWriter;
@@ -209,6 +209,7 @@ fn generator(number: u32) -> GeneratorShare {
         first_worker: number * 2,
         workers: 2,
         clock_error_ns: (!odd).then_some(120_000),
+        wall: (!odd).then_some(WallClocks { apart_ns: 900_000, error_ns: 2_120_000 }),
         lost_ns: odd.then_some(7_000),
     }
 }

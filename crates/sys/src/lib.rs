@@ -5,6 +5,7 @@
 #![expect(unsafe_code, reason = "system calls that no safe library wraps; each block says why it is sound")]
 
 mod cgroup;
+mod clock;
 mod file;
 mod limits;
 #[cfg(feature = "lua")]
@@ -20,6 +21,7 @@ mod tcp_table;
 mod unix_table;
 
 pub use cgroup::CgroupPaths;
+pub use clock::{KernelClock, kernel_clock};
 pub use file::{read_regular, read_regular_of, read_stream};
 pub use limits::{
     ResourceLimits, accept_backlog_max, descriptor_limit, kernel_name, local_ports, out_of_descriptors,

@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 
 use plimsoll_analyze::Raise;
-use plimsoll_record::Frame;
+use plimsoll_record::{Frame, WallClocks};
 use plimsoll_units::Instant;
 use serde::{Deserialize, Serialize};
 
@@ -57,6 +57,8 @@ pub enum Message {
         /// How far its clock may be from what `begins` and `origin` were translated with, in nanoseconds; `None` where both sides
         /// share a clock.
         clock_error_ns: Option<u64>,
+        /// What the wall clocks say of that; `None` unless both are synchronised.
+        wall: Option<WallClocks>,
     },
     Frame(Box<Frame>),
     Ended {

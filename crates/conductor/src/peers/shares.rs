@@ -194,6 +194,7 @@ impl Peers {
                 first_worker: workers_before,
                 workers: own_workers,
                 clock_error_ns: None,
+                wall: None,
                 lost_ns: None,
             });
             peer.heard = own.begins;
@@ -246,9 +247,9 @@ impl Peers {
         }
         match received {
             Ok(Some(Message::Frame(frame))) => Some(PeerEvent::Frame(frame)),
-            Ok(Some(Message::Began { late_ns, clock_error_ns })) => {
+            Ok(Some(Message::Began { late_ns, clock_error_ns, wall })) => {
                 if let Some(share) = &mut peer.share {
-                    share.clock_error_ns = clock_error_ns;
+                    (share.clock_error_ns, share.wall) = (clock_error_ns, wall);
                     self.has_news = true;
                 }
                 let late = late_ns > MAX_APART.as_nanos() as u64;

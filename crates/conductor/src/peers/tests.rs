@@ -102,7 +102,7 @@ fn a_late_peer_is_reported_and_one_that_is_gone_is_not_waited_for() {
     let (group, mut peer) = met(&[ready(1)], 1);
     let mut group = group.unwrap();
     group.peers.begin(&share(1, 2));
-    peer.sender.send(&Message::Began { late_ns: 25_000_000, clock_error_ns: None }).unwrap();
+    peer.sender.send(&Message::Began { late_ns: 25_000_000, clock_error_ns: None, wall: None }).unwrap();
     assert_eq!(trouble(&mut group), "generator 2 began 25 ms after the others");
     drop(peer);
     assert_eq!(trouble(&mut group), "generator 2 is gone; what it measured last is not counted");

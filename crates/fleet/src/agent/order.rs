@@ -10,7 +10,7 @@ use plimsoll_plan::Plan;
 
 use crate::allow::AllowedTarget;
 use crate::broker::Broker;
-use crate::clock::Offset;
+use crate::clock::Comparison;
 use crate::signature::TrustedKey;
 use crate::wire::{Invitation, Refusal};
 
@@ -44,7 +44,7 @@ pub(crate) enum AgentOrder {
     /// To the conductor.
     Message(Box<Message>),
     /// Compare the clocks by so many exchanges; the answer is `None` if the conductor does not answer.
-    Measure { exchanges: usize, answer: Sender<Option<Offset>> },
+    Measure { exchanges: usize, answer: Sender<Option<Comparison>> },
     /// The generator has nothing more to send.
     Finished,
     /// The invitation is refused.

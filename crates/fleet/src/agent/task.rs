@@ -15,12 +15,13 @@ use super::gate::Gate;
 use super::order::{AgentOptions, AgentOrder, Invited, Notice};
 use super::participant::{Heard, Identity, Participant};
 use crate::broker::{Broker, Connected};
-use crate::clock::{EXCHANGED_WITHIN, Exchange, Offset};
+use crate::clock::{Comparison, EXCHANGED_WITHIN, Exchange, Offset};
 use crate::error::FleetError;
 use crate::hub::BATCH_HEADER;
 use crate::outbox::Parcel;
 use crate::session::{Measured, channel, forget};
 use crate::signature::Trust;
+use crate::wall_clock::MachineClocks;
 use crate::wire::{ClockAnswer, REPEAT, Subjects, pack};
 
 /// An agent that ends waits so long for what it has measured to arrive.
@@ -214,7 +215,7 @@ impl Task {
     }
 
     /// Compares the clocks, meanwhile everything else goes on. Without a conductor nothing is answered.
-    fn measure(&self, count: usize, answer: Sender<Option<Offset>>) {
+    fn measure(&self, count: usize, answer: Sender<Option<Comparison>>) {
         let Some(run) = self.participant.conducted_run(RealClock.now()) else { return };
         let (client, subject) = (self.client.clone(), self.subjects.clock(run));
         tokio::spawn(async move {
@@ -222,18 +223,27 @@ impl Task {
             for _ in 0..count {
                 exchanges.extend(exchange(&client, &subject).await);
             }
-            best_effort(answer.send(Offset::best(&exchanges)), "the run is over");
+            best_effort(answer.send(compared(&exchanges)), "the run is over");
         });
     }
 }
 
-async fn exchange(client: &Client, subject: &str) -> Option<Exchange> {
+/// What these exchanges show, the last of which came with the clocks of the conductor's machine as they are now.
+fn compared(exchanges: &[(Exchange, MachineClocks)]) -> Option<Comparison> {
+    let (_, conductor) = *exchanges.last()?;
+    let own = MachineClocks::read();
+    let exchanges: Vec<Exchange> = exchanges.iter().map(|(exchange, _)| *exchange).collect();
+    let offset = Offset::best(&exchanges, own.drift_ppb(conductor))?;
+    Some(Comparison { offset, wall: own.second_opinion(conductor, offset) })
+}
+
+async fn exchange(client: &Client, subject: &str) -> Option<(Exchange, MachineClocks)> {
     let asked = RealClock.now();
     let request = client.request(subject.to_owned(), Bytes::new());
     let answer = tokio::time::timeout(EXCHANGED_WITHIN, request).await.ok()?.ok()?;
     let arrived = RealClock.now();
-    let ClockAnswer { received, answered } = serde_json::from_slice(&answer.payload).ok()?;
-    Some(Exchange { asked, received, answered, arrived })
+    let ClockAnswer { received, answered, clocks } = serde_json::from_slice(&answer.payload).ok()?;
+    Some((Exchange { asked, received, answered, arrived }, clocks))
 }
 
 async fn is_stored(answer: Result<PublishAckFuture, jetstream::context::PublishError>) -> bool {

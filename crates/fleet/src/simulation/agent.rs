@@ -13,7 +13,7 @@ use super::content::{Codec, Keys};
 use super::weather::Fate;
 use crate::agent::gate::Gate;
 use crate::agent::participant::{Identity, Participant};
-use crate::clock::{EXCHANGES, EXCHANGES_AFTER, Exchange, MEASURED_WITHIN, Offset};
+use crate::clock::{DRIFT_PPB, EXCHANGES, EXCHANGES_AFTER, Exchange, MEASURED_WITHIN, Offset};
 use crate::signature::Trust;
 use crate::step_clock::StepClock;
 
@@ -173,7 +173,7 @@ impl SimAgent {
             return None;
         }
         let measurement = self.measurement.take()?;
-        let best = Offset::best(&measurement.exchanges).filter(|_| !is_late);
+        let best = Offset::best(&measurement.exchanges, DRIFT_PPB).filter(|_| !is_late);
         Some(best.ok_or_else(|| io::ErrorKind::TimedOut.into()))
     }
 

@@ -12,7 +12,7 @@ use super::stream::Stored;
 use super::weather::MS;
 use super::world::{AgentEvent, Begun, ConductorEvent, World};
 use crate::agent::participant::Heard;
-use crate::clock::{EXCHANGED_WITHIN, Exchange, Offset};
+use crate::clock::{Comparison, EXCHANGED_WITHIN, Exchange, Offset};
 use crate::step_clock::StepClock;
 use crate::wire::{REPEAT, ToAgent};
 
@@ -165,7 +165,7 @@ impl World {
             (Generator::Measuring(share), Ok(offset)) => {
                 let measured = Measured { offset, from: one.measuring_since, until: self.now };
                 one.measured = Some(measured);
-                let share = one.step_clock.begin(offset, *share);
+                let share = one.step_clock.begin(Comparison { offset, wall: None }, *share);
                 let waits = one.clock.until(share.begins, self.now);
                 one.generator = Generator::Working(Box::new(share));
                 (one.load, one.has_begun) = (one.load + 1, false);

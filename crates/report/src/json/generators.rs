@@ -28,6 +28,11 @@ document! {
         workers: u32 = share.workers,
         /// How far its clock may be from what the times of its frames assume, in nanoseconds; null if that is not known.
         clock_error_ns: Option<u64> = share.clock_error_ns,
+        /// By how much the difference of the clocks is another by the wall clocks than as it was measured, in nanoseconds; null
+        /// unless the kernels call both wall clocks synchronised.
+        wall_apart_ns: Option<u64> = share.wall.map(|wall| wall.apart_ns),
+        /// How much of that the errors explain, in nanoseconds: beyond it a wall clock is wrong.
+        wall_error_ns: Option<u64> = share.wall.map(|wall| wall.error_ns),
         /// When it was last heard, in seconds since the run began, if it was lost during the step; otherwise null.
         lost_sec: Option<f64> = share.lost_ns.map(|ns| ns as f64 / 1e9),
     }

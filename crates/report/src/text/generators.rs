@@ -1,7 +1,7 @@
 //! The generators of a fleet: how close together they began, which of them was lost, which of them was not healthy.
 
 use plimsoll_analyze::{Findings, FleetStart, GeneratorReason, LostGenerator, fleet_starts};
-use plimsoll_record::Run;
+use plimsoll_record::{Run, WallClocks};
 use plimsoll_units::{duration_text, named, share_text};
 
 use super::paragraph::{point, wrapped};
@@ -18,7 +18,8 @@ pub(super) fn block(run: &Run, findings: &Findings) -> String {
     };
     let lost = starts.iter().flat_map(|start| start.lost.iter().map(|lost| lost_text(start.step, lost)));
     let ill = unhealthy(run, findings);
-    let points: String = idle(&starts).into_iter().chain(lost).chain(ill).map(|text| point(&text)).collect();
+    let points = idle(&starts).into_iter().chain(lost).chain(wrong_wall_clocks(&starts)).chain(ill);
+    let points: String = points.map(|text| point(&text)).collect();
     wrapped("", "  ", &start_text(worst)) + &points
 }
 
@@ -36,9 +37,11 @@ fn start_text(start: &FleetStart) -> String {
     let generators = counted(start.generators as u64, "generator");
     let apart = duration_text(start.apart_ns as f64);
     match start.apart_max_ns {
-        Some(most) if most <= APART_MAX_NS => {
-            format!("Fleet: {generators}; they began within {apart}, at most {}", duration_text(most as f64))
-        }
+        Some(most) if most <= APART_MAX_NS => format!(
+            "Fleet: {generators}; they began within {apart}, at most {}{}",
+            duration_text(most as f64),
+            confirmed(start)
+        ),
         Some(most) => format!(
             "Fleet: {generators}; they began within {apart} by clocks whose errors allow {}: more than {} is not one start",
             duration_text(most as f64),
@@ -48,6 +51,34 @@ fn start_text(start: &FleetStart) -> String {
             "Fleet: {generators}; they began within {apart}; the errors of their clocks are not known"
         ),
     }
+}
+
+/// That the wall clocks confirm it, which is a second opinion.
+fn confirmed(start: &FleetStart) -> String {
+    let agreeing = start.wall.as_ref().filter(|wall| wall.contradict.is_empty());
+    agreeing.map_or_else(String::new, |wall| {
+        format!("; synchronised wall clocks agree within {}", duration_text(wall.apart_max_ns as f64))
+    })
+}
+
+/// Generators whose wall clock contradicts what was measured, each once.
+fn wrong_wall_clocks(starts: &[FleetStart]) -> Vec<String> {
+    let all = starts.iter().filter_map(|start| start.wall.as_ref()).flat_map(|wall| &wall.contradict);
+    let mut by_name: Vec<&(String, WallClocks)> = Vec::new();
+    for one in all {
+        if !by_name.iter().any(|(name, _)| *name == one.0) {
+            by_name.push(one);
+        }
+    }
+    let text = |(name, wall): &(String, WallClocks)| {
+        format!(
+            "the wall clocks of {name} and of the conductor differ by {} from what was measured, where their kernels' errors explain \
+             {}: one of the two is set wrong; the start does not depend on it",
+            duration_text(wall.apart_ns as f64),
+            duration_text(wall.error_ns as f64)
+        )
+    };
+    by_name.into_iter().map(text).collect()
 }
 
 fn lost_text(step: u32, lost: &LostGenerator) -> String {
