@@ -32,26 +32,29 @@ pub enum AnalyzeError {
 pub fn analyze(run: &Run) -> Result<Findings, AnalyzeError> {
     let load = parts::without_held(run);
     let plan = Plan::from_json(&run.manifest.plan)?;
-    let searched =
-        search::of_run(&load, &plan).map_err(|(step, source)| AnalyzeError::Histogram { step, source })?;
-    let overloaded = overload::of_run(&load, &plan, searched.as_ref())
-        .map_err(|(step, source)| AnalyzeError::Histogram { step, source })?;
-    let load = parts::of_load(&plan, load);
-    let mut findings = match Intervention::find(&load) {
-        None => analyze_load(&load)?,
-        Some(intervention) => {
-            let mut findings = analyze_load(&intervention.before(&load))?;
-            let again = analyze_load(&intervention.after(&load))?;
-            proof::apply_proof(&mut findings, &intervention.outcome, &again);
-            findings
-        }
-    };
+    let of_step = |(step, source)| AnalyzeError::Histogram { step, source };
+    let mut searched = search::of_run(&load, &plan).map_err(of_step)?;
+    let mut findings = findings_of_load(&parts::of_load(&plan, &load))?;
     let held = parts::held(run).map(|step| summarize(run, &findings.plan, step));
     findings.profiled = held.collect::<Result<_, _>>()?;
     let closed_per_sec = findings.best_step().map_or(0.0, |(_, step)| step.throughput.value);
+    if let (Some(searched), Some(check)) = (&mut searched, &findings.slo) {
+        let served_per_sec = check.throughput_within.map(|within| within.value);
+        searched.outage =
+            served_per_sec.and_then(|per_sec| search::outage(&load, &findings.steps, per_sec, searched));
+    }
     findings.slo = findings.slo.map(|check| search::judged(check, searched.as_ref(), closed_per_sec));
+    findings.overload = overload::of_run(&load, &plan, searched.as_ref()).map_err(of_step)?;
     findings.search = searched;
-    findings.overload = overloaded;
+    Ok(findings)
+}
+
+/// What the load shows without search and overloads; where something was changed in mid-run, with what that proves.
+fn findings_of_load(load: &Run) -> Result<Findings, AnalyzeError> {
+    let Some(intervention) = Intervention::find(load) else { return analyze_load(load) };
+    let mut findings = analyze_load(&intervention.before(load))?;
+    let again = analyze_load(&intervention.after(load))?;
+    proof::apply_proof(&mut findings, &intervention.outcome, &again);
     Ok(findings)
 }
 

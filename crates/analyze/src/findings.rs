@@ -21,8 +21,8 @@ pub use claim::{AtOnceLaw, BusiestProcess, Claim, LawBreach, LoadEffect, RowClai
 pub use confidence::Confidence;
 pub use evidence::{At, Evidence, EvidenceUnit, Observation, PlaceCount};
 pub use overload::{
-    Overload, OverloadDoubt, OverloadMoment, OverloadOutcome, OverloadPhase, OverloadStep, Protection,
-    RampEffect, Recovery,
+    Outage, Overload, OverloadDoubt, OverloadMoment, OverloadOutcome, OverloadPhase, OverloadStep,
+    Protection, RampEffect, Recovery,
 };
 pub use part::{Part, ProcessId};
 pub use place::Place;
@@ -284,6 +284,8 @@ pub struct RateSearch {
     pub drift: Option<Drift>,
     /// A rate that held before and after, but not right after an overload, requests per second.
     pub hysteresis_per_sec: Option<f64>,
+    /// Set if the ladder brought the target down, and no rate held after that.
+    pub outage: Option<Outage>,
     pub end: SearchEnd,
 }
 

@@ -28,6 +28,7 @@ use slices::{Slice, Slices, limit_ms};
 
 pub use protection::protection;
 pub use recovery::RecoveryWatch;
+pub(crate) use recovery::STUCK;
 
 /// A generator that sends later than this part of the limit of latency is felt in goodput.
 const LAG_PART: f64 = 0.1;
@@ -45,7 +46,10 @@ pub(crate) fn of_run(
 ) -> Result<Option<Overload>, (u32, CorruptHistogram)> {
     let Some(order) = &plan.overload else { return Ok(None) };
     let rate_per_sec = order.rate_per_sec.or_else(|| search.and_then(|search| search.held_per_sec));
-    let Some(rate) = rate_per_sec else { return Ok(Some(judge::without_rate(limit_ms(&plan.slo)))) };
+    let Some(rate) = rate_per_sec else {
+        let outage = search.and_then(|search| search.outage);
+        return Ok(Some(judge::without_rate(limit_ms(&plan.slo), outage)));
+    };
     let (mut reference, mut steps) = (None, Vec::new());
     for step in run.steps.iter().filter(|step| is_overload(plan, step)) {
         let Some(shape) = Shape::of(&step.stages) else { continue };

@@ -60,12 +60,12 @@ pub(crate) fn without_held(run: &Run) -> Cow<'_, Run> {
 }
 
 /// The run without the steps of its search and of its overloads: the load of its plan, which the verdict rests on.
-pub(crate) fn of_load<'a>(plan: &Plan, run: Cow<'a, Run>) -> Cow<'a, Run> {
+pub(crate) fn of_load<'a>(plan: &Plan, run: &'a Run) -> Cow<'a, Run> {
     let is_own = |step: &Step| {
         let is_first = step.index == 0 && matches!(plan.load, Load::Single { .. });
         is_first || !(is_trial(plan, step) || is_overload(plan, step))
     };
-    if run.steps.iter().all(is_own) { run } else { Cow::Owned(with_steps(&run, is_own)) }
+    if run.steps.iter().all(is_own) { Cow::Borrowed(run) } else { Cow::Owned(with_steps(run, is_own)) }
 }
 
 /// These steps alone.

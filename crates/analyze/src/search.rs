@@ -5,6 +5,7 @@
 
 pub mod bracket;
 mod judge;
+mod outage;
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -21,6 +22,8 @@ use crate::{
 
 pub use bracket::{Aim, Bracket, Trial};
 pub use judge::Judge;
+pub use outage::DOWN;
+pub(crate) use outage::outage;
 
 /// The longest time of one trial: a part of what is left, within these bounds.
 const TRIALS_LEFT: u32 = 4;
@@ -158,6 +161,7 @@ pub(crate) fn of_run(run: &Run, plan: &Plan) -> Result<Option<RateSearch>, (u32,
         breach: bracket.broken.map(|(_, breach)| breach),
         drift: bracket::drift(order.tolerance, &tried),
         hysteresis_per_sec: bracket.hysteresis_per_sec,
+        outage: None,
         end,
         trials,
     }))

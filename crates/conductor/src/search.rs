@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use plimsoll_analyze::search::bracket::{self, Next};
-use plimsoll_analyze::search::{Judge, REST, aim, longest_trial, trial, tried};
+use plimsoll_analyze::search::{DOWN, Judge, REST, aim, longest_trial, trial, tried};
 use plimsoll_analyze::{StepSummary, TrialOutcome, TrialSummary, analyze};
 use plimsoll_engine::EngineError;
 use plimsoll_plan::{ArrivalProcess, Level, Load, RateProfile, RateSearchOrder};
@@ -17,9 +17,6 @@ use crate::step::EndsWhen;
 
 /// The first rate, as a part of what the ladder served at most: a loop that does not wait for answers queues before that.
 const FIRST_PART: f64 = 0.9;
-
-/// A target that succeeds with less than this part of the requests is down.
-const DOWN: f64 = 0.5;
 
 /// A rate that is tried, and how.
 #[derive(Debug, Clone, Copy)]

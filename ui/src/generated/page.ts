@@ -343,6 +343,15 @@ export interface GeneratorShareDocument {
    */
   name: string;
   /**
+   * By how much the difference of the clocks is another by the wall clocks than as it was measured, in nanoseconds; null
+   * unless the kernels call both wall clocks synchronised.
+   */
+  wall_apart_ns: number | null;
+  /**
+   * How much of that the errors explain, in nanoseconds: beyond it a wall clock is wrong.
+   */
+  wall_error_ns: number | null;
+  /**
    * How many workers it has; 0 if it made nothing, as there were fewer connections than workers.
    */
   workers: number;
@@ -714,6 +723,10 @@ export interface OverloadDocument {
    */
   at_factor: number | null;
   /**
+   * True if the ladder was the overload that shows it: it brought the target down, and no rate held after that.
+   */
+  by_ladder: boolean;
+  /**
    * `graceful`, `degrades`, `collapses`, `metastable`, `not_overloaded` or `unknown`.
    */
   class: string;
@@ -1049,6 +1062,10 @@ export interface SearchDocument {
    */
   hysteresis_per_sec: number | null;
   /**
+   * Set if the ladder brought the target down, and no rate held after that; null if not.
+   */
+  outage: OutageDocument | null;
+  /**
    * Every rate that was tried, in order.
    */
   trials: SearchTrialDocument[];
@@ -1069,6 +1086,31 @@ export interface DriftDocument {
    * A rate that held at one time, requests per second.
    */
   held_per_sec: number | null;
+}
+/**
+ * A target that served requests within the conditions until the ladder brought it down.
+ */
+export interface OutageDocument {
+  /**
+   * After so many seconds a queue of everything that was not answered well would have been gone.
+   */
+  queue_sec: number | null;
+  /**
+   * What the ladder served within the conditions, requests per second.
+   */
+  served_per_sec: number | null;
+  /**
+   * It was down for long enough to say that something else than such a queue keeps it down.
+   */
+  stuck: boolean;
+  /**
+   * The last rate that was tried, requests per second; most of its requests failed.
+   */
+  tried_per_sec: number | null;
+  /**
+   * From the end of the ladder to that of the search, in seconds.
+   */
+  watched_sec: number | null;
 }
 /**
  * A rate that was tried.

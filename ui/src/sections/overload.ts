@@ -18,6 +18,7 @@ export function overload(run: Run, link: TimeLink): HTMLElement | null {
   const protection = found.protection;
   return section("overload", "Overload",
     h("p", {}, `Under overload the target ${found.class === "unknown" ? "was not judged" : overloadClass(found.class)}`
+      + `${found.by_ladder ? ": the ladder was the overload" : ""}`
       + `${found.at_factor === null ? "" : `, first at ${overloadOf(found.at_factor)} the rate of ${rate(found.rate_per_sec)}`}.${doubt}`),
     figure(barsChart, goodput(found)).element,
     figure(lineChart, overTime(run, found, link)).element,

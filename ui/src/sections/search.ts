@@ -4,7 +4,7 @@ import { figure } from "../charts/figure";
 import { trialsChart } from "../charts/trials";
 import type { Run } from "../document";
 import { foreign, h, section } from "../dom";
-import { counted, milliseconds, percentile, rate, ratio } from "../format";
+import { counted, milliseconds, percentile, rate, ratio, seconds } from "../format";
 import { number, text } from "../table";
 import { breach, outcome } from "../words";
 
@@ -18,7 +18,7 @@ const ENDS: Record<string, string> = {
 export function search(run: Run): HTMLElement | null {
   const found = run.document.search;
   if (found === null || found.trials.length === 0) return null;
-  const { trials } = found;
+  const { trials, outage } = found;
   const why = (index: number): string => {
     const trial = trials[index];
     if (!trial?.breach) return "";
@@ -52,5 +52,10 @@ export function search(run: Run): HTMLElement | null {
     found.drift === null ? null : h("p", {}, `The maximum moved during the search: ${rate(found.drift.held_per_sec)} held at one time, `
       + `${rate(found.drift.broken_per_sec)} broke at another.`),
     found.hysteresis_per_sec === null ? null
-      : h("p", {}, `${rate(found.hysteresis_per_sec)} held, but not right after an overload.`));
+      : h("p", {}, `${rate(found.hysteresis_per_sec)} held, but not right after an overload.`),
+    outage === null ? null
+      : h("p", {}, `The ladder brought the target down: it served ${rate(outage.served_per_sec)} within the conditions before, and `
+        + `${seconds(outage.watched_sec)} after the ladder most requests at ${rate(outage.tried_per_sec)} still failed.`
+        + (outage.stuck ? ` A queue of all that was not answered would have been gone after ${seconds(outage.queue_sec)}: `
+          + "something else keeps it down." : "")));
 }

@@ -133,6 +133,21 @@ pub enum RampEffect {
     Hurts,
 }
 
+/// A target that served requests within the conditions, until the ladder brought it down: no rate of the search held after that.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Outage {
+    /// What the ladder served within the conditions, requests per second.
+    pub served_per_sec: f64,
+    /// The last rate that was tried, requests per second; most of its requests failed.
+    pub tried_per_sec: f64,
+    /// How long it was down at least: from the end of the ladder to that of the search.
+    pub watched_sec: f64,
+    /// After so many seconds a queue of everything that was not answered well would have been gone.
+    pub queue_sec: f64,
+    /// It was down for long enough to say that something else than such a queue keeps it down.
+    pub stuck: bool,
+}
+
 /// What becomes of the target under overload, and what protects it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Overload {
@@ -141,6 +156,8 @@ pub struct Overload {
     pub at_factor: Option<f64>,
     /// Why the class is not known.
     pub doubt: Option<OverloadDoubt>,
+    /// Set where the ladder was the overload: it brought the target down, and no rate is known to overload it by.
+    pub by_ladder: Option<Outage>,
     /// The highest rate within the conditions, which was given or found, requests per second; `None` if none is known.
     pub rate_per_sec: Option<f64>,
     /// The limit of latency of goodput, in milliseconds; without one every success counts.

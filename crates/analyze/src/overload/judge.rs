@@ -4,7 +4,8 @@ use plimsoll_plan::OverloadClass;
 use plimsoll_stats::ratio;
 
 use crate::{
-    Estimate, Overload, OverloadDoubt, OverloadOutcome, OverloadPhase, OverloadStep, RampEffect, Recovery,
+    Estimate, Outage, Overload, OverloadDoubt, OverloadOutcome, OverloadPhase, OverloadStep, RampEffect,
+    Recovery,
 };
 
 /// A service that spends nothing on what it refuses keeps all of its goodput; one that refuses at a tenth of the cost of an answer
@@ -41,12 +42,18 @@ pub(super) fn before_comparison(before: &OverloadPhase, doubt: Option<OverloadDo
     }
 }
 
-/// Nothing is overloaded where no rate holds.
-pub(super) fn without_rate(limit_ms: Option<f64>) -> Overload {
+/// Nothing is overloaded where no rate holds; a ladder that brought the target down was an overload itself.
+pub(super) fn without_rate(limit_ms: Option<f64>, outage: Option<Outage>) -> Overload {
+    let (class, doubt) = match outage {
+        Some(Outage { stuck: true, .. }) => (OverloadClass::Metastable, None),
+        Some(_) => (OverloadClass::Collapses, None),
+        None => (OverloadClass::Unknown, Some(OverloadDoubt::NoRate)),
+    };
     Overload {
-        class: OverloadClass::Unknown,
+        class,
         at_factor: None,
-        doubt: Some(OverloadDoubt::NoRate),
+        doubt,
+        by_ladder: outage,
         rate_per_sec: None,
         limit_ms,
         reference: None,
@@ -80,6 +87,7 @@ pub(super) fn judged(
         class,
         at_factor,
         doubt,
+        by_ladder: None,
         rate_per_sec: Some(rate_per_sec),
         limit_ms,
         reference,

@@ -18,7 +18,7 @@ const MAX_WINDOW_SEC: f64 = 5.0;
 /// More requests beyond the limit than this are not within it, as for a 99th percentile.
 const BEYOND_RATIO: f64 = 0.01;
 /// A target that is down for so many times as long as a queue of the excess would last is kept down by something else.
-const STUCK: f64 = 1.25;
+pub(crate) const STUCK: f64 = 1.25;
 /// Of the base before an overload this first second does not count: connections are opened.
 pub(super) const SETTLING_SEC: f64 = 1.0;
 

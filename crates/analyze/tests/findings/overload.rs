@@ -196,7 +196,7 @@ impl Made {
     }
 }
 
-fn frozen(order: &OverloadSpec) -> OverloadOrder {
+pub(crate) fn frozen(order: &OverloadSpec) -> OverloadOrder {
     let mut spec = plimsoll_plan::PlanSpec::new(
         "http://api.test:8080/",
         plimsoll_plan::LoadSpec::Ladder { steps: None, step_limit: None, budget: None },

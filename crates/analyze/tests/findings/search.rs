@@ -3,10 +3,11 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 use plimsoll_analyze::search::Judge;
-use plimsoll_analyze::{Breach, Held, RateSearch, SearchEnd, TrialOutcome};
-use plimsoll_plan::{LatencyLimit, Plan, RateSearchOrder, Slo};
+use plimsoll_analyze::{Breach, Held, OverloadClass, OverloadDoubt, RateSearch, SearchEnd, TrialOutcome};
+use plimsoll_plan::{LatencyLimit, OverloadSpec, Plan, RateSearchOrder, Slo};
 use plimsoll_record::{FailureKind, Run, StepEnd};
 
+use crate::overload::frozen;
 use crate::synthetic::{Level, findings, ladder};
 
 const P99: LatencyLimit = LatencyLimit::p99(100.0);
@@ -132,6 +133,58 @@ fn the_maximum_lies_between_the_highest_rate_that_holds_and_the_lowest_that_does
     let never = findings(&searched(&never));
     assert_eq!(never.search.map(|search| search.end), Some(SearchEnd::NeverHeld));
     assert!(never.slo.is_some_and(|check| check.is_too_slow()));
+}
+
+/// Rates that a target refuses which the ladder brought down.
+fn refused(rates: &[f64], intervals: u32) -> Vec<Level> {
+    rates.iter().map(|rate| Level { refused: 1.0, intervals, ..Level::open(*rate) }).collect()
+}
+
+/// A second of trials, in which so much falls due that a queue of it would last for longer.
+fn refused_soon() -> Vec<Level> {
+    let mut trials = refused(&[2800.0, 2380.0, 1720.0, 245.0], 8);
+    trials[0].backlog_growth = 1_000;
+    trials
+}
+
+#[test]
+fn a_target_that_the_ladder_brought_down_is_named_as_such_and_that_it_stays_down() {
+    let down = search(&refused(&[2800.0, 2380.0, 1720.0, 898.0, 245.0], 100)).outage.unwrap();
+    assert!((down.served_per_sec - 3200.0).abs() < 0.01 * 3200.0, "{down:?}");
+    assert_eq!((down.tried_per_sec, down.stuck), (245.0, true));
+    // Five trials of 5 s, with 40,000 requests that 3200/s would have served in 12.6 s.
+    assert!((25.0..45.0).contains(&down.watched_sec), "{down:?}");
+    assert!((12.0..13.5).contains(&down.queue_sec), "{down:?}");
+    let soon = search(&refused_soon()).outage;
+    assert!(soon.is_some_and(|down| !down.stuck), "a queue may still be there: {soon:?}");
+}
+
+#[test]
+fn a_target_that_answers_or_was_not_tried_far_below_what_it_served_is_not_down() {
+    assert_eq!(search(&refused(&[2800.0, 2380.0, 1720.0], 100)).outage, None);
+    let late = [2800.0, 2380.0, 1720.0, 898.0, 245.0].map(late);
+    assert_eq!(search(&late).outage, None, "it is slow");
+    let mut recovered = refused(&[2800.0, 2380.0, 1720.0, 898.0], 100);
+    recovered.push(Level::open(245.0));
+    assert_eq!(search(&recovered).outage, None, "it is back");
+}
+
+#[test]
+fn a_ladder_that_brings_the_target_down_is_the_overload_where_no_rate_is_known_to_overload_it_by() {
+    let class = |trials: &[Level]| {
+        let mut run = searched(trials);
+        let mut plan = Plan::from_json(&run.manifest.plan).unwrap();
+        plan.overload = Some(frozen(&OverloadSpec::default()));
+        run.manifest.plan = plan.to_json();
+        let overload = findings(&run).overload.unwrap();
+        (overload.class, overload.by_ladder.is_some(), overload.doubt)
+    };
+    let metastable = class(&refused(&[2800.0, 2380.0, 1720.0, 898.0, 245.0], 100));
+    assert_eq!(metastable, (OverloadClass::Metastable, true, None));
+    let collapses = class(&refused_soon());
+    assert_eq!(collapses, (OverloadClass::Collapses, true, None));
+    let unknown = class(&[2800.0, 2380.0, 1720.0, 898.0, 245.0].map(late));
+    assert_eq!(unknown, (OverloadClass::Unknown, false, Some(OverloadDoubt::NoRate)));
 }
 
 #[test]

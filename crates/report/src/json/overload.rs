@@ -17,6 +17,8 @@ document! {
         class: &'static str = overload.class.name(),
         /// The lowest overload that shows it, as a multiple of the rate; null where none does.
         at_factor: Option<f64> = overload.at_factor,
+        /// True if the ladder was the overload that shows it: it brought the target down, and no rate held after that.
+        by_ladder: bool = overload.by_ladder.is_some(),
         /// Why the class is not known: `base`, `generator`, `too_few`, `interrupted`, `rate_not_held` or `no_rate`; null if it
         /// is.
         doubt: Option<&'static str> = overload.doubt.map(doubt),

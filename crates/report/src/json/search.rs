@@ -1,6 +1,6 @@
 //! The search for the highest rate within the conditions.
 
-use plimsoll_analyze::{Breach, Drift, Findings, RateSearch, SearchEnd, TrialOutcome, TrialSummary};
+use plimsoll_analyze::{Breach, Drift, Findings, Outage, RateSearch, SearchEnd, TrialOutcome, TrialSummary};
 use plimsoll_record::Run;
 
 use super::document::{document, each};
@@ -29,6 +29,8 @@ document! {
         drift: Option<DriftDocument> = search.drift.as_ref().map(DriftDocument::new),
         /// A rate that held before and after, but not right after an overload, requests per second; null without one.
         hysteresis_per_sec: Option<f64> = search.hysteresis_per_sec,
+        /// Set if the ladder brought the target down, and no rate held after that; null if not.
+        outage: Option<OutageDocument> = search.outage.as_ref().map(OutageDocument::new),
         /// Every rate that was tried, in order.
         trials: Vec<SearchTrialDocument> = each(&search.trials, |trial| SearchTrialDocument::new(run, findings, trial)),
     }
@@ -41,6 +43,20 @@ document! {
         broken_per_sec: f64 = drift.broken_per_sec,
         /// True if the lower rate broke after the higher one had held.
         falls: bool = drift.falls,
+    }
+
+    /// A target that served requests within the conditions until the ladder brought it down.
+    pub struct OutageDocument(outage: &Outage) {
+        /// What the ladder served within the conditions, requests per second.
+        served_per_sec: f64 = outage.served_per_sec,
+        /// The last rate that was tried, requests per second; most of its requests failed.
+        tried_per_sec: f64 = outage.tried_per_sec,
+        /// From the end of the ladder to that of the search, in seconds.
+        watched_sec: f64 = outage.watched_sec,
+        /// After so many seconds a queue of everything that was not answered well would have been gone.
+        queue_sec: f64 = outage.queue_sec,
+        /// It was down for long enough to say that something else than such a queue keeps it down.
+        stuck: bool = outage.stuck,
     }
 
     /// A rate that was tried.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use plimsoll_analyze::{Breach, Drift, Findings, RateSearch, SearchEnd, TrialOutcome, TrialSummary};
+use plimsoll_analyze::{Breach, Drift, Findings, Outage, RateSearch, SearchEnd, TrialOutcome, TrialSummary};
 use plimsoll_plan::Load;
 use plimsoll_units::{count_text, duration_text, share_text};
 
@@ -47,7 +47,7 @@ pub(super) fn held(findings: &Findings) -> Option<String> {
             "was not pushed to a limit by arrivals at random{within}: no rate that was tried could be judged."
         ),
     };
-    Some(text + &drift(search) + &hysteresis(search))
+    Some(text + &drift(search) + &hysteresis(search) + &outage(search))
 }
 
 /// A maximum that moved is reported with both of its values.
@@ -66,6 +66,26 @@ fn hysteresis(search: &RateSearch) -> String {
     format!(
         " Right after an overload it does not hold {} requests/s; after a rest it does.",
         count_text(rate)
+    )
+}
+
+fn outage(search: &RateSearch) -> String {
+    let Some(Outage { served_per_sec, tried_per_sec, watched_sec, queue_sec, stuck }) = search.outage else {
+        return String::new();
+    };
+    let why = match stuck {
+        true => format!(
+            " A queue of all that was not answered would have been gone after {}: something else keeps it down.",
+            seconds(queue_sec)
+        ),
+        false => String::new(),
+    };
+    format!(
+        " The ladder brought it down: it served {} requests/s within the conditions before, and {} after the ladder most of {} \
+         requests/s still failed.{why} Restart it, and search with fewer connections (-c).",
+        count_text(served_per_sec),
+        seconds(watched_sec),
+        count_text(tried_per_sec)
     )
 }
 

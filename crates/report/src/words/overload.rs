@@ -13,9 +13,12 @@ pub(crate) fn overload_verdict(overload: &Overload) -> String {
     let rate = overload.rate_per_sec.map(|rate| format!("the {} requests/s that it holds", count_text(rate)));
     let rate = rate.unwrap_or_default();
     let shown = overload.at_factor.and_then(|factor| step_at(overload, factor, overload.class));
-    let at = if_known(shown, |step| {
-        format!("at {} times {rate}, {} of its goodput is left", times(step.factor), left(step))
-    });
+    let at = match shown {
+        Some(step) => {
+            format!("at {} times {rate}, {} of its goodput is left", times(step.factor), left(step))
+        }
+        None => if_known(overload.by_ladder, |_| "the ladder was the overload".to_owned()),
+    };
     match overload.class {
         OverloadClass::Graceful => format!("degrades gracefully under overload: {at}."),
         OverloadClass::Degrades => format!("degrades under overload: {at}."),

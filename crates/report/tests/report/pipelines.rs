@@ -126,6 +126,7 @@ fn searched() -> Sample {
         breach: Some(breach),
         drift: None,
         hysteresis_per_sec: None,
+        outage: None,
         end: SearchEnd::Found,
     });
     sample
@@ -314,6 +315,7 @@ fn that_a_target_holds_up_is_the_only_condition_of_an_overload() {
             class,
             at_factor: None,
             doubt: None,
+            by_ladder: None,
             rate_per_sec: Some(740.0),
             limit_ms: Some(200.0),
             reference: None,
