@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use plimsoll_analyze::{Breach, Drift, Findings, Outage, RateSearch, SearchEnd, TrialOutcome, TrialSummary};
+use plimsoll_analyze::{Breach, Drift, Findings, RateSearch, SearchEnd, TrialOutcome, TrialSummary};
 use plimsoll_plan::Load;
 use plimsoll_units::{count_text, duration_text, share_text};
 
 use super::paragraph::{WIDTH, headed};
 use super::table::{cells, laid_out};
-use crate::amount::{list, percentile, ratio, seconds};
+use crate::amount::{if_known, list, percentile, ratio, seconds};
 use crate::words;
 
 /// The heading of the trials.
@@ -70,23 +70,7 @@ fn hysteresis(search: &RateSearch) -> String {
 }
 
 fn outage(search: &RateSearch) -> String {
-    let Some(Outage { served_per_sec, tried_per_sec, watched_sec, queue_sec, stuck }) = search.outage else {
-        return String::new();
-    };
-    let why = match stuck {
-        true => format!(
-            " A queue of all that was not answered would have been gone after {}: something else keeps it down.",
-            seconds(queue_sec)
-        ),
-        false => String::new(),
-    };
-    format!(
-        " The ladder brought it down: it served {} requests/s within the conditions before, and {} after the ladder most of {} \
-         requests/s still failed.{why} Restart it, and search with fewer connections (-c).",
-        count_text(served_per_sec),
-        seconds(watched_sec),
-        count_text(tried_per_sec)
-    )
+    if_known(search.outage, |outage| format!(" The ladder brought it down. {}", words::outage_text(&outage)))
 }
 
 /// What happens at the lowest rate that is too high.

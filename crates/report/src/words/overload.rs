@@ -1,8 +1,8 @@
 //! Sentences about overload: what becomes of the target, whether it comes back, and which limits protect it.
 
 use plimsoll_analyze::{
-    Onset, Overload, OverloadClass, OverloadDoubt, OverloadOutcome, OverloadStep, Protection, RampEffect,
-    Recovery,
+    Onset, Outage, Overload, OverloadClass, OverloadDoubt, OverloadOutcome, OverloadStep, Protection,
+    RampEffect, Recovery,
 };
 use plimsoll_units::{count_text, duration_text, grouped, share_text};
 
@@ -13,12 +13,16 @@ pub(crate) fn overload_verdict(overload: &Overload) -> String {
     let rate = overload.rate_per_sec.map(|rate| format!("the {} requests/s that it holds", count_text(rate)));
     let rate = rate.unwrap_or_default();
     let shown = overload.at_factor.and_then(|factor| step_at(overload, factor, overload.class));
-    let at = match shown {
-        Some(step) => {
-            format!("at {} times {rate}, {} of its goodput is left", times(step.factor), left(step))
-        }
-        None => if_known(overload.by_ladder, |_| "the ladder was the overload".to_owned()),
-    };
+    let at = if_known(shown, |step| {
+        format!("at {} times {rate}, {} of its goodput is left", times(step.factor), left(step))
+    });
+    if let Some(outage) = &overload.by_ladder {
+        let stays = if outage.stuck { " and stays down, a metastable failure" } else { "" };
+        return format!(
+            "collapses under overload{stays}: the ladder was the overload. {}",
+            outage_text(outage)
+        );
+    }
     match overload.class {
         OverloadClass::Graceful => format!("degrades gracefully under overload: {at}."),
         OverloadClass::Degrades => format!("degrades under overload: {at}."),
@@ -38,6 +42,25 @@ pub(crate) fn overload_verdict(overload: &Overload) -> String {
             format!("was overloaded, and what becomes of it is not known: {why}.")
         }
     }
+}
+
+/// What is known of a target that the ladder brought down, and what to do.
+pub(crate) fn outage_text(outage: &Outage) -> String {
+    let Outage { served_per_sec, tried_per_sec, watched_sec, queue_sec, stuck } = *outage;
+    let why = match stuck {
+        true => format!(
+            " A queue of all that was not answered would have been gone after {}: something else keeps it down.",
+            seconds(queue_sec)
+        ),
+        false => String::new(),
+    };
+    format!(
+        "It served {} requests/s within the conditions before, and {} after the ladder most of {} requests/s still failed.{why} \
+         Restart it, and allow fewer connections (--max-connections).",
+        count_text(served_per_sec),
+        seconds(watched_sec),
+        count_text(tried_per_sec)
+    )
 }
 
 /// The overload of this factor that shows the class.
