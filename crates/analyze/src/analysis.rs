@@ -30,7 +30,7 @@ pub enum AnalyzeError {
 /// # Errors
 /// When the stored plan or a histogram cannot be read.
 pub fn analyze(run: &Run) -> Result<Findings, AnalyzeError> {
-    let load = parts::without_held(run);
+    let load = parts::without_repeated(parts::without_held(run));
     let plan = Plan::from_json(&run.manifest.plan)?;
     let searched =
         search::of_run(&load, &plan).map_err(|(step, source)| AnalyzeError::Histogram { step, source })?;
