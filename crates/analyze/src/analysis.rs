@@ -30,7 +30,7 @@ pub enum AnalyzeError {
 /// # Errors
 /// When the stored plan or a histogram cannot be read.
 pub fn analyze(run: &Run) -> Result<Findings, AnalyzeError> {
-    let load = parts::without_held(run);
+    let load = parts::without_repeated(parts::without_held(run));
     let plan = Plan::from_json(&run.manifest.plan)?;
     let of_step = |(step, source)| AnalyzeError::Histogram { step, source };
     let mut searched = search::of_run(&load, &plan).map_err(of_step)?;

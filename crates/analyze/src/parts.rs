@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use plimsoll_plan::{Level, Load, Plan, RateProfile};
-use plimsoll_record::{Frame, Reading, Run, Source, Step};
+use plimsoll_record::{Frame, RateStage, Reading, Run, Source, Step, StepEnd};
 
 use crate::findings::{Findings, Raise};
 use crate::overload::is_overload;
@@ -57,6 +57,24 @@ pub(crate) fn without_held(run: &Run) -> Cow<'_, Run> {
         return Cow::Borrowed(run);
     }
     Cow::Owned(with_steps(run, |step| !is_held(run, step)))
+}
+
+/// Whether a step was cut as its conductor died, and made again later: then its figures are those of the later one.
+fn is_repeated(run: &Run, step: &Step) -> bool {
+    let is_same = |other: &Step| other.index > step.index && level(other) == level(step);
+    step.end == StepEnd::Cut && run.steps.iter().any(is_same)
+}
+
+fn level(step: &Step) -> (u32, u16, Option<f64>, &[RateStage]) {
+    (step.connections, step.depth, step.rate_per_sec, &step.stages)
+}
+
+/// The run without steps of which there is a later one in their place. The file keeps what was measured of them.
+pub(crate) fn without_repeated(run: Cow<'_, Run>) -> Cow<'_, Run> {
+    match run.steps.iter().any(|step| is_repeated(&run, step)) {
+        true => Cow::Owned(with_steps(&run, |step| !is_repeated(&run, step))),
+        false => run,
+    }
 }
 
 /// The run without the steps of its search and of its overloads: the load of its plan, which the verdict rests on.

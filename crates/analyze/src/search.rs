@@ -135,14 +135,23 @@ fn is_generator_limited(step: &StepSummary) -> bool {
     step.generator.reasons.iter().any(is_own)
 }
 
-/// What the search of a run came to; `None` if there was none, or not one rate was tried.
-pub(crate) fn of_run(run: &Run, plan: &Plan) -> Result<Option<RateSearch>, (u32, CorruptHistogram)> {
-    let Some(order) = plan.search else { return Ok(None) };
+/// All trials of a run, in order.
+///
+/// # Errors
+/// When a histogram of this step cannot be read.
+pub fn trials(run: &Run, plan: &Plan) -> Result<Vec<TrialSummary>, (u32, CorruptHistogram)> {
     let mut trials: Vec<TrialSummary> = Vec::new();
     for step in &run.steps {
         let next = trial(run, plan, step, trials.last()).map_err(|error| (step.index, error))?;
         trials.extend(next);
     }
+    Ok(trials)
+}
+
+/// What the search of a run came to; `None` if there was none, or not one rate was tried.
+pub(crate) fn of_run(run: &Run, plan: &Plan) -> Result<Option<RateSearch>, (u32, CorruptHistogram)> {
+    let Some(order) = plan.search else { return Ok(None) };
+    let trials = trials(run, plan)?;
     if trials.is_empty() {
         return Ok(None);
     }

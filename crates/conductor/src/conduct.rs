@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use plimsoll_engine::Traffic;
+use plimsoll_engine::{EngineError, Traffic};
 use plimsoll_host::SampleSource;
 use plimsoll_plan::Plan;
 use plimsoll_record::{Calibration, EventKind, FormatVersion, Manifest, RunCommand, Tags};
@@ -108,20 +108,31 @@ pub fn conduct<'a>(
         session.recorder.discard();
         return Err(error);
     }
-    let loaded = session
-        .climb()
-        .and_then(|()| session.search())
-        .and_then(|()| session.overload())
-        .and_then(|()| profiling.map_or(Ok(()), |profiling| session.profile(&profiling)))
-        .and_then(|()| if prove { session.prove() } else { Ok(()) });
-    if let Err(error) = loaded {
-        // A first step that failed leaves nothing to show; a later one leaves those before it.
-        if session.recorder.run().frames.is_empty() {
-            return Err(error.into());
-        }
-        session.recorder.event(EventKind::StepFailed, error.to_string());
+    let loaded = session.make_steps(profiling.as_ref());
+    let loaded = loaded.and_then(|()| if prove { session.prove() } else { Ok(()) });
+    session.end(loaded)
+}
+
+impl Session<'_> {
+    /// Makes the steps of the plan that the run does not have yet.
+    pub(crate) fn make_steps(&mut self, profiling: Option<&Profiling>) -> Result<(), EngineError> {
+        self.climb()?;
+        self.search()?;
+        self.overload()?;
+        profiling.map_or(Ok(()), |profiling| self.profile(profiling))
     }
-    Ok(session.recorder.seal())
+
+    /// Ends the run after its load.
+    pub(crate) fn end(mut self, loaded: Result<(), EngineError>) -> Result<Outcome, ConductError> {
+        if let Err(error) = loaded {
+            // A first step that failed leaves nothing to show; a later one leaves those before it.
+            if self.recorder.run().frames.is_empty() {
+                return Err(error.into());
+            }
+            self.recorder.event(EventKind::StepFailed, error.to_string());
+        }
+        Ok(self.recorder.seal())
+    }
 }
 
 fn begin<'a>(
@@ -142,7 +153,8 @@ fn begin<'a>(
     let budget = Budget::new(began, budget_of_load(&prepared.context.plan, profiling.as_ref()));
     let mut recorder = recorder(&prepared, options, observer);
     recorder.announce(std::mem::take(&mut prepared.remarks));
-    let mut hosts = open_hosts(&prepared, options, &mut recorder);
+    let feeds = std::mem::take(&mut options.feeds);
+    let mut hosts = open_hosts(&prepared, (feeds, options.probing), &mut recorder);
     hosts.await_first(&mut recorder);
     let mut context = prepared.context;
     context.origin = recorder.origin;
@@ -154,6 +166,8 @@ fn begin<'a>(
         peers: options.peers.take(),
         caps: options.caps.take(),
         budget,
+        took: Duration::ZERO,
+        last_end: None,
         watch: Watch::default(),
         interrupt: options.interrupted,
         outlasts_target: workload.is_some_and(|workload| workload.outlasts_target),
@@ -192,11 +206,15 @@ fn recorder<'a>(
 }
 
 /// The feeds of the caller, and those of the plan's probes and of a target on this machine.
-fn open_hosts(prepared: &Prepared, options: &mut RunOptions<'_>, recorder: &mut RunRecorder<'_>) -> Hosts {
+pub(crate) fn open_hosts(
+    prepared: &Prepared,
+    (feeds, probing): (Vec<SampleSource>, bool),
+    recorder: &mut RunRecorder<'_>,
+) -> Hosts {
     let Prepared { context, preflight, .. } = prepared;
     let plain = |feed| Watcher { feed, is_component: false };
-    let mut all: Vec<Watcher> = std::mem::take(&mut options.feeds).into_iter().map(plain).collect();
-    if options.probing {
+    let mut all: Vec<Watcher> = feeds.into_iter().map(plain).collect();
+    if probing {
         let address = context.destinations.first().and_then(Destination::tcp);
         all.extend(watchers(&context.plan, TargetPlace { local: preflight.local, address }));
     }

@@ -51,15 +51,31 @@ fn make_shares(
     let commands = commands(receiver)?;
     let ready = Message::Ready { version: version.to_owned(), workers: context.workers };
     coordinator.send(&ready).map_err(PeerError::from)?;
+    let workers = context.workers;
     while let Ok(command) = commands.recv() {
-        // Any other command comes too late: the step is over.
-        if let Command::Begin(share) = command {
-            context.origin = share.origin;
-            let fault = make_share(&context, &share, &commands, coordinator)?;
-            coordinator.send(&Message::Ended { fault }).map_err(PeerError::from)?;
+        let asked = match command {
+            Command::Begin(share) => {
+                context.origin = share.origin;
+                let Made { fault, asked } = make_share(&context, &share, &commands, coordinator)?;
+                coordinator.send(&Message::Ended { fault }).map_err(PeerError::from)?;
+                asked
+            }
+            Command::StandBy { asked } => Some(asked),
+            // It comes too late: the step is over.
+            Command::EndLoad | Command::Abandon => None,
+        };
+        if let Some(asked) = asked {
+            coordinator.send(&Message::StandsBy { asked, workers }).map_err(PeerError::from)?;
         }
     }
     Ok(())
+}
+
+/// What is known of a share once it is over.
+struct Made {
+    fault: Option<String>,
+    /// The number of the last [`Command::StandBy`] that came meanwhile.
+    asked: Option<u64>,
 }
 
 /// The coordinator's commands, until it is gone. One that cannot be read is as good as an end: nothing after it could be
@@ -75,18 +91,19 @@ fn commands(mut receiver: Box<dyn ReceiveFrom<Command>>) -> Result<Receiver<Comm
     Ok(commands)
 }
 
-/// Makes one share, from its first request to its last answer; gives what went wrong in it.
+/// Makes one share, from its first request to its last answer.
 fn make_share(
     context: &RunContext,
     share: &StepShare,
     commands: &Receiver<Command>,
     coordinator: &mut dyn SendTo<Message>,
-) -> Result<Option<String>, EngineError> {
+) -> Result<Made, EngineError> {
     let mut load = Load::share(context, share)?;
     let late_ns = RealClock.now().nanos_since(share.begins);
     let reachable = coordinator.send(&Message::Began { late_ns, clock_error_ns: None, wall: None }).is_ok();
-    measure(&mut load, &mut Following { coordinator, commands, reachable })?;
-    Ok(load.faults().pop())
+    let mut following = Following { coordinator, commands, reachable, asked: None };
+    measure(&mut load, &mut following)?;
+    Ok(Made { fault: load.faults().pop(), asked: following.asked })
 }
 
 /// A share while it is made: its frames go to the coordinator, whose commands end the load.
@@ -95,6 +112,8 @@ struct Following<'a> {
     commands: &'a Receiver<Command>,
     /// Messages reach the coordinator, as far as is known.
     reachable: bool,
+    /// The number of the last [`Command::StandBy`], which is answered after the share.
+    asked: Option<u64>,
 }
 
 impl Policy for Following<'_> {
@@ -112,6 +131,7 @@ impl Policy for Following<'_> {
         match self.commands.try_recv() {
             Ok(Command::EndLoad) => load.end(),
             Ok(Command::Abandon) | Err(TryRecvError::Disconnected) => load.abandon(),
+            Ok(Command::StandBy { asked }) => self.asked = Some(asked),
             Ok(Command::Begin(_)) | Err(TryRecvError::Empty) => {}
         }
         if !self.reachable {

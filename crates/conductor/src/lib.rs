@@ -18,6 +18,7 @@ mod hosts;
 mod idle;
 mod limit;
 mod load;
+mod made;
 mod overload;
 pub mod peers;
 mod prepare;

@@ -10,6 +10,7 @@ use plimsoll_record::StepEnd;
 
 use crate::context::StepPlan;
 use crate::load::workers;
+use crate::made::Made;
 use crate::session::Session;
 use crate::step::EndsWhen;
 
@@ -30,8 +31,7 @@ impl Session<'_> {
     /// Overloads the target, if the plan says so and the load before came to an end. The time it takes is added to the run's budget.
     pub(crate) fn overload(&mut self) -> Result<(), EngineError> {
         let Some(order) = self.context.plan.overload.clone() else { return Ok(()) };
-        let Some(last) = self.recorder.run().steps.last() else { return Ok(()) };
-        if matches!(last.end, StepEnd::Cut | StepEnd::TargetLost) || self.interrupted() {
+        if self.is_over() || self.recorder.run().steps.is_empty() {
             return Ok(());
         }
         let Some(rate_per_sec) = order.rate_per_sec.or_else(|| self.found_rate()) else { return Ok(()) };
@@ -40,6 +40,8 @@ impl Session<'_> {
             // It was the load of the plan.
             profiles.remove(0);
         }
+        let made = Made::new(self.recorder.run(), &self.context.plan).overloads();
+        profiles.drain(..made.min(profiles.len()));
         let longest = (1 + TRIES) * order.longest(rate_per_sec) + DRAIN * profiles.len() as u32;
         self.budget = self.budget.later_by(longest);
         self.overload_by(profiles)
@@ -68,7 +70,7 @@ impl Session<'_> {
             // Nothing is to come back from the rate itself.
             let is_watched = matches!(ends_when, EndsWhen::Recovered(_));
             let end = self.step(spec, ends_when)?;
-            if matches!(end, StepEnd::Cut | StepEnd::TargetLost) || self.interrupted() {
+            if self.is_over() {
                 return Ok(());
             }
             let is_down = is_watched && end != StepEnd::Steady;

@@ -18,6 +18,7 @@ use plimsoll_record::{CpuProfile, EventKind, ProfileOutcome, StepEnd};
 
 use crate::budget::Budget;
 use crate::context::StepPlan;
+use crate::made::Made;
 use crate::prepare::Prepared;
 use crate::progress::Progress;
 use crate::session::Session;
@@ -83,7 +84,8 @@ fn target_port(prepared: &Prepared) -> Option<u16> {
 impl Session<'_> {
     /// Loads the plateau's level again and takes the profile. What goes wrong is an event; the rest of the run stays as it is.
     pub(crate) fn profile(&mut self, profiling: &Profiling) -> Result<(), EngineError> {
-        let Some(level) = self.level_to_profile() else { return Ok(()) };
+        let has_profile = Made::new(self.recorder.run(), &self.context.plan).has_profile();
+        let Some(level) = self.level_to_profile().filter(|_| !has_profile) else { return Ok(()) };
         let step = self.recorder.run().steps.len() as u32;
         let source = profiling.source.name();
         self.recorder.show(&Progress::Profiling { source: &source, time: profiling.time });

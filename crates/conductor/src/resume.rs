@@ -1,28 +1,32 @@
-//! A run whose conductor died: another one takes in what its generators still have, and completes its file.
+//! A run whose conductor died: another one takes in what its generators still have, makes the steps that are left, and completes
+//! its file.
 
 mod account;
+mod open_step;
 
-use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use plimsoll_plan::Plan;
-use plimsoll_record::{EventKind, Frame, FrameHead, Run, Step, StepEnd};
+use plimsoll_plan::{Plan, PlanHost};
+use plimsoll_record::{EventKind, Run, Source};
 use plimsoll_store::{RunWriter, SessionFile, UnderWay};
 use plimsoll_units::{Clock as _, Instant, RealClock, unix_ms};
 
+use crate::budget::Budget;
+use crate::conduct::open_hosts;
 use crate::error::ConductError;
-use crate::load::{Load, Policy, measure};
-use crate::peers::{PeerGroup, Rendezvous};
+use crate::made::Made;
+use crate::peers::{OnLoss, PeerEvent, PeerGroup, Rendezvous};
+use crate::prepare::{Prepared, prepare};
+use crate::profile::{Profiling, budget_of_load};
 use crate::progress::Observer;
 use crate::recorder::{Outcome, RunRecorder};
-
-/// After the user has ended the load, answers under way are waited for at most this long.
-const DRAIN_INTERRUPTED: Duration = Duration::from_secs(1);
-
-/// Generators that have not ended by the end of their waiting, and so long after it, are asked to wait for nothing.
-const LEAVE_AFTER: Duration = Duration::from_secs(1);
+use crate::session::Session;
+use crate::traffic::Requests;
+use crate::watch::Watch;
+use account::NotMade;
+use open_step::{Completed, OpenStep};
 
 /// A run that did not end in order, and what completes its file.
 #[derive(Debug)]
@@ -35,148 +39,191 @@ pub struct LeftRun {
     /// The step that its conductor had not ended.
     pub open: Option<UnderWay>,
     pub session: SessionFile,
+    /// What becomes of the run if it loses a generator.
+    pub on_loss: OnLoss,
+    /// Complete the file, and make no further step.
+    pub finish_only: bool,
 }
 
-/// Records what generators have of the step that was under way, each frame once, waits for its planned end, and completes the
-/// file. The steps that would have come after it are not run.
+/// Records what generators have of the step that was under way, each frame once, waits for its planned end, makes the steps of the
+/// plan that are left, and completes the file.
 ///
 /// # Errors
-/// When the file cannot be written. It then ends at its last commit, and generators keep everything after it.
+/// When the file cannot be written during the step that was under way. It then ends at its last commit, and generators keep
+/// everything after it. Further steps end as those of [`conduct`](crate::conduct()).
 pub fn resume(
     left: LeftRun,
     generators: &mut dyn Rendezvous,
     interrupted: &AtomicBool,
     observer: &mut dyn Observer,
 ) -> Result<Outcome, ConductError> {
-    let LeftRun { run, plan, file, writer, open, session } = left;
-    let since_start = Duration::from_millis(unix_ms().saturating_sub(run.manifest.started_unix_ms));
-    let origin = RealClock.now() - since_start;
+    let LeftRun { run, plan, file, writer, open, session, on_loss, finish_only } = left;
+    let known_origin = origin(&run, RealClock.now(), unix_ms());
+    let origin = known_origin.unwrap_or_default();
     let open_step = |open: UnderWay| run.steps.iter().find(|step| step.index == open.index).cloned();
     let open = open.and_then(|open| Some((open, open_step(open)?)));
     let mut recorder = RunRecorder::resume(run, (file, writer), session, origin, observer);
-    let text = "the conductor of the run died; another one went on with it, and hosts were not sampled since"
-        .to_owned();
-    recorder.event(EventKind::Resumed, text);
+    let text =
+        "the conductor of the run died; another one went on with it, and hosts were not sampled meanwhile";
+    recorder.event(EventKind::Resumed, text.to_owned());
     let shares = open.as_ref().map(|(_, step)| step.generators.as_slice()).unwrap_or_default();
-    let peers = PeerGroup::resume(generators, shares, origin)?;
-    if let Some((open, step)) = open {
-        OpenStep::new(&mut recorder, (open, step), origin, interrupted).complete(peers, &plan)?;
+    let mut peers = PeerGroup::resume(generators, shares, origin)?;
+    peers.set_on_loss(on_loss);
+    let why_not = match known_origin {
+        _ if finish_only => Some(NotMade::ConductorDied),
+        None => Some(NotMade::Booted),
+        Some(_) => None,
+    };
+    if why_not.is_none() {
+        peers.stand_by();
     }
-    if let Some(text) = account::not_run_text(recorder.run(), &plan) {
-        recorder.event(EventKind::StepFailed, text);
+    let completed = match open {
+        Some((open, step)) => {
+            OpenStep::new(&mut recorder, (open, step), origin, interrupted).complete(peers, &plan)?
+        }
+        None => Completed { peers: Some(peers), is_stopped: false, missing: None },
+    };
+    let resumed = ResumedRun { recorder, plan, interrupted };
+    match why_not {
+        None => resumed.go_on(completed),
+        Some(why) => resumed.finish(completed.missing, Some(&why)),
     }
-    recorder.finish().map_err(ConductError::from)
 }
 
-/// A frame of the step: no other has the same worker, request, interval and phase.
-type FrameKey = (u32, u16, u32, bool);
-
-fn key(head: &FrameHead) -> FrameKey {
-    (head.worker, head.request, head.interval, head.phase == plimsoll_record::Phase::Measure)
+/// The instant from which the times of a run count, by the clock of this machine; `None` if that does not reach back so far, as the
+/// machine was started since.
+fn origin(run: &Run, now: Instant, unix_ms: u64) -> Option<Instant> {
+    let by_wall_clock = Duration::from_millis(unix_ms.saturating_sub(run.manifest.started_unix_ms));
+    // A wall clock that was set back must not bring steps before those that the run has.
+    let since = by_wall_clock.max(Duration::from_nanos(run.drained_ns()));
+    (Duration::from_nanos(now.as_nanos()) > since).then(|| now - since)
 }
 
-/// The step that was under way when its conductor died.
-struct OpenStep<'r, 'a> {
-    recorder: &'r mut RunRecorder<'a>,
-    open: UnderWay,
-    step: Step,
-    /// Its frames in the file.
-    known: HashSet<FrameKey>,
-    origin: Instant,
-    interrupted: &'r AtomicBool,
-    /// When the user ended the load.
-    ended_at: Option<Instant>,
-    /// Generators were asked to wait for nothing.
-    left: bool,
+/// A run whose step under way is complete.
+struct ResumedRun<'a> {
+    recorder: RunRecorder<'a>,
+    plan: Plan,
+    interrupted: &'a AtomicBool,
 }
 
-impl<'r, 'a> OpenStep<'r, 'a> {
-    fn new(
-        recorder: &'r mut RunRecorder<'a>,
-        (open, step): (UnderWay, Step),
-        origin: Instant,
-        interrupted: &'r AtomicBool,
-    ) -> Self {
-        let known = recorder.run().frames_of(step.index).map(|frame| key(&frame.head)).collect();
-        Self { recorder, open, step, known, origin, interrupted, ended_at: None, left: false }
+impl<'a> ResumedRun<'a> {
+    fn made(&self) -> Made<'_> {
+        Made::new(self.recorder.run(), &self.plan)
     }
 
-    fn at(&self, ns: u64) -> Instant {
-        self.origin + Duration::from_nanos(ns)
+    fn is_interrupted(&self) -> bool {
+        self.interrupted.load(Ordering::Relaxed)
     }
 
-    fn complete(mut self, peers: PeerGroup, plan: &Plan) -> Result<(), ConductError> {
-        let times = (self.at(self.step.began_ns), self.at(self.open.ends_ns));
-        let mut load = Load::of_others(peers, times, plan.generator.timeout);
-        measure(&mut load, &mut self)?;
-        self.note_troubles(&mut load);
-        self.step.generators = load.shares();
-        let ended = account::ended_step(self.recorder.run(), plan, &self.step, self.open);
-        if let Some(text) = account::missing_text(&ended, self.open) {
-            self.recorder.event(EventKind::StepFailed, text);
+    /// Makes the steps that are left, with the generators that are.
+    fn go_on(mut self, completed: Completed) -> Result<Outcome, ConductError> {
+        let Completed { peers, is_stopped, missing } = completed;
+        if account::rest(self.made()).is_empty() {
+            return self.finish(missing, None);
         }
-        if self.ended_at.is_some() {
-            let text = "interrupted: the last step is incomplete, what was measured is kept".to_owned();
-            self.recorder.event(EventKind::Interrupted, text);
+        if self.made().end().is_some() || self.is_interrupted() {
+            return self.finish(missing, Some(&NotMade::ConductorDied));
         }
-        let end = if self.ended_at.is_some() { StepEnd::Cut } else { ended.end };
-        self.recorder.step(Step { end, ..ended });
-        Ok(())
-    }
-
-    fn note_troubles(&mut self, load: &mut Load) {
-        for trouble in load.troubles_of_peers() {
-            self.recorder.event(EventKind::StepFailed, trouble);
-        }
-    }
-
-    /// The user ends the load at once, and the wait for answers soon after.
-    fn interrupt(&mut self, load: &mut Load, now: Instant) {
-        match self.ended_at {
-            None => {
-                self.ended_at = Some(now);
-                load.end();
+        match self.prepare(peers, is_stopped) {
+            Ok((peers, prepared, profiling)) => {
+                if let Some(missing) = missing {
+                    let text = format!("{missing}; it is made again, and no figure rests on that part");
+                    self.recorder.event(EventKind::Resumed, text);
+                }
+                self.make_steps(peers, prepared, profiling.as_ref())
             }
-            Some(ended) if now.since(ended) >= DRAIN_INTERRUPTED => self.leave(load),
-            Some(_) => {}
+            Err(why) => self.finish(missing, Some(&why)),
         }
     }
 
-    fn leave(&mut self, load: &mut Load) {
-        if !self.left {
-            self.left = true;
-            load.leave();
+    /// What the later steps need; or why they are not made.
+    fn prepare(
+        &mut self,
+        peers: Option<PeerGroup>,
+        mut is_stopped: bool,
+    ) -> Result<(PeerGroup, Prepared, Option<Profiling>), NotMade> {
+        let mut peers = peers.ok_or(NotMade::NoAgents)?;
+        for event in peers.await_standing_by(self.interrupted) {
+            is_stopped |= matches!(event, PeerEvent::Stop(_));
+            if let PeerEvent::Fault(text) | PeerEvent::Stop(text) = event {
+                self.recorder.event(EventKind::StepFailed, text);
+            }
+        }
+        match () {
+            () if is_stopped => return Err(NotMade::AgentLost),
+            () if peers.peers.workers() == 0 => return Err(NotMade::NoAgents),
+            () => {}
+        }
+        let prepared = prepare(self.plan.clone(), Requests::of_others(), false, self.interrupted);
+        let mut prepared = prepared.map_err(NotMade::NotPrepared)?;
+        prepared.context.origin = self.recorder.origin;
+        let profiling = Profiling::prepare(&prepared).map_err(|error| NotMade::NotPrepared(error.into()))?;
+        Ok((peers, prepared, profiling))
+    }
+
+    /// The plan's time goes on from what the load took of it.
+    fn make_steps(
+        self,
+        peers: PeerGroup,
+        prepared: Prepared,
+        profiling: Option<&Profiling>,
+    ) -> Result<Outcome, ConductError> {
+        let (took, last_end) = (self.made().took(), self.made().end());
+        let Self { mut recorder, plan, interrupted } = self;
+        let budget = Budget::new(recorder.now() - took, budget_of_load(&plan, profiling));
+        let is_new = recorder.run().steps.is_empty();
+        let mut hosts = open_hosts(&prepared, (Vec::new(), were_sampled(recorder.run())), &mut recorder);
+        recorder.announce(Vec::new());
+        hosts.await_first(&mut recorder);
+        let mut session = Session {
+            context: prepared.context,
+            recorder,
+            hosts,
+            peers: Some(peers),
+            caps: None,
+            budget,
+            took,
+            last_end,
+            watch: Watch::default(),
+            interrupt: interrupted,
+            outlasts_target: false,
+        };
+        if is_new {
+            session.rest();
+            session.warm_up(false)?;
+        }
+        let made = session.make_steps(profiling);
+        session.end(made)
+    }
+
+    /// Completes the file, with why the rest of the plan was not run.
+    fn finish(mut self, missing: Option<String>, why: Option<&NotMade>) -> Result<Outcome, ConductError> {
+        if let Some(missing) = missing {
+            self.recorder.event(EventKind::StepFailed, missing);
+        }
+        if let Some(text) = why.and_then(|why| account::not_run_text(self.made(), why)) {
+            self.note_not_run(text);
+        }
+        self.recorder.finish().map_err(ConductError::from)
+    }
+
+    fn note_not_run(&mut self, text: String) {
+        let is_noted = |run: &Run| run.events.iter().any(|event| event.kind == EventKind::Interrupted);
+        match self.is_interrupted() {
+            false => self.recorder.event(EventKind::StepFailed, text),
+            true if is_noted(self.recorder.run()) => {}
+            true => {
+                let text = "interrupted: the later steps are not run, what was measured is kept".to_owned();
+                self.recorder.event(EventKind::Interrupted, text);
+            }
         }
     }
 }
 
-impl Policy for OpenStep<'_, '_> {
-    type Error = ConductError;
-
-    fn frame(&mut self, load: &mut Load, frame: Box<Frame>, _now: Instant) -> Result<(), ConductError> {
-        // A warm-up is recorded by no conductor.
-        if frame.head.step != self.step.index || !self.known.insert(key(&frame.head)) {
-            return Ok(());
-        }
-        let is_safe = self.recorder.frame(*frame);
-        if let Some(trouble) = self.recorder.take_trouble() {
-            return Err(trouble.into());
-        }
-        if is_safe {
-            load.kept();
-        }
-        Ok(())
-    }
-
-    fn turn(&mut self, load: &mut Load, now: Instant) -> Result<(), ConductError> {
-        self.note_troubles(load);
-        self.recorder.generators(self.step.index, load.news_of_shares());
-        if self.interrupted.load(Ordering::Relaxed) {
-            self.interrupt(load, now);
-        }
-        if now.since(load.workers_end()) >= LEAVE_AFTER {
-            self.leave(load);
-        }
-        Ok(())
-    }
+/// Whether hosts apart from the generator's were sampled before.
+fn were_sampled(run: &Run) -> bool {
+    run.hosts.iter().any(|sample| sample.host != PlanHost::GENERATOR && sample.source != Source::Declared)
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,14 +3,15 @@
 use std::time::Duration;
 
 use plimsoll_analyze::search::bracket::{self, Next};
-use plimsoll_analyze::search::{DOWN, Judge, REST, aim, longest_trial, trial, tried};
+use plimsoll_analyze::search::{DOWN, Judge, REST, aim, longest_trial, trial, trials, tried};
 use plimsoll_analyze::{StepSummary, TrialOutcome, TrialSummary, analyze};
 use plimsoll_engine::EngineError;
 use plimsoll_plan::{ArrivalProcess, Level, Load, RateProfile, RateSearchOrder};
-use plimsoll_record::{EventKind, StepEnd};
+use plimsoll_record::EventKind;
 
 use crate::context::StepPlan;
 use crate::load::workers;
+use crate::made::Made;
 use crate::overload::TRIES;
 use crate::session::Session;
 use crate::step::EndsWhen;
@@ -60,12 +61,26 @@ impl Session<'_> {
     /// Searches, if the plan says so and the ladder came to an end at which a search makes sense.
     pub(crate) fn search(&mut self) -> Result<(), EngineError> {
         let Some(order) = self.context.plan.search else { return Ok(()) };
-        let Some(last) = self.recorder.run().steps.last() else { return Ok(()) };
-        if matches!(last.end, StepEnd::Cut | StepEnd::TargetLost) || self.interrupted() {
+        let run = self.recorder.run();
+        let made = Made::new(run, &self.context.plan);
+        if self.is_over() || run.steps.is_empty() || made.has_overloads() || made.has_profile() {
             return Ok(());
         }
-        let Some((first, connections)) = self.first_rate() else { return Ok(()) };
-        self.try_rates(order, first, connections)
+        // A histogram that this process made itself, or has read before, can be read.
+        let Ok(trials) = trials(run, &self.context.plan) else { return Ok(()) };
+        let begins = if trials.is_empty() { self.first_rate() } else { self.next_rate(order, &trials) };
+        let Some((first, connections)) = begins else { return Ok(()) };
+        self.try_rates(order, (first, connections), trials)
+    }
+
+    /// The rate that follows these trials, and the connections that are open when it begins; `None` if none does.
+    fn next_rate(&self, order: RateSearchOrder, trials: &[TrialSummary]) -> Option<(f64, u32)> {
+        let findings = analyze(self.recorder.run()).ok()?;
+        let (_, best) = findings.best_answered_step()?;
+        match bracket::next(aim(&self.context.plan, order), &tried(trials)) {
+            Next::Try { rate_per_sec, .. } => Some((rate_per_sec, best.connections)),
+            Next::Done => None,
+        }
     }
 
     /// The first rate, and the connections that are open when it begins; `None` where no rate can hold: without a success, and
@@ -82,9 +97,13 @@ impl Session<'_> {
         (most > 0.0 && !check.is_too_slow()).then_some((FIRST_PART * most, best.connections))
     }
 
-    fn try_rates(&mut self, order: RateSearchOrder, first: f64, connections: u32) -> Result<(), EngineError> {
+    fn try_rates(
+        &mut self,
+        order: RateSearchOrder,
+        (first, connections): (f64, u32),
+        mut trials: Vec<TrialSummary>,
+    ) -> Result<(), EngineError> {
         let aim = aim(&self.context.plan, order);
-        let mut trials: Vec<TrialSummary> = Vec::new();
         let mut rate_per_sec = first;
         loop {
             let left = self.budget.left(self.recorder.now());
@@ -140,10 +159,10 @@ impl Session<'_> {
         let spec = StepPlan { index, level, limit, interval: self.context.interval, requests_max: None };
         let workers = workers(&self.context, self.peers.as_ref(), connections) as usize;
         let judge = Judge::new(self.context.plan.slo.clone(), rate_per_sec, workers, tolerance);
-        let end = self.step(spec, EndsWhen::Decided(Box::new(judge)))?;
+        self.step(spec, EndsWhen::Decided(Box::new(judge)))?;
         let run = self.recorder.run();
         let Some(step) = run.steps.iter().find(|step| step.index == index) else { return Ok(None) };
-        let over = matches!(end, StepEnd::Cut | StepEnd::TargetLost) || self.interrupted();
+        let over = self.is_over();
         // A histogram that this process made itself can be read.
         let summary = trial(run, &self.context.plan, step, before).ok().flatten();
         Ok(summary.filter(|_| !over))

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use plimsoll_analyze::Raise;
-use plimsoll_record::{EventKind, HostSample, Reading};
+use plimsoll_record::{EventKind, HostSample, Reading, StepEnd};
 
 use crate::budget::Budget;
 use crate::context::RunContext;
@@ -48,6 +48,10 @@ pub(crate) struct Session<'a> {
     pub(crate) peers: Option<PeerGroup>,
     pub(crate) caps: Option<&'a mut dyn CapController>,
     pub(crate) budget: Budget,
+    /// What the load took before this process took the run up.
+    pub(crate) took: Duration,
+    /// How the last step ended; `None` before the first, and if more follows of a run that was taken up.
+    pub(crate) last_end: Option<StepEnd>,
     pub(crate) watch: Watch,
     pub(crate) interrupt: &'a AtomicBool,
     /// The load goes on although the target refuses every connection.
@@ -57,6 +61,11 @@ pub(crate) struct Session<'a> {
 impl Session<'_> {
     pub(crate) fn interrupted(&self) -> bool {
         self.interrupt.load(Ordering::Relaxed)
+    }
+
+    /// True if no step follows, whatever the plan says.
+    pub(crate) fn is_over(&self) -> bool {
+        matches!(self.last_end, Some(StepEnd::Cut | StepEnd::TargetLost)) || self.interrupted()
     }
 
     /// Records how the counters of all hosts stand, and waits for them a little.

@@ -57,6 +57,7 @@ impl Session<'_> {
         measure(&mut load, &mut step)?;
         let end = step.close(&mut load);
         self.peers = load.into_peers();
+        self.last_end = Some(end);
         Ok(end)
     }
 }

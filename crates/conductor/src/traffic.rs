@@ -63,6 +63,11 @@ impl Requests {
         Ok(Self::Varied(Arc::new(Scenario::new(requests, mix, checks, row_source, plan.generator.seed))))
     }
 
+    /// Those of a process that makes none itself.
+    pub(crate) fn of_others() -> Self {
+        Self::Settled(Traffic::Fixed(FixedRequest::new(Vec::new(), "GET")))
+    }
+
     pub(crate) fn of_step(&self, step: u32) -> Traffic {
         match self {
             Self::Settled(traffic) => traffic.clone(),

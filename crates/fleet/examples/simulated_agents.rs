@@ -118,8 +118,14 @@ fn simulate(
     thread::Builder::new().spawn(pass_on).map_err(PeerError::from)?;
     sender.send(&Message::Ready { version: version.to_owned(), workers: 1 }).map_err(PeerError::from)?;
     while let Ok(command) = commands.recv() {
-        if let Command::Begin(share) = command {
-            make_share(&share, &commands, &mut *sender).map_err(PeerError::from)?;
+        match command {
+            Command::Begin(share) => {
+                make_share(&share, &commands, &mut *sender).map_err(PeerError::from)?;
+            }
+            Command::StandBy { asked } => {
+                sender.send(&Message::StandsBy { asked, workers: 1 }).map_err(PeerError::from)?;
+            }
+            Command::EndLoad | Command::Abandon => {}
         }
     }
     Ok(())
@@ -156,7 +162,7 @@ fn make_share(
 /// Waits until an instant; true if the conductor ends the load before.
 fn is_ended(commands: &Receiver<Command>, due: Instant) -> bool {
     match commands.recv_timeout(due.since(RealClock.now())) {
-        Ok(Command::Begin(_)) | Err(RecvTimeoutError::Timeout) => false,
+        Ok(Command::Begin(_) | Command::StandBy { .. }) | Err(RecvTimeoutError::Timeout) => false,
         Ok(Command::EndLoad | Command::Abandon) | Err(RecvTimeoutError::Disconnected) => true,
     }
 }

@@ -13,7 +13,7 @@ use async_nats::{Subscriber, jetstream};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use futures_util::StreamExt as _;
-use plimsoll_conductor::peers::{Channel, Command, Message, ReceiveFrom, Rendezvous, SendTo};
+use plimsoll_conductor::peers::{Channel, Command, Message, OnLoss, ReceiveFrom, Rendezvous, SendTo};
 use plimsoll_plan::Plan;
 use plimsoll_units::{Clock as _, RealClock};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -99,7 +99,7 @@ enum Start {
     /// It invites those that are free: as many as answer if `None`.
     Invite(Option<usize>),
     /// It takes over those of a conductor that is gone.
-    TakeOver(FleetSession),
+    TakeOver(Box<FleetSession>),
 }
 
 /// What the thread of the hub begins with.
@@ -142,7 +142,7 @@ impl Fleet {
         let (plan, csv) = (String::new(), None);
         let (run, version) = (order.session.run().to_owned(), order.version.to_owned());
         let invitation = Invitation { run, incarnation: 0, version, plan, csv, gather: Duration::ZERO };
-        let start = Start::TakeOver(order.session.clone());
+        let start = Start::TakeOver(Box::new(order.session.clone()));
         Self::start(start, (order.broker, order.key), invitation, order.interrupted)
     }
 
@@ -181,8 +181,13 @@ impl Fleet {
     ///
     /// # Errors
     /// When this process has no folder any more.
-    pub fn session(&self, broker: &Broker, key: Option<&Path>) -> Result<FleetSession, FleetError> {
-        FleetSession::new(broker, key, &self.run, self.agents.clone())
+    pub fn session(
+        &self,
+        broker: &Broker,
+        key: Option<&Path>,
+        on_loss: OnLoss,
+    ) -> Result<FleetSession, FleetError> {
+        FleetSession::new(broker, key, on_loss, (&self.run, self.agents.clone()))
     }
 
     /// Leaves the run as it is: its agents keep what they have.

@@ -8,6 +8,7 @@ use std::time::Duration;
 use async_nats::Subscriber;
 use async_nats::jetstream::{self, stream::Stream};
 use futures_util::StreamExt as _;
+use plimsoll_conductor::peers::OnLoss;
 use plimsoll_units::{Clock as _, RealClock};
 use serde::{Deserialize, Serialize};
 
@@ -35,6 +36,9 @@ pub struct FleetSession {
     pub key: Option<PathBuf>,
     pub cacert: Option<PathBuf>,
     pub cert: Option<(PathBuf, PathBuf)>,
+    /// What becomes of the run if it loses an agent.
+    #[serde(default)]
+    pub on_loss: OnLoss,
     /// The name of the run at the broker.
     run: String,
     agents: Vec<SessionAgent>,
@@ -51,8 +55,8 @@ impl FleetSession {
     pub(crate) fn new(
         broker: &Broker,
         key: Option<&Path>,
-        run: &str,
-        agents: Vec<SessionAgent>,
+        on_loss: OnLoss,
+        (run, agents): (&str, Vec<SessionAgent>),
     ) -> Result<Self, FleetError> {
         let whole = |path: &PathBuf| std::path::absolute(path);
         let unknown = FleetError::system("could not find the folder of this process");
@@ -68,7 +72,7 @@ impl FleetSession {
         };
         let (credentials, key, cacert, cert) = files().map_err(unknown)?;
         let (broker, fleet) = (broker.address.to_string(), broker.fleet.clone());
-        Ok(Self { broker, fleet, credentials, key, cacert, cert, run: run.to_owned(), agents })
+        Ok(Self { broker, fleet, credentials, key, cacert, cert, on_loss, run: run.to_owned(), agents })
     }
 
     /// The session as it is written next to a run file.

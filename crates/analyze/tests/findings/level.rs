@@ -1,9 +1,10 @@
 //! Single levels: what is cut, what counts, what is not known.
 
 use plimsoll_analyze::{Advice, Confidence, Limit, Steadiness, analyze};
+use plimsoll_plan::Slo;
 use plimsoll_record::{EncodedHistogram, FailureKind, StepEnd};
 
-use crate::synthetic::{Level, findings, single};
+use crate::synthetic::{Level, findings, ladder, single};
 
 #[test]
 fn the_warm_up_is_out_of_the_figures_and_in_the_counts() {
@@ -152,4 +153,23 @@ fn damage_is_an_error_that_says_where() {
     assert!(analyze(&run).unwrap_err().to_string().contains("step 0"));
     run.manifest.plan = "{".to_owned();
     assert!(analyze(&run).unwrap_err().to_string().contains("plan"));
+}
+
+#[test]
+fn a_step_that_was_cut_and_made_again_gives_no_figure() {
+    let whole = [1, 2, 4, 8, 16, 32, 64].map(Level::closed);
+    // The conductor died as its plateau began, in a warm-up that looked fast.
+    let cut = Level { end: StepEnd::Cut, intervals: 20, ..Level::at(32, 9000.0) };
+    let mut resumed = whole.to_vec();
+    resumed.insert(5, cut.clone());
+    let (without, with) =
+        (findings(&ladder(&whole, Slo::default())), findings(&ladder(&resumed, Slo::default())));
+    let levels = |found: &plimsoll_analyze::Findings| -> Vec<u32> {
+        found.steps.iter().map(|step| step.connections).collect()
+    };
+    assert_eq!(levels(&with), levels(&without));
+    assert_eq!(with.knee, without.knee);
+    // One that was not made again is shown for what it is.
+    let last = [Level::closed(16), cut];
+    assert_eq!(findings(&ladder(&last, Slo::default())).steps[1].end, StepEnd::Cut);
 }

@@ -233,7 +233,8 @@ impl FleetSetting {
 
     /// What takes a run of these agents up again if this process dies.
     pub(crate) fn session(&self, fleet: &Fleet) -> Result<String, FleetError> {
-        fleet.session(&self.at.broker(&self.address)?, self.key()?.as_deref())?.to_json()
+        let (broker, key) = (self.at.broker(&self.address)?, self.key()?);
+        fleet.session(&broker, key.as_deref(), self.on_loss)?.to_json()
     }
 
     /// The key that was named, or that of the fleet on this machine.

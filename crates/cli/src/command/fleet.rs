@@ -78,7 +78,7 @@ Examples:
   plimsoll fleet up --local 3                      a broker and three agents on this machine
   plimsoll run http://127.0.0.1:8080/ -c 100 -d 10s --fleet nats://127.0.0.1:4222
   plimsoll fleet status                            who is there
-  plimsoll fleet resume last                       complete a run whose conductor was killed
+  plimsoll fleet resume last                       go on with a run whose conductor was killed
   plimsoll fleet down
   plimsoll fleet up --kubernetes 20 --image plimsoll:0.1.0 --fleet nats://nats.load:4222 --allow api.shop:80
   plimsoll fleet up --ssh a,b --fleet nats://10.0.0.5:4222 --keys keys --allow api.test:80
@@ -97,7 +97,7 @@ enum FleetCommand {
     Keys(KeysArgs),
     /// The broker and the agents of a fleet
     Status(StatusArgs),
-    /// Complete a run whose conductor died: collect what its agents still have, and let the step under way end
+    /// Go on with a run whose conductor died: collect what its agents still have, and make the steps that are left
     Resume(Box<ResumeArgs>),
     /// End what `up` started
     Down(DownArgs),

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use plimsoll_record::GeneratorShare;
-use plimsoll_units::{Clock, Instant, RealClock};
+use plimsoll_units::{Clock, Instant, RealClock, unix_ms};
 
 use super::channel::{Channel, ReceiveFrom, Rendezvous};
 use super::error::{PeerError, READY_WITHIN};
@@ -80,6 +80,26 @@ impl PeerGroup {
         group.let_in(rendezvous, usize::MAX, &sender)?;
         group.peers.resume(shares);
         Ok(group)
+    }
+
+    /// Asks the peers of a coordinator that is gone to make further steps.
+    pub(crate) fn stand_by(&mut self) {
+        // No other coordinator of the run asks with this number.
+        self.peers.stand_by(unix_ms());
+    }
+
+    /// Waits until these stand by, or are lost; gives what came meanwhile. Frames are of steps that are over.
+    pub(crate) fn await_standing_by(&mut self, interrupted: &AtomicBool) -> Vec<PeerEvent> {
+        let deadline = RealClock.now() + READY_WITHIN;
+        let mut came = Vec::new();
+        while !self.peers.are_decided() && RealClock.now() < deadline {
+            if interrupted.load(Ordering::Relaxed) {
+                return came;
+            }
+            came.extend(self.next(POLL_INTERVAL));
+        }
+        came.extend(self.peers.give_up_undecided());
+        came
     }
 
     /// Decides what becomes of the run if a peer is lost.

@@ -22,6 +22,8 @@ pub enum Command {
     EndLoad,
     /// End the load and wait for nothing.
     Abandon,
+    /// Another coordinator goes on with the run: report with the same number once no step is on.
+    StandBy { asked: u64 },
 }
 
 /// One process's share of a step.
@@ -63,6 +65,11 @@ pub enum Message {
     Frame(Box<Frame>),
     Ended {
         fault: Option<String>,
+    },
+    /// The answer to [`Command::StandBy`]. Everything before it is of an earlier coordinator, or of a step that is over.
+    StandsBy {
+        asked: u64,
+        workers: u32,
     },
     Failed {
         why: String,

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use plimsoll_record::{Frame, GeneratorShare};
 use plimsoll_units::Instant;
+use serde::{Deserialize, Serialize};
 
 use super::channel::SendTo;
 use super::error::PeerError;
@@ -17,7 +18,8 @@ use crate::context::StepPlan;
 const MAX_APART: Duration = Duration::from_millis(10);
 
 /// What becomes of a run that loses one of its generators. The step that is on goes on without it in any case but the first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum OnLoss {
     /// The run ends.
     Stop,
@@ -69,6 +71,8 @@ pub struct Peers {
     origin: Instant,
     /// Something new of the shares is known.
     has_news: bool,
+    /// The number by which peers of a former coordinator say that they stand by; `None` if there was none.
+    asked: Option<u64>,
 }
 
 impl Peers {
@@ -81,6 +85,7 @@ impl Peers {
             on_loss: OnLoss::default(),
             origin,
             has_news: false,
+            asked: None,
         }
     }
 
@@ -90,6 +95,23 @@ impl Peers {
             peer.share = shares.iter().find(|share| share.name == peer.name).cloned();
             peer.at_work = peer.share.as_ref().is_some_and(|share| share.workers > 0);
         }
+    }
+
+    /// Asks the peers of a former coordinator to make further steps once the one that is on is over. Of a step that is not
+    /// recorded nothing can be kept: it ends.
+    pub(crate) fn stand_by(&mut self, asked: u64) {
+        self.asked = Some(asked);
+        for peer in &mut self.peers {
+            if !peer.at_work {
+                peer.command(&Command::Abandon);
+            }
+            peer.command(&Command::StandBy { asked });
+        }
+    }
+
+    /// True if it is known of all peers of a former coordinator whether they make further steps.
+    pub(crate) fn are_decided(&self) -> bool {
+        !self.peers.iter().any(Peer::is_undecided)
     }
 
     /// Takes in one that has arrived and gets its commands so. Without a name it is called by its number.
@@ -202,6 +224,14 @@ impl Peers {
         }
     }
 
+    /// Those that did not say that they stand by are not waited for any more, and are lost.
+    pub(crate) fn give_up_undecided(&mut self) -> Vec<PeerEvent> {
+        let undecided = self.peers.iter().enumerate().filter(|(_, peer)| peer.is_undecided());
+        let undecided: Vec<usize> = undecided.map(|(index, _)| index).collect();
+        let how = "did not get ready for further steps";
+        undecided.into_iter().filter_map(|index| self.lose(index, how)).collect()
+    }
+
     /// What each makes of the step that is on, or was last, as far as that is known, also those without a worker in it; empty where
     /// the coordinator takes part.
     pub fn shares(&self) -> Vec<GeneratorShare> {
@@ -260,6 +290,10 @@ impl Peers {
                 peer.at_work = false;
                 fault.map(|fault| PeerEvent::Fault(format!("{} {fault}", peer.name)))
             }
+            Ok(Some(Message::StandsBy { asked, workers })) if self.asked == Some(asked) => {
+                peer.workers = if peer.is_lost { 0 } else { workers };
+                None
+            }
             Ok(Some(Message::Failed { why })) => self.lose(index, &format!("failed: {why}")),
             // In time, or nothing that concerns the step.
             Ok(Some(_)) => None,
@@ -297,6 +331,11 @@ fn part(whole: u64, workers_before: u32, own: u32, all: u32) -> u64 {
 }
 
 impl Peer {
+    /// A former coordinator had it, and it has not said yet that it stands by.
+    fn is_undecided(&self) -> bool {
+        self.workers == 0 && !self.is_lost
+    }
+
     /// False if the peer is gone.
     fn command(&mut self, command: &Command) -> bool {
         self.reachable = self.reachable && self.commands.send(command).is_ok();

@@ -110,6 +110,54 @@ fn a_late_peer_is_reported_and_one_that_is_gone_is_not_waited_for() {
     assert_eq!(group.peers.workers(), 0, "it takes part in no further step");
 }
 
+/// The peers of a coordinator that is gone, one of which makes a share already, and what each of them is asked.
+fn taken_over() -> (PeerGroup, [Channel<Message, Command>; 2]) {
+    let (_folder, path, mut listener) = meeting();
+    let peers = [(); 2].map(|()| socket_channel(UnixStream::connect(&path).unwrap()).unwrap());
+    let share = plimsoll_record::GeneratorShare {
+        name: "generator 2".to_owned(),
+        first_worker: 0,
+        workers: 2,
+        clock_error_ns: None,
+        wall: None,
+        lost_ns: None,
+    };
+    (PeerGroup::resume(&mut listener, &[share], Instant::default()).unwrap(), peers)
+}
+
+#[test]
+fn peers_of_a_coordinator_that_is_gone_take_part_once_nothing_of_earlier_steps_can_come() {
+    let (mut group, [mut working, mut idle]) = taken_over();
+    group.stand_by();
+    let Some(Command::StandBy { asked }) = working.receiver.receive().unwrap() else { panic!("not asked") };
+    assert_eq!(idle.receiver.receive().unwrap(), Some(Command::Abandon), "its step is not recorded");
+    assert_eq!(idle.receiver.receive().unwrap(), Some(Command::StandBy { asked }));
+    // The first conductor heard this already.
+    working.sender.send(&ready(7)).unwrap();
+    working.sender.send(&Message::StandsBy { asked: asked - 1, workers: 7 }).unwrap();
+    for _ in 0..2 {
+        working.sender.send(&Message::Ended { fault: None }).unwrap();
+    }
+    working.sender.send(&Message::StandsBy { asked, workers: 2 }).unwrap();
+    idle.sender.send(&Message::StandsBy { asked, workers: 3 }).unwrap();
+    let interrupted = AtomicBool::new(false);
+    assert!(group.await_standing_by(&interrupted).is_empty());
+    assert_eq!(group.peers.workers(), 5);
+    group.peers.begin(&share(0, 5));
+    assert!(group.peers.at_work());
+    assert!(group.next(Duration::from_millis(1)).is_none() && group.peers.at_work(), "no old end is left");
+}
+
+#[test]
+fn a_peer_that_does_not_stand_by_is_lost() {
+    let (mut group, [working, idle]) = taken_over();
+    group.stand_by();
+    drop((working, idle));
+    let lost = group.await_standing_by(&AtomicBool::new(false));
+    assert!(matches!(&lost[..], [PeerEvent::Fault(_), PeerEvent::Fault(_)]), "{lost:?}");
+    assert_eq!(group.peers.workers(), 0);
+}
+
 #[test]
 fn every_message_arrives_as_it_was_sent() {
     let raise = Raise { host: "web-1.a".to_owned(), cap: Cap::LinkIn, before: 100, after: 150 };

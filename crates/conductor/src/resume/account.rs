@@ -1,11 +1,13 @@
 //! What is recorded of a step that lost its conductor, and what of the plan was not run.
 
-use plimsoll_analyze::ladder::{self, StepResult};
-use plimsoll_plan::{LadderSteps, Load, Plan, Slo};
+use std::fmt;
+
+use plimsoll_plan::{LadderSteps, Load, Plan};
 use plimsoll_record::{FrameHead, GeneratorShare, Phase, Run, Step, StepEnd};
 use plimsoll_store::UnderWay;
 
-use crate::error::duration_text;
+use crate::error::{ConductError, duration_text};
+use crate::made::Made;
 
 /// A load that ended so little before its time was not ended.
 const TOLERANCE_NS: u64 = 1_000_000;
@@ -82,39 +84,72 @@ pub(super) fn missing_text(step: &Step, open: UnderWay) -> Option<String> {
     })
 }
 
+/// Why the later steps of a run are not made.
+#[derive(Debug)]
+pub(super) enum NotMade {
+    /// The file is only completed: no step can follow, or the user asks for none.
+    ConductorDied,
+    NoAgents,
+    /// The run was to end with the loss of an agent.
+    AgentLost,
+    /// The clock of this machine does not reach back to the begin of the run.
+    Booted,
+    NotPrepared(ConductError),
+}
+
+impl fmt::Display for NotMade {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ConductorDied => f.write_str("its conductor died"),
+            Self::NoAgents => f.write_str("its conductor died and no agent is left that makes further steps"),
+            Self::AgentLost => f.write_str("a generator was lost"),
+            Self::Booted => {
+                f.write_str("its conductor died and this machine was started after the run began")
+            }
+            Self::NotPrepared(error) => {
+                write!(f, "its conductor died and another one could not go on: {error}")
+            }
+        }
+    }
+}
+
 /// What the plan would have done after the steps of a run, in a sentence; `None` if nothing.
-pub(super) fn not_run_text(run: &Run, plan: &Plan) -> Option<String> {
-    let parts: Vec<String> = [
-        rest_of_ladder(run, plan),
-        plan.search.is_some().then(|| "the rest of the search for the highest rate".to_owned()),
-        plan.overload.is_some().then(|| "the rest of the overload".to_owned()),
-        plan.profile.is_some().then(|| "the profile".to_owned()),
+pub(super) fn not_run_text(made: Made<'_>, why: &NotMade) -> Option<String> {
+    let rest = rest(made);
+    (!rest.is_empty()).then(|| format!("the run ends there, as {why}; not run: {}", rest.join(", ")))
+}
+
+/// What the plan does after the steps of a run.
+pub(super) fn rest(made: Made<'_>) -> Vec<String> {
+    if made.end().is_some_and(|end| end == StepEnd::TargetLost) {
+        return Vec::new();
+    }
+    let plan = made.plan();
+    let load = matches!(plan.load, Load::Single { .. }) && !made.has_steps();
+    let search = plan.search.is_some() && !made.has_overloads() && !made.has_profile();
+    let overload = plan.overload.is_some() && !made.has_profile();
+    let profile = plan.profile.is_some() && !made.has_profile();
+    [
+        load.then(|| "the load".to_owned()),
+        rest_of_ladder(made),
+        search.then(|| "the rest of the search for the highest rate".to_owned()),
+        overload.then(|| "the rest of the overload".to_owned()),
+        profile.then(|| "the profile".to_owned()),
     ]
     .into_iter()
     .flatten()
-    .collect();
-    (!parts.is_empty())
-        .then(|| format!("the run ends there, as its conductor died; not run: {}", parts.join(", ")))
+    .collect()
 }
 
-fn rest_of_ladder(run: &Run, plan: &Plan) -> Option<String> {
-    let Load::Ladder { steps, .. } = &plan.load else { return None };
-    let made: Vec<&Step> = run.steps.iter().filter(|step| step.rate_per_sec.is_none()).collect();
-    match steps {
+fn rest_of_ladder(made: Made<'_>) -> Option<String> {
+    let Load::Ladder { steps, .. } = &made.plan().load else { return None };
+    let steps = made.within_limits(steps);
+    let next = made.next_of_ladder(&steps)?;
+    Some(match steps {
         LadderSteps::Fixed(all) => {
-            let allowed = run.manifest.machine.lowered_to;
-            let planned = all.iter().filter(|step| allowed.is_none_or(|limit| limit.allows(**step)));
-            let rest: Vec<String> = planned.skip(made.len()).map(u32::to_string).collect();
-            (!rest.is_empty()).then(|| format!("the steps of {} connections", rest.join(", ")))
+            let rest: Vec<String> = all.iter().skip(made.ladder().len()).map(u32::to_string).collect();
+            format!("the steps of {} connections", rest.join(", "))
         }
-        LadderSteps::Doubling { .. } => {
-            let success = plan.slo.success_ratio.unwrap_or(Slo::REFERENCE_SUCCESS);
-            let result = |step: &&Step| {
-                StepResult::observe(step.connections, run.frames_of(step.index).map(|frame| &frame.head))
-            };
-            let done: Vec<StepResult> = made.iter().map(result).collect();
-            let next = ladder::next(steps, success, &done)?;
-            Some(format!("the ladder from the step of {next} connections on"))
-        }
-    }
+        LadderSteps::Doubling { .. } => format!("the ladder from the step of {next} connections on"),
+    })
 }

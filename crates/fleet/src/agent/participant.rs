@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use plimsoll_conductor::peers::{Command, Message};
-use plimsoll_units::Instant;
+use plimsoll_units::{Instant, best_effort};
 
 use super::gate::Admission;
 use crate::commands::Confirmed;
@@ -38,8 +38,7 @@ pub(crate) enum Heard {
 /// The run that the agent takes part in.
 struct ActiveRun {
     name: String,
-    /// How long frames wait for others.
-    gather: Duration,
+    invitation: Invitation,
     confirmed: Confirmed,
     outbox: Outbox,
     /// Messages that are not packed yet.
@@ -48,6 +47,8 @@ struct ActiveRun {
     pack_at: Option<Instant>,
     /// To the generator; `None` once the run is over for it.
     commands: Option<Sender<Command>>,
+    /// The generator ended as its conductor was silent, and another one asks with this for further steps.
+    asked: Option<Command>,
     /// When the conductor was last heard.
     heard: Instant,
     /// Of the conductor that is obeyed.
@@ -65,15 +66,16 @@ struct ActiveRun {
 }
 
 impl ActiveRun {
-    fn new(invitation: &Invitation, commands: Sender<Command>, now: Instant) -> Self {
+    fn new(invitation: Invitation, commands: Sender<Command>, now: Instant) -> Self {
         Self {
             name: invitation.run.clone(),
-            gather: invitation.gather,
+            invitation,
             confirmed: Confirmed::default(),
             outbox: Outbox::default(),
             gathered: Vec::new(),
             pack_at: None,
             commands: Some(commands),
+            asked: None,
             heard: now,
             term: 0,
             latest: Instant::from_nanos(0),
@@ -94,7 +96,8 @@ impl ActiveRun {
             self.at_work = false;
         }
         // The conductor waits for everything else.
-        let waits = if matches!(message, Message::Frame(_)) { self.gather } else { Duration::ZERO };
+        let waits =
+            if matches!(message, Message::Frame(_)) { self.invitation.gather } else { Duration::ZERO };
         self.gathered.push(message);
         let due = now + waits;
         self.pack_at = Some(self.pack_at.map_or(due, |earlier| earlier.min(due)));
@@ -103,8 +106,21 @@ impl ActiveRun {
     /// Passes a command on to the generator, if there is one any more.
     fn command(&mut self, command: Command) {
         let begins = matches!(command, Command::Begin(_));
-        let sent = self.commands.as_ref().map(|commands| commands.send(command));
-        self.at_work |= begins && matches!(sent, Some(Ok(())));
+        match &self.commands {
+            Some(commands) => self.at_work |= commands.send(command).is_ok() && begins,
+            None if matches!(command, Command::StandBy { .. }) => self.asked = Some(command),
+            None => {}
+        }
+    }
+
+    /// Begins again with a generator that ended without its conductor, if another one asks for further steps; gives where its
+    /// commands come from.
+    fn begin_again(&mut self) -> Option<Receiver<Command>> {
+        let asked = self.asked.take_if(|_| self.finished && !self.over)?;
+        let (commands, received) = channel();
+        best_effort(commands.send(asked), "its other end is held here");
+        (self.commands, self.finished) = (Some(commands), false);
+        Some(received)
     }
 
     /// The generator has ended.
@@ -259,7 +275,7 @@ impl Participant {
         self.give_up_left();
         self.distrusted = None;
         let (commands, received) = channel();
-        self.run = Some(ActiveRun::new(&invitation, commands, now));
+        self.run = Some(ActiveRun::new(invitation.clone(), commands, now));
         Heard::Begun(invitation, received)
     }
 
@@ -313,6 +329,13 @@ impl Participant {
         }
     }
 
+    /// The invitation to a run in which the generator begins again, for another conductor, and where its commands come from.
+    pub(crate) fn begin_again(&mut self) -> Option<(Invitation, Receiver<Command>)> {
+        let run = self.run.as_mut()?;
+        let commands = run.begin_again()?;
+        Some((run.invitation.clone(), commands))
+    }
+
     /// The name of a run that has ended: it was given up, or its generator has ended and everything has arrived or is not waited
     /// for.
     pub(crate) fn end_run(&mut self) -> Option<String> {
@@ -353,3 +376,6 @@ impl Participant {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

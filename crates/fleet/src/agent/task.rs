@@ -1,6 +1,6 @@
 //! The agent's side of the broker: one task that announces the agent, and carries the messages of its run.
 
-use std::sync::mpsc::Sender;
+use std::sync::mpsc::{Receiver, Sender};
 use std::time::Duration;
 
 use async_nats::jetstream::{self, context::PublishAckFuture};
@@ -8,6 +8,7 @@ use async_nats::{Client, HeaderMap, Subscriber};
 use bytes::Bytes;
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
+use plimsoll_conductor::peers::Command;
 use plimsoll_units::{Clock as _, Instant, RealClock, best_effort};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 
@@ -22,7 +23,7 @@ use crate::outbox::Parcel;
 use crate::session::{Measured, channel, forget};
 use crate::signature::Trust;
 use crate::wall_clock::MachineClocks;
-use crate::wire::{ClockAnswer, REPEAT, Subjects, pack};
+use crate::wire::{ClockAnswer, Invitation, REPEAT, Subjects, pack};
 
 /// An agent that ends waits so long for what it has measured to arrive.
 const DELIVERED_WITHIN: Duration = Duration::from_secs(5);
@@ -138,6 +139,10 @@ impl Task {
             for parcel in self.participant.due(RealClock.now()) {
                 stored.push(self.publish(parcel).await);
             }
+            if let Some((invitation, commands)) = self.participant.begin_again() {
+                let invited = self.invited(invitation, commands);
+                self.notify(invited);
+            }
             while let Some(run) = self.participant.end_run() {
                 self.gate.close(run);
             }
@@ -196,15 +201,22 @@ impl Task {
                 forget(&self.measured);
                 return true;
             }
-            Heard::Begun(invitation, commands) => {
-                self.measured = Measured::default();
-                let channel = channel(commands, self.orders.clone(), Measured::clone(&self.measured));
-                Notice::Invited(Box::new(Invited { invitation, channel }))
-            }
+            Heard::Begun(invitation, commands) => self.invited(invitation, commands),
             Heard::Refused(refusal) => Notice::Refused(refusal),
         };
-        best_effort(self.notices.send(notice), "the agent has ended");
+        self.notify(notice);
         true
+    }
+
+    /// A run for the generator, whose clock was not compared yet.
+    fn invited(&mut self, invitation: Invitation, commands: Receiver<Command>) -> Notice {
+        self.measured = Measured::default();
+        let channel = channel(commands, self.orders.clone(), Measured::clone(&self.measured));
+        Notice::Invited(Box::new(Invited { invitation, channel }))
+    }
+
+    fn notify(&self, notice: Notice) {
+        best_effort(self.notices.send(notice), "the agent has ended");
     }
 
     async fn announce(&self) {

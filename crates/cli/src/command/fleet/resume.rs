@@ -14,6 +14,7 @@ use plimsoll_store::{RunWriter, SessionFile, StoreError};
 use crate::args::{FleetAt, values};
 use crate::command::recorded::{Form, print_run};
 use crate::exit::{Exit, UsageError};
+use crate::files::run_file_is_whole;
 use crate::progress::Display;
 use crate::signals;
 use crate::terminal::remark;
@@ -21,7 +22,8 @@ use crate::terminal::remark;
 #[derive(Debug, clap::Args)]
 #[command(before_help = "\
 Examples:
-  plimsoll fleet resume last                       the newest run, whose conductor was killed
+  plimsoll fleet resume last                       go on with the newest run, whose conductor was killed
+  plimsoll fleet resume last --finish-only         complete its file, and make no further load
   plimsoll fleet resume plimsoll-runs/shop-20260101-120000.plimsoll --fleet nats://b:4222     its broker has moved")]
 pub(super) struct ResumeArgs {
     /// The run file; `last` is the newest
@@ -32,6 +34,9 @@ pub(super) struct ResumeArgs {
     address: Option<BrokerAddress>,
     #[command(flatten)]
     at: FleetAt,
+    /// Complete the run file with what was measured, and make none of the steps that are left
+    #[arg(long)]
+    finish_only: bool,
     /// The key with which this conductor signs [default: that of the run]
     #[arg(long, value_name = "FILE")]
     fleet_key: Option<PathBuf>,
@@ -49,12 +54,11 @@ pub(super) struct ResumeArgs {
 pub(super) fn run(args: &ResumeArgs) -> anyhow::Result<Exit> {
     let interrupted = signals::interrupted()?;
     let (left, session) = left_run(&args.file)?;
-    let (run, plan) = left;
     let mut fleet = take_over(args, &session.1, &interrupted)?;
     if !args.quiet {
         remark(&format!("plimsoll: goes on with the run of {}", fleet.names().join(", ")));
     }
-    let resumed = complete((run, plan), (&args.file, session.0), &mut fleet, args.quiet, &interrupted);
+    let resumed = go_on(args, (left, session), &mut fleet, &interrupted);
     let outcome = match resumed {
         Ok(outcome) => {
             report_end(fleet.end());
@@ -67,7 +71,10 @@ pub(super) fn run(args: &ResumeArgs) -> anyhow::Result<Exit> {
     };
     let findings = analyze(&outcome.run)?;
     print_run(&outcome.run, &findings, Form::new(args.json, args.full), outcome.file.as_deref())?;
-    Ok(RunStatus::new(&outcome.run, &findings, false).into())
+    Ok(match run_file_is_whole(outcome.trouble) {
+        true => RunStatus::new(&outcome.run, &findings, false).into(),
+        false => Exit::CouldNotRun,
+    })
 }
 
 fn report_end(ended: Result<(), plimsoll_fleet::FleetError>) {
@@ -132,14 +139,14 @@ fn take_over(
     })?)
 }
 
-fn complete(
-    (run, plan): (Run, Plan),
-    (file, session): (&Path, SessionFile),
+fn go_on(
+    args: &ResumeArgs,
+    ((run, plan), (session, of_fleet)): ((Run, Plan), Session),
     fleet: &mut Fleet,
-    quiet: bool,
     interrupted: &AtomicBool,
 ) -> anyhow::Result<Outcome> {
-    let (writer, open) = RunWriter::resume(file)?;
-    let left = LeftRun { run, plan, file: file.to_owned(), writer, open, session };
-    Ok(resume(left, fleet, interrupted, &mut Display::new(quiet))?)
+    let (writer, open) = RunWriter::resume(&args.file)?;
+    let (file, on_loss, finish_only) = (args.file.clone(), of_fleet.on_loss, args.finish_only);
+    let left = LeftRun { run, plan, file, writer, open, session, on_loss, finish_only };
+    Ok(resume(left, fleet, interrupted, &mut Display::new(args.quiet))?)
 }

@@ -9,10 +9,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-use plimsoll_record::{EventKind, Run};
+use plimsoll_record::{EventKind, Run, StepEnd};
 
 use super::access::{Agent, Broker, guarded, trusted};
-use super::{await_true, rest, write_secret};
+use super::{await_true, interrupt, rest, write_secret};
 use crate::bench::{Bench, Called};
 
 /// A target that counts the requests that reach it.
@@ -264,12 +264,94 @@ fn nothing_is_missing_of_an_agent_for_which_there_was_no_connection() {
     assert!(texts(&run, EventKind::LimitMet).contains("b gets no load: "));
 }
 
+/// Waits until the run has frames of this step.
+fn await_step(file: &Path, step: u32) {
+    await_true("frames of the step in the run file", || {
+        plimsoll_store::read(file).is_ok_and(|run| run.frames_of(step).next().is_some())
+    });
+}
+
+fn levels(run: &Run) -> Vec<u32> {
+    run.steps.iter().map(|step| step.connections).collect()
+}
+
 #[test]
-fn steps_that_were_not_run_are_named() {
+fn the_later_steps_are_made_by_the_agents_of_a_local_fleet() {
+    let bench = Bench::new();
+    let fleet = super::Fleet::up(&bench, &["--local", "2"]);
+    let target = Counter::start();
+    let sweep = ["sweep", &target.url, "--ladder", "2,4,8", "--step", "3s", "--no-probe"];
+    let mut conductor = bench.command(&[&sweep[..], &["--fleet", &fleet.address]].concat());
+    let mut conductor = conductor.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let mut file = None;
+    await_true("a run file", || {
+        file = run_file(&bench);
+        file.is_some()
+    });
+    let file = file.unwrap();
+    await_step(&file, 1);
+    kill(&mut conductor);
+    let document = bench.expect(0, &["fleet", "resume", "last", "--json"]).json();
+    let run = whole(&file);
+    assert_eq!(levels(&run), [2, 4, 8], "{:?}", run.steps);
+    assert!(run.steps.iter().all(|step| step.generators.len() == 2 && step.end != StepEnd::Cut));
+    assert!(run.steps.windows(2).all(|pair| pair[0].drained_ns <= pair[1].began_ns), "{:?}", run.steps);
+    target.has_counted(sum(&run, |counts| counts.sent));
+    let connections: Vec<u64> = document["steps"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|step| step["connections"].as_u64().unwrap())
+        .collect();
+    assert_eq!(connections, [2, 4, 8]);
+    fleet.await_status("all agents are free again", |status| status.matches("free").count() == 2);
+}
+
+#[test]
+fn agents_that_gave_the_load_up_make_the_step_again_that_was_cut_and_those_after_it() {
+    let bench = Bench::new();
+    let scene = Scene::begin(&bench, &["--orphan", "1s"]);
+    let (mut conductor, file) = scene.conduct("sweep", &["--ladder", "2,4,8", "--step", "10s"]);
+    await_step(&file, 1);
+    kill(&mut conductor);
+    scene.has_ended_without_its_conductor();
+    scene.resume(0, &file, &[]);
+    let run = whole(&file);
+    assert_eq!(levels(&run), [2, 4, 4, 8], "{:?}", run.steps);
+    assert_eq!(run.steps[1].end, StepEnd::Cut);
+    scene.target.has_counted(sum(&run, |counts| counts.sent));
+    let said = texts(&run, EventKind::Resumed);
+    assert!(said.contains("it is made again, and no figure rests on that part"), "{said}");
+    let report = bench.expect(0, &["report", &file.display().to_string(), "--json"]).json();
+    assert_eq!(report["steps"].as_array().unwrap().len(), 3);
+    scene.makes_another_run();
+}
+
+#[test]
+fn a_run_that_was_resumed_is_interrupted_as_any_other() {
+    let bench = Bench::new();
+    let scene = Scene::begin(&bench, &["--orphan", "60s"]);
+    let (mut conductor, file) = scene.conduct("sweep", &["--ladder", "2,4,8,16", "--step", "5s"]);
+    await_step(&file, 1);
+    kill(&mut conductor);
+    let path = file.display().to_string();
+    let mut resumed = bench.command(&["fleet", "resume", &path]);
+    let mut resumed = resumed.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    await_step(&file, 2);
+    interrupt(&resumed);
+    assert_eq!(resumed.wait().unwrap().code(), Some(130));
+    let run = whole(&file);
+    assert_eq!((levels(&run), run.steps[2].end), (vec![2, 4, 8], StepEnd::Cut));
+    assert!(texts(&run, EventKind::Interrupted).contains("what was measured is kept"));
+    scene.makes_another_run();
+}
+
+#[test]
+fn steps_that_were_not_run_are_named_where_the_file_is_only_to_be_completed() {
     let bench = Bench::new();
     let scene = Scene::begin(&bench, &["--orphan", "60s"]);
     let file = scene.left("sweep", &["--ladder", "2,4,8,16,32,64", "--step", "4s"]);
-    scene.resume(1, &file, &[]);
+    scene.resume(1, &file, &["--finish-only"]);
     let run = whole(&file);
     let left_out = ["2", "4", "8", "16", "32", "64"][run.steps.len()..].join(", ");
     let said = texts(&run, EventKind::StepFailed);

@@ -1,0 +1,150 @@
+//! The step that was under way when its conductor died: what its generators have of it is taken in up to its planned end.
+
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use plimsoll_plan::Plan;
+use plimsoll_record::{EventKind, Frame, FrameHead, Step, StepEnd};
+use plimsoll_store::UnderWay;
+use plimsoll_units::Instant;
+
+use super::account;
+use crate::error::ConductError;
+use crate::load::{Load, Policy, measure};
+use crate::made::Made;
+use crate::peers::PeerGroup;
+use crate::recorder::RunRecorder;
+
+/// After the user has ended the load, answers under way are waited for at most this long.
+const DRAIN_INTERRUPTED: Duration = Duration::from_secs(1);
+
+/// Generators that have not ended by the end of their waiting, and so long after it, are asked to wait for nothing.
+const LEAVE_AFTER: Duration = Duration::from_secs(1);
+
+/// What follows from the step.
+pub(super) struct Completed {
+    pub(super) peers: Option<PeerGroup>,
+    /// The run ends, as a generator was lost.
+    pub(super) is_stopped: bool,
+    /// What is missing of the step, if it can be made again.
+    pub(super) missing: Option<String>,
+}
+
+/// A frame of the step: no other has the same worker, request, interval and phase.
+type FrameKey = (u32, u16, u32, bool);
+
+fn key(head: &FrameHead) -> FrameKey {
+    (head.worker, head.request, head.interval, head.phase == plimsoll_record::Phase::Measure)
+}
+
+/// The step that was under way when its conductor died.
+pub(super) struct OpenStep<'r, 'a> {
+    recorder: &'r mut RunRecorder<'a>,
+    open: UnderWay,
+    step: Step,
+    /// Its frames in the file.
+    known: HashSet<FrameKey>,
+    origin: Instant,
+    interrupted: &'r AtomicBool,
+    /// When the user ended the load.
+    ended_at: Option<Instant>,
+    /// Generators were asked to wait for nothing.
+    left: bool,
+}
+
+impl<'r, 'a> OpenStep<'r, 'a> {
+    pub(super) fn new(
+        recorder: &'r mut RunRecorder<'a>,
+        (open, step): (UnderWay, Step),
+        origin: Instant,
+        interrupted: &'r AtomicBool,
+    ) -> Self {
+        let known = recorder.run().frames_of(step.index).map(|frame| key(&frame.head)).collect();
+        Self { recorder, open, step, known, origin, interrupted, ended_at: None, left: false }
+    }
+
+    fn at(&self, ns: u64) -> Instant {
+        self.origin + Duration::from_nanos(ns)
+    }
+
+    pub(super) fn complete(mut self, peers: PeerGroup, plan: &Plan) -> Result<Completed, ConductError> {
+        let times = (self.at(self.step.began_ns), self.at(self.open.ends_ns));
+        let mut load = Load::of_others(peers, times, plan.generator.timeout);
+        measure(&mut load, &mut self)?;
+        self.note_troubles(&mut load);
+        self.step.generators = load.shares();
+        let ended = account::ended_step(self.recorder.run(), plan, &self.step, self.open);
+        let missing = account::missing_text(&ended, self.open);
+        let end = if self.ended_at.is_some() { StepEnd::Cut } else { ended.end };
+        let ended = Step { end, ..ended };
+        let is_made_again =
+            self.ended_at.is_none() && Made::new(self.recorder.run(), plan).is_made_again(&ended);
+        let (missing, lost) = if is_made_again { (missing, None) } else { (None, missing) };
+        if let Some(text) = lost {
+            self.recorder.event(EventKind::StepFailed, text);
+        }
+        if self.ended_at.is_some() {
+            let text = "interrupted: the last step is incomplete, what was measured is kept".to_owned();
+            self.recorder.event(EventKind::Interrupted, text);
+        }
+        self.recorder.step(ended);
+        Ok(Completed { is_stopped: load.is_stopped(), peers: load.into_peers(), missing })
+    }
+
+    fn note_troubles(&mut self, load: &mut Load) {
+        for trouble in load.troubles_of_peers() {
+            self.recorder.event(EventKind::StepFailed, trouble);
+        }
+    }
+
+    /// The user ends the load at once, and the wait for answers soon after.
+    fn interrupt(&mut self, load: &mut Load, now: Instant) {
+        match self.ended_at {
+            None => {
+                self.ended_at = Some(now);
+                load.end();
+            }
+            Some(ended) if now.since(ended) >= DRAIN_INTERRUPTED => self.leave(load),
+            Some(_) => {}
+        }
+    }
+
+    fn leave(&mut self, load: &mut Load) {
+        if !self.left {
+            self.left = true;
+            load.leave();
+        }
+    }
+}
+
+impl Policy for OpenStep<'_, '_> {
+    type Error = ConductError;
+
+    fn frame(&mut self, load: &mut Load, frame: Box<Frame>, _now: Instant) -> Result<(), ConductError> {
+        // A warm-up is recorded by no conductor.
+        if frame.head.step != self.step.index || !self.known.insert(key(&frame.head)) {
+            return Ok(());
+        }
+        let is_safe = self.recorder.frame(*frame);
+        if let Some(trouble) = self.recorder.take_trouble() {
+            return Err(trouble.into());
+        }
+        if is_safe {
+            load.kept();
+        }
+        Ok(())
+    }
+
+    fn turn(&mut self, load: &mut Load, now: Instant) -> Result<(), ConductError> {
+        self.note_troubles(load);
+        self.recorder.generators(self.step.index, load.news_of_shares());
+        if self.interrupted.load(Ordering::Relaxed) {
+            self.interrupt(load, now);
+        }
+        if now.since(load.workers_end()) >= LEAVE_AFTER {
+            self.leave(load);
+        }
+        Ok(())
+    }
+}
