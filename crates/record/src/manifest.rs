@@ -15,7 +15,7 @@ pub struct FormatVersion {
 
 impl FormatVersion {
     /// The version this build writes.
-    pub const CURRENT: Self = Self { major: 2, minor: 5 };
+    pub const CURRENT: Self = Self { major: 2, minor: 6 };
 }
 
 /// Limits of the generator's machine that bound a plan.

@@ -103,8 +103,8 @@ impl ActiveRun {
     /// Passes a command on to the generator, if there is one any more.
     fn command(&mut self, command: Command) {
         let begins = matches!(command, Command::Begin(_));
-        let sent = self.commands.as_ref().map(|commands| commands.send(command));
-        self.at_work |= begins && matches!(sent, Some(Ok(())));
+        let is_sent = self.commands.as_ref().is_some_and(|commands| commands.send(command).is_ok());
+        self.at_work |= begins && is_sent;
     }
 
     /// The generator has ended.
