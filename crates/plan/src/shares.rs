@@ -22,12 +22,12 @@ pub struct Shard {
 
 /// Workers of one weight whose numbers follow each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-struct Run {
+struct Group {
     workers: u32,
     weight: NonZeroU16,
 }
 
-impl Run {
+impl Group {
     fn weight_of(self, workers: u32) -> u64 {
         u64::from(workers) * u64::from(self.weight.get())
     }
@@ -37,7 +37,7 @@ impl Run {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Shares {
-    runs: Vec<Run>,
+    groups: Vec<Group>,
 }
 
 impl Shares {
@@ -47,8 +47,8 @@ impl Shares {
     }
 
     /// The workers of generators, each with its number of workers and with the requests per second that one of them can make
-    /// at most. A worker weighs as much as it can make, in per mille of the most. One of which that is not known counts as the
-    /// mean of those of which it is.
+    /// at most. A worker weighs as much as it can make, in per mille of the highest. Where that is unknown it weighs as much as
+    /// the mean of the others.
     pub fn by_ceiling(generators: &[(u32, Option<u64>)]) -> Self {
         let known =
             || generators.iter().filter_map(|(workers, ceiling)| Some((*workers, (*ceiling)? as f64)));
@@ -57,7 +57,7 @@ impl Shares {
         let workers: f64 = known().map(|(workers, _)| f64::from(workers)).sum();
         let sum: f64 = known().map(|(workers, ceiling)| f64::from(workers) * ceiling).sum();
         let mean = if workers > 0.0 { sum / workers } else { most };
-        let mut shares = Self { runs: Vec::new() };
+        let mut shares = Self { groups: Vec::new() };
         for (workers, ceiling) in generators {
             let ceiling = ceiling.map_or(mean, |ceiling| ceiling as f64);
             let weight = (MAX_WEIGHT * ceiling / most).round().clamp(1.0, MAX_WEIGHT) as u16;
@@ -67,27 +67,27 @@ impl Shares {
     }
 
     fn push(&mut self, workers: u32, weight: NonZeroU16) {
-        match self.runs.last_mut() {
+        match self.groups.last_mut() {
             Some(last) if last.weight == weight => last.workers = last.workers.saturating_add(workers),
-            _ if workers > 0 => self.runs.push(Run { workers, weight }),
+            _ if workers > 0 => self.groups.push(Group { workers, weight }),
             _ => {}
         }
     }
 
     /// How many workers there are.
     pub fn workers(&self) -> u32 {
-        self.runs.iter().fold(0, |sum, run| sum.saturating_add(run.workers))
+        self.groups.iter().fold(0, |sum, group| sum.saturating_add(group.workers))
     }
 
     /// The weight of so many workers, from the first one on.
     fn weight_of_first(&self, workers: u32) -> u64 {
         let mut left = workers;
-        let weight = |run: &Run| {
-            let own = left.min(run.workers);
+        let weight = |group: &Group| {
+            let own = left.min(group.workers);
             left -= own;
-            run.weight_of(own)
+            group.weight_of(own)
         };
-        self.runs.iter().map(weight).sum()
+        self.groups.iter().map(weight).sum()
     }
 
     /// What the worker of this number makes of the load.
@@ -126,48 +126,48 @@ impl Shares {
     /// Of so many connections those of the workers before this one.
     pub fn parts_before(&self, worker: u32, whole: u32) -> u32 {
         let (mut before, mut first) = (0, 0);
-        for (run, total) in self.runs.iter().zip(self.totals(whole)) {
-            let workers = run.workers.max(1);
-            let number = worker.saturating_sub(first).min(run.workers);
+        for (group, total) in self.groups.iter().zip(self.totals(whole)) {
+            let workers = group.workers.max(1);
+            let number = worker.saturating_sub(first).min(group.workers);
             before += number * (total / workers) + number.min(total % workers);
-            first += run.workers;
+            first += group.workers;
         }
         before
     }
 
-    /// The parts of the runs, by the method of the largest remainder (Hamilton's).
+    /// The parts of the groups, by the method of the largest remainder (Hamilton's).
     fn totals(&self, whole: u32) -> Vec<u32> {
         let short = self.short_of_one(whole);
         let (left, weight) = self.left_to_others(whole, &short);
-        let part = |(run, short): (&Run, &bool)| match short {
-            true => (run.workers, 0),
+        let part = |(group, short): (&Group, &bool)| match short {
+            true => (group.workers, 0),
             false => {
-                let part = left * run.weight_of(1);
-                ((part / weight) as u32 * run.workers, part % weight)
+                let part = left * group.weight_of(1);
+                ((part / weight) as u32 * group.workers, part % weight)
             }
         };
-        let parts: Vec<(u32, u64)> = self.runs.iter().zip(&short).map(part).collect();
+        let parts: Vec<(u32, u64)> = self.groups.iter().zip(&short).map(part).collect();
         let mut totals: Vec<u32> = parts.iter().map(|(total, _)| *total).collect();
         let mut rest = whole - totals.iter().sum::<u32>();
         let mut order: Vec<usize> = (0..parts.len()).filter(|index| !short[*index]).collect();
         order.sort_by_key(|index| Reverse(parts[*index].1));
         for index in order {
-            let extra = rest.min(self.runs[index].workers);
+            let extra = rest.min(self.groups[index].workers);
             totals[index] += extra;
             rest -= extra;
         }
         totals
     }
 
-    /// The runs whose workers would have less than one connection: a worker without one makes nothing, so these have one
+    /// The groups whose workers would have less than one connection: a worker without one makes nothing, so these have one
     /// each. That leaves less to the others, of which some may be short of one then.
     fn short_of_one(&self, whole: u32) -> Vec<bool> {
-        let mut short = vec![false; self.runs.len()];
+        let mut short = vec![false; self.groups.len()];
         while whole >= self.workers() {
             let (left, weight) = self.left_to_others(whole, &short);
-            let more = |run: &Run, short: bool| short || left * run.weight_of(1) < weight;
+            let more = |group: &Group, short: bool| short || left * group.weight_of(1) < weight;
             let next: Vec<bool> =
-                self.runs.iter().zip(&short).map(|(run, short)| more(run, *short)).collect();
+                self.groups.iter().zip(&short).map(|(group, short)| more(group, *short)).collect();
             if next == short {
                 break;
             }
@@ -176,13 +176,13 @@ impl Shares {
         short
     }
 
-    /// The connections that are left to the runs that are not short, and the weight of these.
+    /// The connections that are left to the groups that are not short, and the weight of these.
     fn left_to_others(&self, whole: u32, short: &[bool]) -> (u64, u64) {
         let (mut left, mut weight) = (u64::from(whole), 0);
-        for (run, short) in self.runs.iter().zip(short) {
+        for (group, short) in self.groups.iter().zip(short) {
             match short {
-                true => left -= u64::from(run.workers),
-                false => weight += run.weight_of(run.workers),
+                true => left -= u64::from(group.workers),
+                false => weight += group.weight_of(group.workers),
             }
         }
         (left, weight.max(1))
