@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 
 use plimsoll_record::{FrameHead, WorkerTime};
 
-use crate::load::frames::per_second;
 use evidence::Evidence;
-use health::{CeilingUse, GeneratorHealth, WorkerLoad};
+use health::{GeneratorHealth, WorkerLoad};
 
+mod ceiling;
 pub(crate) mod evidence;
 pub(crate) mod health;
 mod law;
@@ -77,25 +77,10 @@ pub(crate) fn self_check(evidence: &Evidence<'_>) -> GeneratorHealth {
         machine: machine::load(&evidence.run.hosts, evidence.step),
         ceiling: None,
     };
-    health.ceiling = ceiling(evidence, health.workers);
+    let uses = ceiling::uses(evidence, health.workers);
+    health.ceiling = uses.iter().copied().max_by(|a, b| a.ratio().total_cmp(&b.ratio()));
     if !health.too_short {
-        health.reasons = rules::reasons(evidence, &health);
+        health.reasons = rules::reasons(evidence, &health, &uses);
     }
     health
-}
-
-/// How near the workers came to the ceiling. It was measured with one request under way on each connection, so it
-/// says nothing of several.
-fn ceiling(evidence: &Evidence<'_>, workers: u32) -> Option<CeilingUse> {
-    let manifest = &evidence.run.manifest;
-    let calibration = manifest.machine.calibration.as_ref()?;
-    let ceiling = calibration.ceiling().filter(|_| evidence.step.depth <= 1)?;
-    let per_sec = per_second(evidence.measured.iter().copied(), |head| head.counts.completed);
-    let age_ms = manifest.started_unix_ms.saturating_sub(calibration.measured_unix_ms);
-    Some(CeilingUse {
-        per_worker_per_sec: per_sec / f64::from(workers.max(1)),
-        ceiling_per_sec: ceiling.per_sec(),
-        known: ceiling.worker_was_limit(),
-        age_sec: age_ms as f64 / 1e3,
-    })
 }

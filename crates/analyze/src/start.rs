@@ -1,7 +1,8 @@
-//! How close together the generators of a fleet began a step.
+//! How close together the generators of a fleet began a step, and which part of it each made.
 
 use std::collections::BTreeMap;
 
+use plimsoll_plan::Shares;
 use plimsoll_record::{GeneratorShare, Run, Step, WallClocks};
 
 /// When the generators of one step began, compared.
@@ -17,6 +18,8 @@ pub struct FleetStart {
     pub wall: Option<WallOpinion>,
     /// The generators that took part.
     pub generators: usize,
+    /// The part of the load that each of the step's generators was to make, in their order: 0 to 1.
+    pub shares: Vec<f64>,
     /// The names of those that made nothing, as there were fewer connections than workers.
     pub idle: Vec<String>,
     /// Those that were lost during the step.
@@ -36,7 +39,7 @@ pub struct WallOpinion {
 #[derive(Debug, Clone, PartialEq)]
 pub struct LostGenerator {
     pub name: String,
-    /// Of the workers, which is its share of the load: 0 to 1.
+    /// Its part of the load, 0 to 1.
     pub share: f64,
     /// From the begin of the step, in nanoseconds.
     pub after_ns: u64,
@@ -61,11 +64,11 @@ impl FleetStart {
         let begun: Vec<(u64, Option<u64>)> =
             step.generators.iter().filter_map(|share| Some((began(share)?, share.clock_error_ns))).collect();
         let (first, last) = (begun.iter().map(|(at, _)| *at).min()?, begun.iter().map(|(at, _)| *at).max()?);
-        let workers: u32 = step.generators.iter().map(|share| share.workers).sum();
-        let lost = |share: &GeneratorShare| {
+        let shares = shares(&step.generators);
+        let lost = |(share, part): (&GeneratorShare, &f64)| {
             Some(LostGenerator {
                 name: share.name.clone(),
-                share: f64::from(share.workers) / f64::from(workers.max(1)),
+                share: *part,
                 after_ns: share.lost_ns?.saturating_sub(step.began_ns),
             })
         };
@@ -78,7 +81,8 @@ impl FleetStart {
             wall: WallOpinion::of(&step.generators),
             generators: step.generators.len() - idle.len(),
             idle,
-            lost: step.generators.iter().filter_map(lost).collect(),
+            lost: step.generators.iter().zip(&shares).filter_map(lost).collect(),
+            shares,
         })
     }
 }
@@ -94,6 +98,20 @@ impl WallOpinion {
         let contradict = contradict.map(|(name, wall)| ((*name).to_owned(), *wall)).collect();
         Some(Self { apart_max_ns, contradict })
     }
+}
+
+/// The part of the load that each was to make, by the arithmetic that dealt it out.
+fn shares(generators: &[GeneratorShare]) -> Vec<f64> {
+    let weighed: Vec<(u32, Option<u64>)> =
+        generators.iter().map(|share| (share.workers, share.ceiling_per_sec)).collect();
+    let shares = Shares::by_ceiling(&weighed);
+    // Workers of a generator that was lost in an earlier step may have kept their numbers.
+    let part = |first: &mut u32, (workers, _): &(u32, Option<u64>)| {
+        let part = shares.ratio(*first, *workers);
+        *first = first.saturating_add(*workers);
+        Some(part)
+    };
+    weighed.iter().scan(0, part).collect()
 }
 
 /// When the first frame of each worker began.
@@ -121,7 +139,15 @@ mod tests {
 
     fn share(name: &str, workers: u32, wall: Option<WallClocks>) -> GeneratorShare {
         let name = name.to_owned();
-        GeneratorShare { name, first_worker: 0, workers, clock_error_ns: Some(10), wall, lost_ns: None }
+        GeneratorShare {
+            name,
+            first_worker: 0,
+            workers,
+            ceiling_per_sec: None,
+            clock_error_ns: Some(10),
+            wall,
+            lost_ns: None,
+        }
     }
 
     #[test]
@@ -133,6 +159,24 @@ mod tests {
         assert_eq!((opinion.apart_max_ns, opinion.contradict.len()), (101, 1));
         assert_eq!(opinion.contradict[0].0, "far");
         assert_eq!(WallOpinion::of(&[near, far, silent]), None);
+    }
+
+    #[test]
+    fn parts_of_the_load_follow_workers_and_ceilings() {
+        let generator = |first_worker, workers, ceiling_per_sec| GeneratorShare {
+            name: String::new(),
+            first_worker,
+            workers,
+            ceiling_per_sec,
+            clock_error_ns: None,
+            wall: None,
+            lost_ns: None,
+        };
+        let alike = [generator(0, 3, None), generator(3, 1, None), generator(4, 0, None)];
+        assert_eq!(shares(&alike), [0.75, 0.25, 0.0]);
+        // One with 8 workers was lost in an earlier step, and has left a gap.
+        let different = [generator(8, 2, Some(50_000)), generator(10, 1, Some(100_000))];
+        assert_eq!(shares(&different), [0.5, 0.5]);
     }
 
     #[test]

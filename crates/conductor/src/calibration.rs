@@ -62,6 +62,11 @@ pub fn calibration_key(driver: DriverKind, tool_version: &str) -> CalibrationKey
     }
 }
 
+/// The calibration of a driver; `None` if there is none.
+pub(crate) fn of_driver(known: &[Calibration], driver: DriverKind) -> Option<&Calibration> {
+    known.iter().find(|calibration| calibration.key.driver == driver.name())
+}
+
 /// Measures what this machine's generator can do at most; `show` is called with each result.
 ///
 /// # Errors

@@ -12,6 +12,7 @@ use plimsoll_sys::Destination;
 use plimsoll_units::{Clock, RealClock, unix_ms};
 
 use crate::budget::Budget;
+use crate::calibration::of_driver;
 use crate::error::ConductError;
 use crate::hosts::{Hosts, TargetPlace, Watcher, watchers};
 use crate::idle::idle_text;
@@ -41,7 +42,8 @@ pub struct RunOptions<'a> {
     /// What the user calls the run apart from its name.
     pub tags: Tags,
     pub workload: Option<WorkloadOverride>,
-    /// What this machine's generator can do at most, as far as it was measured; that of the run's driver is recorded.
+    /// What this machine's generator can do at most, as far as it was measured; that of the run's driver is recorded, if
+    /// this machine makes load.
     pub calibrations: &'a [Calibration],
     pub feeds: Vec<SampleSource>,
     /// Sample the plan's hosts, and a target on this machine.
@@ -182,7 +184,9 @@ fn recorder<'a>(
 ) -> RunRecorder<'a> {
     let (plan, driver) = (&prepared.context.plan, prepared.context.driver.name());
     let mut machine = prepared.machine.clone();
-    machine.calibration = options.calibrations.iter().find(|known| known.key.driver == driver).cloned();
+    let makes_load = options.peers.as_ref().is_none_or(|group| group.peers.coordinator_takes_part());
+    machine.calibration =
+        of_driver(options.calibrations, prepared.context.driver).filter(|_| makes_load).cloned();
     let manifest = Manifest {
         format: FormatVersion::CURRENT,
         name: plan.name.clone(),

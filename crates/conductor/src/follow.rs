@@ -7,15 +7,24 @@ use std::time::Duration;
 
 use plimsoll_engine::EngineError;
 use plimsoll_plan::Plan;
-use plimsoll_record::Frame;
+use plimsoll_record::{Calibration, Frame};
 use plimsoll_units::{Clock, Instant, RealClock};
 
+use crate::calibration::of_driver;
 use crate::context::RunContext;
 use crate::error::ConductError;
 use crate::load::{Load, Policy, measure};
 use crate::peers::{Channel, Command, Message, PeerError, ReceiveFrom, SendTo, StepShare};
 use crate::prepare::prepare;
 use crate::traffic::Requests;
+
+/// What a generator says of itself.
+#[derive(Debug, Clone, Copy)]
+pub struct FollowOptions<'a> {
+    pub version: &'a str,
+    /// What this machine's generator can do at most, as far as it was measured. The coordinator gives it its share by that.
+    pub calibrations: &'a [Calibration],
+}
 
 /// Makes shares of the steps of `plan` as the coordinator at the other end of `channel` commands, until that is gone. `csv` is
 /// the text of the plan's CSV file, if it has one.
@@ -25,12 +34,12 @@ use crate::traffic::Requests;
 pub fn follow(
     plan: Plan,
     csv: Option<&[u8]>,
-    version: &str,
+    options: FollowOptions<'_>,
     channel: Channel<Message, Command>,
     interrupted: &AtomicBool,
 ) -> Result<(), ConductError> {
     let Channel { mut sender, receiver, .. } = channel;
-    let made = make_shares((plan, csv), version, &mut *sender, receiver, interrupted);
+    let made = make_shares((plan, csv), options, &mut *sender, receiver, interrupted);
     made.map_err(|error| match sender.send(&Message::Failed { why: error.to_string() }) {
         Err(source) if !matches!(error, ConductError::Peers(_)) => {
             PeerError::Unreported { why: error.to_string(), source }.into()
@@ -41,7 +50,7 @@ pub fn follow(
 
 fn make_shares(
     (plan, csv): (Plan, Option<&[u8]>),
-    version: &str,
+    options: FollowOptions<'_>,
     coordinator: &mut dyn SendTo<Message>,
     receiver: Box<dyn ReceiveFrom<Command>>,
     interrupted: &AtomicBool,
@@ -49,9 +58,10 @@ fn make_shares(
     let requests = Requests::new(&plan, csv)?;
     let mut context = prepare(plan, requests, false, interrupted)?.context;
     let commands = commands(receiver)?;
-    let ready = Message::Ready { version: version.to_owned(), workers: context.workers };
-    coordinator.send(&ready).map_err(PeerError::from)?;
-    let workers = context.workers;
+    let ceiling_per_sec =
+        of_driver(options.calibrations, context.driver).and_then(Calibration::known_ceiling_per_sec);
+    let (version, workers) = (options.version.to_owned(), context.workers);
+    coordinator.send(&Message::Ready { version, workers, ceiling_per_sec }).map_err(PeerError::from)?;
     while let Ok(command) = commands.recv() {
         let asked = match command {
             Command::Begin(share) => {
@@ -65,7 +75,9 @@ fn make_shares(
             Command::EndLoad | Command::Abandon => None,
         };
         if let Some(asked) = asked {
-            coordinator.send(&Message::StandsBy { asked, workers }).map_err(PeerError::from)?;
+            coordinator
+                .send(&Message::StandsBy { asked, workers, ceiling_per_sec })
+                .map_err(PeerError::from)?;
         }
     }
     Ok(())

@@ -41,7 +41,7 @@ pub use commits::{Commits, FrameFile};
 pub use conduct::{RunOptions, WorkloadOverride, conduct};
 pub use context::StepPlan;
 pub use error::{ConductError, WarmUpError};
-pub use follow::follow;
+pub use follow::{FollowOptions, follow};
 pub use limit::{Effect, Limit, LimitedResource};
 pub use prepare::{PrepareError, SecurityError};
 pub use profile::ProfileError;

@@ -79,7 +79,7 @@ impl Load {
             },
             workers_before: 0,
             own_workers: available.min(workers),
-            workers,
+            shares: group.peers.divide(available.min(workers), workers),
             begins: now + group.head_start,
             origin: context.origin,
         };
@@ -94,7 +94,7 @@ impl Load {
     /// A load of which this process makes nothing.
     fn of_peers(context: &RunContext, share: &StepShare) -> Self {
         let times = (share.begins, share.begins + share.step.limit);
-        Self::of_nothing(times, context.plan.generator.timeout, share.workers)
+        Self::of_nothing(times, context.plan.generator.timeout, share.shares.workers())
     }
 
     /// A load that others make already, whose begin and end are known.
@@ -115,10 +115,10 @@ impl Load {
 
     /// Starts the workers of this process for their share of a step.
     pub(crate) fn share(context: &RunContext, share: &StepShare) -> Result<Self, EngineError> {
-        let StepShare { workers_before, own_workers, workers, begins, .. } = *share;
-        let group = plimsoll_engine::PeerGroup { workers_before, workers, begins };
+        let StepShare { workers_before, own_workers, begins, .. } = *share;
+        let group = plimsoll_engine::PeerGroup { workers_before, shares: share.shares.clone(), begins };
         let load = Self::alone(&context.order(&share.step, own_workers, Some(group)))?;
-        Ok(Self { workers, ..load })
+        Ok(Self { workers: share.shares.workers(), ..load })
     }
 
     /// Starts the workers of this process, which has no peers.

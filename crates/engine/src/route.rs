@@ -15,7 +15,7 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::ops::RangeInclusive;
 
-use plimsoll_plan::{IpRange, Shard};
+use plimsoll_plan::{IpRange, Portion, Shard};
 use plimsoll_sys::{Destination, Route};
 
 use sources::{Sources, loopback_source};
@@ -31,8 +31,14 @@ const MAX_TRIES: u32 = 32;
 pub(crate) struct Share {
     /// The worker.
     pub(crate) shard: Shard,
+    /// What it makes of the load.
+    pub(crate) portion: Portion,
     /// Connections that the workers before this one begin with.
     pub(crate) connections_before: u32,
+    /// Connections that this one begins with.
+    pub(crate) connections: u32,
+    /// The most connections of this one.
+    pub(crate) own_max: u32,
     /// The most connections of all workers.
     pub(crate) max_connections: u32,
     /// The local ports that the kernel picks from.
@@ -81,7 +87,7 @@ impl Routes {
         };
         let lanes: Vec<Lane> = destinations.iter().map(lane).collect();
         let chooses_ports = lanes.iter().any(|lane| matches!(lane.origin, Origin::Ports { .. }));
-        let slots = if chooses_ports { share.shard.part_of(share.max_connections).max(1) } else { 0 };
+        let slots = if chooses_ports { share.own_max.max(1) } else { 0 };
         let connections_before = share.connections_before as usize;
         Self { lanes, connections_before, in_use: vec![None; slots as usize] }
     }
@@ -181,7 +187,7 @@ impl Origin {
         let source_count = sources.as_ref().map_or(1, Sources::count);
         if connections.div_ceil(source_count) > port_count / 2 {
             let any = || Sources::only(unspecified(address.ip()));
-            let ports = Ports::new(source_count, &share.ports, share.shard);
+            let ports = Ports::new(source_count, &share.ports, share.portion);
             return Self::Ports { sources: sources.unwrap_or_else(any), ports };
         }
         let start = u64::from(share.connections_before);
@@ -213,10 +219,11 @@ struct Ports {
 }
 
 impl Ports {
-    /// Every `of`-th port of the range at each source; no two workers have one in common.
-    fn new(sources: u64, range: &RangeInclusive<u16>, shard: Shard) -> Self {
+    /// The ports of the range that this worker is dealt, at each source; no two workers have one in common.
+    fn new(sources: u64, range: &RangeInclusive<u16>, portion: Portion) -> Self {
         let sources = u32::try_from(sources).unwrap_or(u32::MAX);
-        let own = range.clone().skip(shard.index as usize).step_by(shard.of.max(1) as usize);
+        let port = |number| range.clone().nth(usize::try_from(number).ok()?);
+        let own = portion.dealt().map_while(port);
         let free = own.flat_map(|port| (0..sources).map(move |source| LocalPort { source, port })).collect();
         Self { free }
     }

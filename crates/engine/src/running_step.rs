@@ -115,7 +115,7 @@ impl RunningStep {
     /// # Errors
     /// When a thread or its driver cannot be created.
     pub fn start(spec: &StepSpec) -> Result<Self, EngineError> {
-        let began = spec.group.map_or_else(|| RealClock.now() + HEAD_START, |group| group.begins);
+        let began = spec.group.as_ref().map_or_else(|| RealClock.now() + HEAD_START, |group| group.begins);
         // The last request may be sent at the last moment, on a connection that is still to connect, and take all its time.
         let drain = SEND_GRACE + spec.timeout * 2;
         let control = Arc::new(Control::new(began + spec.duration, drain, spec.requests_max));
@@ -124,7 +124,7 @@ impl RunningStep {
             control,
             began,
             driver: DriverKind::Epoll,
-            workers_before: spec.group.map_or(0, |group| group.workers_before),
+            workers_before: spec.group.as_ref().map_or(0, |group| group.workers_before),
             frames,
             sealed: VecDeque::new(),
             empty: Vec::new(),

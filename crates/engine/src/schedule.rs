@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use plimsoll_plan::{Arrivals, Level, Shard};
+use plimsoll_plan::{Arrivals, Level, Portion};
 use plimsoll_units::Instant;
 
 /// Later than any clock.
@@ -14,15 +14,16 @@ pub(crate) enum Schedule {
     /// The next request is due when a connection is free for it.
     Closed,
     /// Requests are due at instants that are fixed beforehand.
-    Open(Backlog),
+    Open(Box<Backlog>),
 }
 
 impl Schedule {
-    pub(crate) fn new(level: &Level, shard: Shard, began: Instant, seed: u64) -> Self {
+    pub(crate) fn new(level: &Level, portion: Portion, began: Instant, seed: u64) -> Self {
         match level {
             Level::Closed { .. } => Self::Closed,
             Level::Open { profile, arrivals, .. } => {
-                Self::Open(Backlog::new(Arrivals::new(*arrivals, profile, shard, seed), began))
+                let arrivals = Arrivals::new(*arrivals, profile, portion, seed);
+                Self::Open(Box::new(Backlog::new(arrivals, began)))
             }
         }
     }
@@ -100,7 +101,7 @@ impl Backlog {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use plimsoll_plan::ArrivalProcess;
+    use plimsoll_plan::{ArrivalProcess, Shard};
 
     const MS: u64 = 1_000_000;
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use plimsoll_plan::{DriverKind, IpRange, Level, Shard};
+use plimsoll_plan::{DriverKind, IpRange, Level, Shard, Shares};
 use plimsoll_sys::Destination;
 use plimsoll_tls::{Client, ServerName};
 use plimsoll_units::Instant;
@@ -25,12 +25,12 @@ pub struct TlsConfig {
 
 /// The place of this process among several that make one load together. Each makes the share of its own workers, as if
 /// all were threads of one process.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PeerGroup {
     /// Number of workers of the processes before this one.
     pub workers_before: u32,
-    /// Number of workers of all processes.
-    pub workers: u32,
+    /// How the workers of all processes share the load.
+    pub shares: Shares,
     /// When the load begins, in all of them.
     pub begins: Instant,
 }
@@ -89,11 +89,16 @@ impl StepSpec {
         }
     }
 
-    /// The share of the whole load that the worker of this number in this process makes.
+    /// The worker of this number in this process, among those of all processes.
     pub(crate) fn shard(&self, worker: u32) -> Shard {
-        self.group.map_or(Shard { index: worker, of: self.workers }, |group| Shard {
+        self.group.as_ref().map_or(Shard { index: worker, of: self.workers }, |group| Shard {
             index: group.workers_before + worker,
-            of: group.workers,
+            of: group.shares.workers(),
         })
+    }
+
+    /// How the workers share the load.
+    pub(crate) fn shares(&self) -> Shares {
+        self.group.as_ref().map_or_else(|| Shares::equal(self.workers), |group| group.shares.clone())
     }
 }

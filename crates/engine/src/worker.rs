@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use plimsoll_plan::{Level, Shard};
+use plimsoll_plan::{Level, Shard, Shares};
 use plimsoll_record::Phase;
 use plimsoll_units::{Clock, Instant};
 
@@ -86,30 +86,28 @@ pub(crate) struct Worker<D, C> {
     next_scan: Instant,
 }
 
-/// This worker's first connections and the most it may have.
-fn connection_shares(spec: &StepSpec, shard: Shard) -> (u32, u32) {
+/// The first connections of all workers, and the most that they may have.
+fn connections(spec: &StepSpec) -> (u32, u32) {
     match spec.level {
-        Level::Closed { connections, .. } => (shard.part_of(connections), shard.part_of(connections)),
-        Level::Open { connections, .. } => {
-            (shard.part_of(connections), shard.part_of(spec.connections_max).max(1))
-        }
+        Level::Closed { connections, .. } => (connections, connections),
+        Level::Open { connections, .. } => (connections, spec.connections_max),
     }
 }
 
-/// The routes of this worker's connections.
-fn routes(spec: &StepSpec, shard: Shard) -> Routes {
-    let (first, most) = match spec.level {
-        Level::Closed { connections, .. } => (connections, connections),
-        Level::Open { connections, .. } => (connections, spec.connections_max),
-    };
-    let before = |index| Shard { index, of: shard.of }.part_of(first);
-    let share = Share {
+/// This worker's part of the connections.
+fn share(spec: &StepSpec, shard: Shard, shares: &Shares) -> Share {
+    let (first, most) = connections(spec);
+    let own_most = shares.part(shard.index, most);
+    Share {
         shard,
-        connections_before: (0..shard.index).map(before).sum(),
+        portion: shares.portion(shard.index),
+        connections_before: shares.parts_before(shard.index, first),
+        connections: shares.part(shard.index, first),
+        // A rate needs a connection.
+        own_max: if spec.level.profile().is_some() { own_most.max(1) } else { own_most },
         max_connections: most,
         ports: plimsoll_sys::local_ports(),
-    };
-    Routes::new(&spec.destinations, &spec.sources, &share)
+    }
 }
 
 /// A closed loop's pipeline is filled again when it is empty, by one send. A send for each response would cost several times
@@ -125,7 +123,8 @@ impl<D: Driver, C: Clock> Worker<D, C> {
     /// A worker whose load begins at `began`. It allocates all memory that depends on the step.
     pub(crate) fn new(spec: StepSpec, shard: Shard, began: Instant, parts: Parts<D, C>) -> Self {
         let Parts { control, clock, driver, source, recorder } = parts;
-        let (first, most) = connection_shares(&spec, shard);
+        let share = share(&spec, shard, &spec.shares());
+        let (first, most) = (share.connections, share.own_max);
         let min_room = min_room(&spec, source.batch());
         let mut shared = Shared::new(recorder, source, &spec, first as usize);
         shared.first = Arc::clone(control.first());
@@ -134,8 +133,8 @@ impl<D: Driver, C: Clock> Worker<D, C> {
             shared,
             min_room,
             queues: Queues::new(first, most),
-            schedule: Schedule::new(&spec.level, shard, began, spec.seed),
-            routes: routes(&spec, shard),
+            schedule: Schedule::new(&spec.level, share.portion, began, spec.seed),
+            routes: Routes::new(&spec.destinations, &spec.sources, &share),
             max_connections: most as usize,
             next_frame: began + spec.interval,
             connecting: 0,

@@ -116,14 +116,17 @@ fn simulate(
         {}
     };
     thread::Builder::new().spawn(pass_on).map_err(PeerError::from)?;
-    sender.send(&Message::Ready { version: version.to_owned(), workers: 1 }).map_err(PeerError::from)?;
+    let ready = Message::Ready { version: version.to_owned(), workers: 1, ceiling_per_sec: None };
+    sender.send(&ready).map_err(PeerError::from)?;
     while let Ok(command) = commands.recv() {
         match command {
             Command::Begin(share) => {
                 make_share(&share, &commands, &mut *sender).map_err(PeerError::from)?;
             }
             Command::StandBy { asked } => {
-                sender.send(&Message::StandsBy { asked, workers: 1 }).map_err(PeerError::from)?;
+                sender
+                    .send(&Message::StandsBy { asked, workers: 1, ceiling_per_sec: None })
+                    .map_err(PeerError::from)?;
             }
             Command::EndLoad | Command::Abandon => {}
         }
@@ -223,6 +226,5 @@ fn counts(count: u64) -> Counts {
 /// How many requests of this share are due until an instant, such that those of all shares add up to the rate.
 fn due_until(share: &StepShare, instant: Instant) -> u64 {
     let all = share.step.rate_per_sec().unwrap_or_default() * instant.since(share.begins).as_secs_f64();
-    let of_workers = |workers: u32| (all * f64::from(workers) / f64::from(share.workers)).round() as u64;
-    of_workers(share.workers_before + share.own_workers) - of_workers(share.workers_before)
+    share.shares.requests(share.workers_before, share.own_workers, all.round() as u64)
 }

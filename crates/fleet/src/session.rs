@@ -132,7 +132,7 @@ mod tests {
     use std::time::Duration;
 
     use plimsoll_conductor::StepPlan;
-    use plimsoll_plan::Level;
+    use plimsoll_plan::{Level, Shares};
     use plimsoll_units::Instant;
     use tokio::sync::mpsc::unbounded_channel;
 
@@ -147,7 +147,7 @@ mod tests {
             requests_max: None,
         };
         let (begins, origin) = (Instant::from_nanos(2), Instant::from_nanos(1));
-        StepShare { step, workers_before: 0, own_workers: 1, workers: 1, begins, origin }
+        StepShare { step, workers_before: 0, own_workers: 1, shares: Shares::equal(1), begins, origin }
     }
 
     #[test]

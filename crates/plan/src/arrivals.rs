@@ -6,7 +6,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use serde::{Deserialize, Serialize};
 
-use crate::{RateProfile, Stage};
+use crate::{Dealt, Portion, RateProfile, Stage};
 
 /// How the gaps between arrivals are spread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -19,22 +19,6 @@ pub enum ArrivalProcess {
     Poisson,
 }
 
-/// One worker's part of a whole that several workers share.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Shard {
-    /// This worker, from 0.
-    pub index: u32,
-    /// How many workers there are.
-    pub of: u32,
-}
-
-impl Shard {
-    /// This worker's part of `whole` things: the remainder is dealt out to the first workers, one each.
-    pub fn part_of(self, whole: u32) -> u32 {
-        whole / self.of + u32::from(self.index < whole % self.of)
-    }
-}
-
 /// The instants at which one worker's requests fall due, in nanoseconds since the step began: without end at a rate
 /// that stays, and as many as they hold with stages.
 ///
@@ -42,10 +26,10 @@ impl Shard {
 /// t (Çinlar, *Introduction to Stochastic Processes*, 1975, chapter 4.7; Lewis and Shedler 1979 call it time-scale
 /// transformation). It is exact for any rate and rejects nothing.
 ///
-/// Constant arrivals fall due at Λ⁻¹(n) for n = 0, 1, 2 … They are dealt out in turn: worker `i` of `w` takes
-/// n = i, i + w, i + 2w, …, so all workers together keep the rate exactly, whatever their number. For Poisson
-/// arrivals each worker draws its own process at `λ / w`: if s₁ < s₂ < … is a Poisson process of rate `1 / w`, then
-/// Λ⁻¹(s₁), Λ⁻¹(s₂), … is one of rate `λ / w`, and the sum of `w` independent ones has the rate λ.
+/// Constant arrivals fall due at Λ⁻¹(n) for n = 0, 1, 2 … They are dealt out ([`Dealt`]): of `w` workers that can do the
+/// same, worker `i` takes n = i, i + w, i + 2w, …, so all workers together keep the rate exactly, whatever their number. For
+/// Poisson arrivals each worker draws its own process at its part `p` of the rate: if s₁ < s₂ < … is a Poisson process of rate
+/// `p`, then Λ⁻¹(s₁), Λ⁻¹(s₂), … is one of rate `p λ`, and the sum of independent ones has the sum of their rates.
 #[derive(Debug, Clone)]
 pub struct Arrivals {
     count: Count,
@@ -55,7 +39,7 @@ pub struct Arrivals {
 /// How many requests are due when the next one of this worker is: a point on the axis of Λ.
 #[derive(Debug, Clone)]
 enum Count {
-    Constant { next: u64, stride: u64 },
+    Constant(Dealt),
     Poisson { sum: f64, mean: f64, random: Box<Xoshiro256PlusPlus> },
 }
 
@@ -63,11 +47,8 @@ impl Count {
     #[inline]
     fn advance(&mut self) -> f64 {
         match self {
-            Self::Constant { next, stride } => {
-                let at = *next as f64;
-                *next += *stride;
-                at
-            }
+            // There is always another one.
+            Self::Constant(dealt) => dealt.next().unwrap_or(u64::MAX) as f64,
             Self::Poisson { sum, mean, random } => {
                 // 53 random bits make a number in [0, 1); 1 minus it is never zero, so the logarithm is finite.
                 let uniform = (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
@@ -148,13 +129,18 @@ impl Placed {
 
 impl Arrivals {
     /// The arrivals of one worker, where `profile` is the rate over all workers.
-    pub fn new(process: ArrivalProcess, profile: &RateProfile, shard: Shard, seed: u64) -> Self {
-        let Shard { index, of } = shard;
+    pub fn new(
+        process: ArrivalProcess,
+        profile: &RateProfile,
+        portion: impl Into<Portion>,
+        seed: u64,
+    ) -> Self {
+        let portion = portion.into();
         let count = match process {
-            ArrivalProcess::Constant => Count::Constant { next: index.into(), stride: of.into() },
+            ArrivalProcess::Constant => Count::Constant(portion.dealt()),
             ArrivalProcess::Poisson => {
-                let random = Xoshiro256PlusPlus::seed_from_u64(seed ^ (u64::from(index) << 32));
-                Count::Poisson { sum: 0.0, mean: of.into(), random: Box::new(random) }
+                let random = Xoshiro256PlusPlus::seed_from_u64(seed ^ (u64::from(portion.worker()) << 32));
+                Count::Poisson { sum: 0.0, mean: portion.whole(), random: Box::new(random) }
             }
         };
         let clock = match profile {
@@ -178,6 +164,7 @@ impl Iterator for Arrivals {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Shard, Shares};
 
     fn all_of(process: ArrivalProcess, profile: &RateProfile, workers: u32, until_ns: u64) -> Vec<u64> {
         let shard = |index| Arrivals::new(process, profile, Shard { index, of: workers }, 7);
@@ -277,9 +264,22 @@ mod tests {
     }
 
     #[test]
-    fn remainders_are_dealt_out_not_dropped() {
-        let parts: Vec<u32> = (0..12).map(|index| Shard { index, of: 12 }.part_of(400)).collect();
-        assert_eq!(parts.iter().sum::<u32>(), 400);
-        assert!(parts.iter().all(|part| (33..=34).contains(part)));
+    fn workers_of_different_weights_keep_the_rate_together() {
+        let shares = Shares::by_ceiling(&[(1, Some(30_000)), (2, Some(100_000)), (1, None)]);
+        let of_all = |process, profile: &RateProfile| {
+            let of_worker = |worker| Arrivals::new(process, profile, shares.portion(worker), 7);
+            let due = |worker| of_worker(worker).take_while(|at| *at < 100_000_000_000).collect::<Vec<_>>();
+            (0..4).map(due).collect::<Vec<_>>()
+        };
+        let profile = RateProfile::Constant(1_000.0);
+        let mut due = of_all(ArrivalProcess::Constant, &profile).concat();
+        due.sort_unstable();
+        assert_eq!(due, all(ArrivalProcess::Constant, 1_000.0, 1, 100_000_000_000));
+        let poisson = of_all(ArrivalProcess::Poisson, &profile);
+        for (worker, due) in (0..).zip(poisson) {
+            let expected = 100_000.0 * shares.ratio(worker, 1);
+            let spread = 4.0 * expected.sqrt();
+            assert!((due.len() as f64 - expected).abs() < spread, "{} for {expected}", due.len());
+        }
     }
 }

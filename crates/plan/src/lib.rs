@@ -19,6 +19,7 @@ mod plan;
 mod profile;
 mod profiler;
 mod requests;
+mod shares;
 mod slo;
 mod spec;
 mod target;
@@ -26,7 +27,7 @@ mod transport;
 mod typed;
 
 pub use address::{AddressError, check_address, destination, is_public};
-pub use arrivals::{ArrivalProcess, Arrivals, Shard};
+pub use arrivals::{ArrivalProcess, Arrivals};
 pub use condition::{Condition, ConditionError};
 pub use error::{HostError, PlanError, PlanHostError};
 pub use file::{
@@ -45,6 +46,7 @@ pub use plan::{
 pub use profile::{ProfileError, RateProfile, Stage};
 pub use profiler::{ProfileOrder, ProfileSpec, Profiled, Profiler, ProfilerError};
 pub use requests::{CsvFile, MixedRequest, RequestGroup, RequestSpec, RowOrder, ScenarioSpec};
+pub use shares::{Dealt, Portion, Shard, Shares};
 pub use slo::{LatencyLimit, Slo};
 pub use spec::{LoadSpec, PlanSpec};
 pub use target::{Target, TargetError};

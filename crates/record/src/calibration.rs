@@ -123,6 +123,12 @@ impl Calibration {
         alone.max_by(|a, b| a.per_sec().total_cmp(&b.per_sec()))
     }
 
+    /// The most requests per second that one worker can make, if the worker was what limited the calibration.
+    pub fn known_ceiling_per_sec(&self) -> Option<u64> {
+        let ceiling = self.ceiling().filter(|level| level.worker_was_limit())?;
+        Some(ceiling.per_sec().round() as u64).filter(|per_sec| *per_sec > 0)
+    }
+
     /// The highest rate, in requests per second, that the worker kept up with together with every lower one that was tried.
     pub fn open_ceiling_per_sec(&self) -> Option<u64> {
         let tried = || self.rates.iter().chain(&self.tenth);
@@ -173,6 +179,9 @@ mod tests {
         let ceiling = made.ceiling().unwrap();
         assert_eq!((ceiling.per_sec(), ceiling.busy_ratio()), (150_000.0, 0.95));
         assert!(ceiling.worker_was_limit() && !made.closed[0].worker_was_limit());
+        assert_eq!(made.known_ceiling_per_sec(), Some(150_000));
+        let idle = calibration(vec![level(1, 300_000, 1_000_000_000)], Vec::new());
+        assert_eq!(idle.known_ceiling_per_sec(), None, "the worker could have done more");
         assert_eq!(made.closed[2].per_worker_per_sec(), 125_000.0);
         assert_eq!(made.closed[2].starved_ratio(), 0.025);
     }

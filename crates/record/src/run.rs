@@ -77,6 +77,8 @@ pub struct GeneratorShare {
     pub first_worker: u32,
     /// 0 if it made nothing, as there were fewer connections than workers.
     pub workers: u32,
+    /// The most requests per second that one of its workers can make, by the calibration of its machine; `None` if there is none.
+    pub ceiling_per_sec: Option<u64>,
     /// Its clock and that of the run differ by no more than this from what the times of its frames assume, in nanoseconds.
     /// `None` if it did not say so.
     pub clock_error_ns: Option<u64>,

@@ -327,6 +327,11 @@ export interface FleetStepDocument {
  */
 export interface GeneratorShareDocument {
   /**
+   * The most requests per second that one of its workers can make, by the calibration of its machine; null if that is not
+   * known.
+   */
+  ceiling_per_sec: number | null;
+  /**
    * How far its clock may be from what the times of its frames assume, in nanoseconds; null if that is not known.
    */
   clock_error_ns: number | null;
@@ -342,6 +347,10 @@ export interface GeneratorShareDocument {
    * Its name.
    */
   name: string;
+  /**
+   * Its part of the load by its workers and their maximum, 0 to 1.
+   */
+  share: number | null;
   /**
    * By how much the difference of the clocks is another by the wall clocks than as it was measured, in nanoseconds; null
    * unless the kernels call both wall clocks synchronised.
@@ -373,7 +382,7 @@ export interface GeneratorDocument {
    */
   causes: CauseDocument[];
   /**
-   * How close each worker came to the maximum of one worker on this machine; null where that was not measured or does
+   * How close each worker came to the maximum of one worker on its machine; null where that was not measured or does
    * not apply.
    */
   ceiling: CeilingDocument | null;
@@ -480,11 +489,11 @@ export interface CauseDocument {
   what: string;
 }
 /**
- * How close each worker came to the maximum of one worker on this machine.
+ * How close each worker came to the maximum of one worker on its machine.
  */
 export interface CeilingDocument {
   /**
-   * Age of the calibration when the run began.
+   * Age of the calibration when the run began; null in a fleet.
    */
   age_sec: number | null;
   /**
@@ -499,6 +508,11 @@ export interface CeilingDocument {
    * Requests per second and worker.
    */
   per_worker_per_sec: number | null;
+  /**
+   * In a fleet, the first worker of the generator that this is about: of those whose maximum is known, the one that came
+   * closest. Null if one machine made the load.
+   */
+  worker: number | null;
 }
 /**
  * What the generator's machine reported while a step ran; null is not known.

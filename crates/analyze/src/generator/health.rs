@@ -78,10 +78,12 @@ pub enum GeneratorReason {
     Stolen { ratio: f64 },
     /// TCP of this machine had to send this ratio of its segments again: what lies between loses packets.
     Retransmits { ratio: f64, count: u64 },
-    /// Each worker made nearly as many requests as one can make on this machine.
+    /// Each worker made nearly as many requests as one can make on its machine.
     NearCeiling {
+        /// The first worker of the generator of a fleet; `None` if one machine made the load.
+        worker: Option<u32>,
         per_worker_per_sec: f64,
-        /// What one worker made at most when this machine was calibrated.
+        /// What one worker made at most when the machine was calibrated.
         ceiling_per_sec: f64,
     },
 }
@@ -119,7 +121,7 @@ impl GeneratorReason {
             Self::OutOfConnections { connections, allowed, .. } => (connections as f64, allowed as f64),
             Self::Stolen { ratio } => (ratio, STOLEN_RATIO),
             Self::Retransmits { ratio, .. } => (ratio, RETRANSMITTED_RATIO),
-            Self::NearCeiling { per_worker_per_sec, ceiling_per_sec } => {
+            Self::NearCeiling { per_worker_per_sec, ceiling_per_sec, .. } => {
                 (per_worker_per_sec, CEILING_RATIO * ceiling_per_sec)
             }
         }
@@ -169,18 +171,28 @@ pub struct MachineLoad {
     pub descriptors_limit: Option<u64>,
 }
 
-/// How close each worker came to the maximum of one worker on this machine.
+/// How close each worker came to the maximum of one worker on its machine.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 #[schemars(rename = "CeilingDocument")]
 pub struct CeilingUse {
+    /// In a fleet, the first worker of the generator that this is about: of those whose maximum is known, the one that came
+    /// closest. Null if one machine made the load.
+    pub worker: Option<u32>,
     /// Requests per second and worker.
     pub per_worker_per_sec: f64,
     /// The maximum of one worker when the machine was calibrated, requests per second.
     pub ceiling_per_sec: f64,
     /// False if the worker itself was not the limit of the calibration: it can do at least as much.
     pub known: bool,
-    /// Age of the calibration when the run began.
-    pub age_sec: f64,
+    /// Age of the calibration when the run began; null in a fleet.
+    pub age_sec: Option<f64>,
+}
+
+impl CeilingUse {
+    /// What each worker made, of what one can make.
+    pub fn ratio(&self) -> f64 {
+        self.per_worker_per_sec / self.ceiling_per_sec
+    }
 }
 
 /// The generator's own health.
@@ -215,7 +227,7 @@ pub struct GeneratorHealth {
     pub workers: u32,
     pub by_worker: Vec<WorkerLoad>,
     pub machine: MachineLoad,
-    /// How near they came to the machine's ceiling, where that was measured and applies.
+    /// How near they came to the machine's ceiling, where that was measured and applies; in a fleet, those that came nearest.
     pub ceiling: Option<CeilingUse>,
 }
 

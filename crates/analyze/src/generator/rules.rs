@@ -4,8 +4,8 @@ use plimsoll_record::{FailureKind, LoweredTo};
 
 use super::evidence::Evidence;
 use super::health::{
-    BUSY_RATIO, CEILING_RATIO, GeneratorHealth, GeneratorReason, LITTLE_ERROR, RETRANSMITTED_RATIO,
-    SENT_RATIO, STALLED_RATIO, STARVED_RATIO, STOLEN_RATIO, WorkerLoad,
+    BUSY_RATIO, CEILING_RATIO, CeilingUse, GeneratorHealth, GeneratorReason, LITTLE_ERROR,
+    RETRANSMITTED_RATIO, SENT_RATIO, STALLED_RATIO, STARVED_RATIO, STOLEN_RATIO, WorkerLoad,
 };
 use super::law;
 use crate::load::frames::per_second;
@@ -15,8 +15,12 @@ const MIN_USE_RATIO: f64 = 0.50;
 /// Fewer segments sent again than these are chance, whatever their ratio.
 const MIN_RETRANSMITTED: u64 = 100;
 
-/// Everything of the generator's own that held the load back.
-pub(super) fn reasons(evidence: &Evidence<'_>, health: &GeneratorHealth) -> Vec<GeneratorReason> {
+/// Everything of the generator's own that held the load back. `uses` are those of the ceilings of its machines.
+pub(super) fn reasons(
+    evidence: &Evidence<'_>,
+    health: &GeneratorHealth,
+    uses: &[CeilingUse],
+) -> Vec<GeneratorReason> {
     let workers = &health.by_worker;
     let mut reasons: Vec<GeneratorReason> = workers.iter().filter_map(busy).collect();
     reasons.extend(workers.iter().filter_map(starved));
@@ -28,7 +32,7 @@ pub(super) fn reasons(evidence: &Evidence<'_>, health: &GeneratorHealth) -> Vec<
     reasons.extend(out_of_connections(evidence));
     reasons.extend(stolen(health));
     reasons.extend(retransmits(health));
-    reasons.extend(near_ceiling(health));
+    reasons.extend(uses.iter().filter_map(near_ceiling));
     reasons
 }
 
@@ -119,9 +123,11 @@ fn retransmits(health: &GeneratorHealth) -> Option<GeneratorReason> {
         .then_some(GeneratorReason::Retransmits { ratio, count })
 }
 
-fn near_ceiling(health: &GeneratorHealth) -> Option<GeneratorReason> {
-    let used = health.ceiling.filter(|used| used.known)?;
-    let (per_worker_per_sec, ceiling_per_sec) = (used.per_worker_per_sec, used.ceiling_per_sec);
-    (per_worker_per_sec >= CEILING_RATIO * ceiling_per_sec)
-        .then_some(GeneratorReason::NearCeiling { per_worker_per_sec, ceiling_per_sec })
+fn near_ceiling(used: &CeilingUse) -> Option<GeneratorReason> {
+    let CeilingUse { worker, per_worker_per_sec, ceiling_per_sec, known, .. } = *used;
+    (known && used.ratio() >= CEILING_RATIO).then_some(GeneratorReason::NearCeiling {
+        worker,
+        per_worker_per_sec,
+        ceiling_per_sec,
+    })
 }

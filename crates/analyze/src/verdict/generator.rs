@@ -126,7 +126,7 @@ fn reason_row(reason: &GeneratorReason, at: &At) -> Evidence {
         GeneratorReason::OutOfConnections { connections, allowed, .. } => {
             (connections as f64, Some(allowed as f64))
         }
-        GeneratorReason::NearCeiling { per_worker_per_sec, ceiling_per_sec } => {
+        GeneratorReason::NearCeiling { per_worker_per_sec, ceiling_per_sec, .. } => {
             (per_worker_per_sec, Some(ceiling_per_sec))
         }
     };

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use plimsoll_analyze::{GeneratorHealth, GeneratorReason};
-use plimsoll_record::{CalibratedLevel, Calibration, CalibrationKey, HostSample, Reading, Run};
+use plimsoll_record::{
+    CalibratedLevel, Calibration, CalibrationKey, GeneratorShare, HostSample, Reading, Run,
+};
 
 use crate::synthetic::{Level, cpu_sample, findings, single};
 
@@ -102,11 +104,35 @@ fn workers_near_their_ceiling_make_the_result_a_lower_bound() {
     let found = findings(&run);
     let used = found.generator.ceiling.unwrap();
     assert!((used.per_worker_per_sec - 1600.0).abs() < 20.0, "{used:?}");
-    assert_eq!((used.ceiling_per_sec, used.known, used.age_sec), (1900.0, true, 60.0));
+    assert_eq!((used.ceiling_per_sec, used.known, used.age_sec), (1900.0, true, Some(60.0)));
     assert!(matches!(found.generator.reasons[..], [GeneratorReason::NearCeiling { .. }]));
     assert!(found.lower_bound);
     calibrated(&mut run, 2200, 0.99);
     assert!(findings(&run).generator.healthy(), "there is room for a quarter more");
+}
+
+#[test]
+fn each_generator_of_a_fleet_is_compared_with_its_own_ceiling() {
+    // Two workers make 1,600 requests a second each.
+    let mut run = single(Level::closed(16));
+    let generator = |first_worker, ceiling_per_sec| GeneratorShare {
+        name: format!("agent-{first_worker}"),
+        first_worker,
+        workers: 1,
+        ceiling_per_sec: Some(ceiling_per_sec),
+        clock_error_ns: None,
+        wall: None,
+        lost_ns: None,
+    };
+    run.steps[0].generators = vec![generator(0, 9_000), generator(1, 1_900)];
+    let found = findings(&run).generator;
+    let used = found.ceiling.unwrap();
+    assert_eq!((used.worker, used.ceiling_per_sec, used.age_sec), (Some(1), 1900.0, None));
+    assert!((used.per_worker_per_sec - 1600.0).abs() < 20.0, "{used:?}");
+    assert!(matches!(found.reasons[..], [GeneratorReason::NearCeiling { worker: Some(1), .. }]));
+    run.steps[0].generators[1].ceiling_per_sec = None;
+    let found = findings(&run).generator;
+    assert!(found.healthy() && found.ceiling.unwrap().worker == Some(0));
 }
 
 #[test]

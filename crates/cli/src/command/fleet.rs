@@ -7,14 +7,18 @@ mod resume;
 mod ssh;
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::{ArgGroup, Subcommand};
+use plimsoll_conductor::peers::{Channel, Command, Message};
+use plimsoll_conductor::{ConductError, FollowOptions};
 use plimsoll_fleet::{
     AgentOptions, AgentReport, AllowedTarget, Broker, BrokerAddress, Certificates, FleetStatus, LocalFleet,
     LocalOptions, TrustedKey, serve, status,
 };
+use plimsoll_plan::Plan;
 use plimsoll_units::parse_duration;
 
 use self::keys::KeysArgs;
@@ -24,6 +28,7 @@ use crate::args::{
     ComposeArgs, ContainerArgs, FLEET, FLEET_FOLDER, FleetAt, KubernetesArgs, OnKubernetesArgs, PlacedArgs,
     SshArgs, values,
 };
+use crate::calibrations;
 use crate::exit::{Exit, UsageError};
 use crate::signals;
 use crate::terminal::{remark, result};
@@ -200,10 +205,23 @@ pub(crate) fn agent(args: &AgentArgs) -> anyhow::Result<Exit> {
         orphan: args.orphan,
         once: args.once,
         version: env!("CARGO_PKG_VERSION"),
-        generator: plimsoll_conductor::follow,
+        generator: make_shares,
     };
     serve(&options, &interrupted, &mut report)?;
     Ok(Exit::Success)
+}
+
+/// Makes shares of a run by what this machine was calibrated to, which may have been since the agent began.
+fn make_shares(
+    plan: Plan,
+    csv: Option<&[u8]>,
+    version: &str,
+    channel: Channel<Message, Command>,
+    interrupted: &AtomicBool,
+) -> Result<(), ConductError> {
+    let calibrations = calibrations::known();
+    let options = FollowOptions { version, calibrations: &calibrations };
+    plimsoll_conductor::follow(plan, csv, options, channel, interrupted)
 }
 
 fn machine_name() -> anyhow::Result<String> {

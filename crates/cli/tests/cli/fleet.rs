@@ -1,6 +1,7 @@
 //! `--fleet`, `plimsoll agent` and `plimsoll fleet`, with a real broker.
 
 mod access;
+mod ceilings;
 mod compose;
 mod over_ssh;
 mod partition;

@@ -6,6 +6,7 @@
 use std::path::PathBuf;
 
 use plimsoll_analyze::Raise;
+use plimsoll_plan::Shares;
 use plimsoll_record::{Frame, WallClocks};
 use plimsoll_units::Instant;
 use serde::{Deserialize, Serialize};
@@ -34,8 +35,8 @@ pub struct StepShare {
     pub workers_before: u32,
     /// Workers of this process that take part.
     pub own_workers: u32,
-    /// Workers of all processes that take part.
-    pub workers: u32,
+    /// How the workers of all processes that take part share the load.
+    pub shares: Shares,
     /// The instant at which the load begins in all of them.
     pub begins: Instant,
     /// The instant from which all times of the run count.
@@ -51,6 +52,8 @@ pub enum Message {
         /// The version of the tool, which must be the coordinator's.
         version: String,
         workers: u32,
+        /// The most requests per second that one of them can make, by the calibration of its machine; `None` if there is none.
+        ceiling_per_sec: Option<u64>,
     },
     /// Its workers have begun a step.
     Began {
@@ -70,6 +73,7 @@ pub enum Message {
     StandsBy {
         asked: u64,
         workers: u32,
+        ceiling_per_sec: Option<u64>,
     },
     Failed {
         why: String,

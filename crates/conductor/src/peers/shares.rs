@@ -5,6 +5,7 @@
 use std::io;
 use std::time::Duration;
 
+use plimsoll_plan::Shares;
 use plimsoll_record::{Frame, GeneratorShare};
 use plimsoll_units::Instant;
 use serde::{Deserialize, Serialize};
@@ -38,6 +39,8 @@ struct Peer {
     /// Commands arrive, as far as is known. If not, its reader reports the end of the channel.
     reachable: bool,
     workers: u32,
+    /// The most requests per second that one of them can make, as far as that is known.
+    ceiling_per_sec: Option<u64>,
     /// It was ready, and is gone.
     is_lost: bool,
     /// It makes a share of the step that is on.
@@ -122,6 +125,7 @@ impl Peers {
             commands,
             reachable: true,
             workers: 0,
+            ceiling_per_sec: None,
             is_lost: false,
             at_work: false,
             share: None,
@@ -165,8 +169,8 @@ impl Peers {
             Ok(Some(Message::Ready { version, .. })) if version != ours => {
                 return Err(PeerError::Version { name, theirs: version, ours: ours.to_owned() });
             }
-            Ok(Some(Message::Ready { workers, .. })) => {
-                (peer.workers, peer.taken) = (workers, 1);
+            Ok(Some(Message::Ready { workers, ceiling_per_sec, .. })) => {
+                (peer.workers, peer.ceiling_per_sec, peer.taken) = (workers, ceiling_per_sec, 1);
                 return Ok(());
             }
             Ok(Some(Message::Failed { why })) => why,
@@ -182,29 +186,44 @@ impl Peers {
         self.peers.iter().map(|peer| peer.workers).sum()
     }
 
+    /// Each with the workers before it and its own, of a load of so many workers, of which the first `own` are the
+    /// coordinator's.
+    fn divided(&self, own: u32, workers: u32) -> impl Iterator<Item = (&Peer, u32, u32)> {
+        self.peers.iter().scan(own, move |before, peer| {
+            let (first, count) = (*before, peer.workers.min(workers.saturating_sub(*before)));
+            *before += count;
+            Some((peer, first, count))
+        })
+    }
+
+    /// How so many workers share a load, of which the first `own` are the coordinator's: those of each peer by its ceiling.
+    pub fn divide(&self, own: u32, workers: u32) -> Shares {
+        let of_peers = self.divided(own, workers).map(|(peer, _, workers)| (workers, peer.ceiling_per_sec));
+        Shares::by_ceiling(&std::iter::once((own, None)).chain(of_peers).collect::<Vec<_>>())
+    }
+
     /// The names of those that make nothing of a load of so many workers, of which the first `own` are the coordinator's.
     pub(crate) fn idle(&self, own: u32, workers: u32) -> Vec<&str> {
-        let before = self.peers.iter().scan(own, |before, peer| {
-            let own = *before;
-            *before += peer.workers;
-            Some(own)
-        });
-        let idle = self.peers.iter().zip(before).filter(|(_, before)| *before >= workers);
-        idle.map(|(peer, _)| peer.name.as_str()).collect()
+        let idle = self.divided(own, workers).filter(|(.., workers)| *workers == 0);
+        idle.map(|(peer, ..)| peer.name.as_str()).collect()
     }
 
     /// Gives each its share of a step, of which `own` is the coordinator's. Workers are numbered from the coordinator's
     /// on; there may be fewer workers than all peers have. A limit of requests is the coordinator's to count; where it makes no
     /// load, each peer counts its part.
     pub fn begin(&mut self, own: &StepShare) {
-        let mut workers_before = own.workers_before + own.own_workers;
         self.origin = own.origin;
-        for peer in &mut self.peers {
-            let own_workers = peer.workers.min(own.workers.saturating_sub(workers_before));
+        let before = own.workers_before + own.own_workers;
+        let divided: Vec<(u32, u32)> = self
+            .divided(before, own.shares.workers())
+            .map(|(_, workers_before, own_workers)| (workers_before, own_workers))
+            .collect();
+        for (peer, (workers_before, own_workers)) in self.peers.iter_mut().zip(divided) {
             let requests_max = match self.coordinator_takes_part {
                 true => None,
                 false => {
-                    own.step.requests_max.map(|most| part(most, workers_before, own_workers, own.workers))
+                    let part = |most| own.shares.requests(workers_before, own_workers, most);
+                    own.step.requests_max.map(part)
                 }
             };
             let step = StepPlan { requests_max, ..own.step.clone() };
@@ -215,12 +234,12 @@ impl Peers {
                 name: peer.name.clone(),
                 first_worker: workers_before,
                 workers: own_workers,
+                ceiling_per_sec: peer.ceiling_per_sec,
                 clock_error_ns: None,
                 wall: None,
                 lost_ns: None,
             });
             peer.heard = own.begins;
-            workers_before += own_workers;
         }
     }
 
@@ -290,8 +309,9 @@ impl Peers {
                 peer.at_work = false;
                 fault.map(|fault| PeerEvent::Fault(format!("{} {fault}", peer.name)))
             }
-            Ok(Some(Message::StandsBy { asked, workers })) if self.asked == Some(asked) => {
+            Ok(Some(Message::StandsBy { asked, workers, ceiling_per_sec })) if self.asked == Some(asked) => {
                 peer.workers = if peer.is_lost { 0 } else { workers };
+                peer.ceiling_per_sec = ceiling_per_sec;
                 None
             }
             Ok(Some(Message::Failed { why })) => self.lose(index, &format!("failed: {why}")),
@@ -322,12 +342,6 @@ impl Peers {
             OnLoss::Continue | OnLoss::Redistribute => Some(PeerEvent::Fault(text)),
         }
     }
-}
-
-/// Of `whole` things the part of `own` workers, of which there are `workers_before` before them and `all` together.
-fn part(whole: u64, workers_before: u32, own: u32, all: u32) -> u64 {
-    let up_to = |workers: u32| whole * u64::from(workers) / u64::from(all.max(1));
-    up_to(workers_before + own) - up_to(workers_before)
 }
 
 impl Peer {

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use plimsoll_analyze::Raise;
-use plimsoll_plan::{Cap, Level};
+use plimsoll_plan::{Cap, Level, Shares};
 use plimsoll_units::Instant;
 
 use super::*;
@@ -27,7 +27,7 @@ fn met(messages: &[Message], count: usize) -> (Result<PeerGroup, PeerError>, Cha
 }
 
 fn ready(workers: u32) -> Message {
-    Message::Ready { version: "1.2".to_owned(), workers }
+    Message::Ready { version: "1.2".to_owned(), workers, ceiling_per_sec: None }
 }
 
 /// The coordinator's share, in which its own two or fewer workers take part.
@@ -40,7 +40,7 @@ fn share(own_workers: u32, workers: u32) -> StepShare {
         requests_max: None,
     };
     let (begins, origin) = (Instant::from_nanos(90), Instant::from_nanos(7));
-    StepShare { step, workers_before: 0, own_workers, workers, begins, origin }
+    StepShare { step, workers_before: 0, own_workers, shares: Shares::equal(workers), begins, origin }
 }
 
 /// The next fault or late begin.
@@ -69,13 +69,46 @@ fn workers_of_peers_come_after_those_of_the_coordinator_and_no_further_than_ther
     assert!(!group.peers.at_work(), "no connection is left for it");
 }
 
+/// A group of peers that make nothing but are ready, each with its workers and its ceiling.
+fn ready_peers(ready: &[(u32, Option<u64>)]) -> Peers {
+    let mut peers = Peers::new(false, Instant::from_nanos(0));
+    for (index, (workers, ceiling_per_sec)) in ready.iter().enumerate() {
+        let (commands, _) = UnixStream::pair().unwrap();
+        peers.add(Some(format!("agent-{index}")), Box::new(commands), Instant::from_nanos(0));
+        let (version, workers, ceiling_per_sec) = ("1.2".to_owned(), *workers, *ceiling_per_sec);
+        let ready = Message::Ready { version, workers, ceiling_per_sec };
+        peers.introduce(index, Ok(Some(ready)), "1.2").unwrap();
+    }
+    peers
+}
+
+#[test]
+fn a_load_is_divided_by_ceilings_and_divided_anew_once_a_peer_is_lost() {
+    let known = [(2, Some(100_000)), (1, Some(50_000)), (1, None)];
+    let mut peers = ready_peers(&known);
+    let parts = |peers: &Peers| {
+        let shares = peers.divide(0, peers.workers());
+        (0..peers.workers()).map(|worker| shares.part(worker, 1_000)).collect::<Vec<_>>()
+    };
+    assert_eq!(parts(&peers), [300, 300, 150, 250]);
+    assert_eq!(peers.divide(0, 2), Shares::equal(2), "only the first takes part");
+    peers.take_in(0, Ok(None), Instant::from_nanos(1));
+    assert_eq!(parts(&peers), [500, 500], "what is not known counts as the mean of what is");
+    let mut alike = ready_peers(&[(2, Some(70_000)), (3, Some(70_000))]);
+    assert_eq!(alike.divide(0, 5), Shares::equal(5));
+    alike.set_on_loss(OnLoss::Continue);
+    alike.take_in(0, Ok(None), Instant::from_nanos(1));
+    assert_eq!(alike.divide(0, alike.workers()), Shares::equal(5), "no other peer makes its part");
+}
+
 #[test]
 fn a_peer_that_cannot_begin_or_is_another_version_is_named() {
     let (failed, _peer) = met(&[Message::Failed { why: "no port left".to_owned() }], 1);
     assert!(
         matches!(failed, Err(PeerError::Failed { name, why }) if name == "generator 2" && why == "no port left")
     );
-    let (foreign, _peer) = met(&[Message::Ready { version: "1.1".to_owned(), workers: 1 }], 1);
+    let (foreign, _peer) =
+        met(&[Message::Ready { version: "1.1".to_owned(), workers: 1, ceiling_per_sec: None }], 1);
     assert!(matches!(
         foreign,
         Err(PeerError::Version { name, theirs, ours }) if name == "generator 2" && theirs == "1.1" && ours == "1.2"
@@ -118,6 +151,7 @@ fn taken_over() -> (PeerGroup, [Channel<Message, Command>; 2]) {
         name: "generator 2".to_owned(),
         first_worker: 0,
         workers: 2,
+        ceiling_per_sec: None,
         clock_error_ns: None,
         wall: None,
         lost_ns: None,
@@ -134,12 +168,12 @@ fn peers_of_a_coordinator_that_is_gone_take_part_once_nothing_of_earlier_steps_c
     assert_eq!(idle.receiver.receive().unwrap(), Some(Command::StandBy { asked }));
     // The first conductor heard this already.
     working.sender.send(&ready(7)).unwrap();
-    working.sender.send(&Message::StandsBy { asked: asked - 1, workers: 7 }).unwrap();
+    working.sender.send(&Message::StandsBy { asked: asked - 1, workers: 7, ceiling_per_sec: None }).unwrap();
     for _ in 0..2 {
         working.sender.send(&Message::Ended { fault: None }).unwrap();
     }
-    working.sender.send(&Message::StandsBy { asked, workers: 2 }).unwrap();
-    idle.sender.send(&Message::StandsBy { asked, workers: 3 }).unwrap();
+    working.sender.send(&Message::StandsBy { asked, workers: 2, ceiling_per_sec: None }).unwrap();
+    idle.sender.send(&Message::StandsBy { asked, workers: 3, ceiling_per_sec: None }).unwrap();
     let interrupted = AtomicBool::new(false);
     assert!(group.await_standing_by(&interrupted).is_empty());
     assert_eq!(group.peers.workers(), 5);

@@ -1,15 +1,24 @@
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
+use plimsoll_plan::Shares;
+
 use super::*;
 
 /// A range of 100 ports, so that it is full soon.
 const PORTS: RangeInclusive<u16> = 40_000..=40_099;
 
 fn share(index: u32, of: u32, connections: u32) -> Share {
-    let shard = Shard { index, of };
-    let connections_before = (0..index).map(|index| Shard { index, of }.part_of(connections)).sum();
-    Share { shard, connections_before, max_connections: connections, ports: PORTS }
+    let shares = Shares::equal(of);
+    Share {
+        shard: Shard { index, of },
+        portion: shares.portion(index),
+        connections_before: shares.parts_before(index, connections),
+        connections: shares.part(index, connections),
+        own_max: shares.part(index, connections),
+        max_connections: connections,
+        ports: PORTS,
+    }
 }
 
 fn peers(addresses: &[&str]) -> Vec<Destination> {
@@ -30,7 +39,7 @@ fn all_routes(
     let of_worker = |index| {
         let share = share(index, workers, connections);
         let mut routes = Routes::new(destinations, sources, &share);
-        (0..share.shard.part_of(connections) as usize).map(move |slot| routes.next(slot)).collect::<Vec<_>>()
+        (0..share.connections as usize).map(move |slot| routes.next(slot)).collect::<Vec<_>>()
     };
     (0..workers).flat_map(of_worker).collect()
 }

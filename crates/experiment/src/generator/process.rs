@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use plimsoll_conductor::peers::{Message, PeerGroup, send_line, socket_channel};
-use plimsoll_conductor::{Observer, RunOptions, conduct};
+use plimsoll_conductor::{FollowOptions, Observer, RunOptions, conduct};
 use plimsoll_host::SampleSource;
 use plimsoll_plan::Plan;
 use plimsoll_record::RunCommand;
@@ -91,7 +91,9 @@ fn lead(socket: &Path, others: usize, interrupted: &AtomicBool) -> Result<PeerGr
 fn follow(socket: &Path, plan: Plan, interrupted: &AtomicBool) -> Result<(), ExperimentError> {
     let leader = connect(socket, interrupted)?;
     let channel = socket_channel(leader).map_err(ExperimentError::file("use the socket", socket))?;
-    Ok(plimsoll_conductor::follow(plan, None, env!("CARGO_PKG_VERSION"), channel, interrupted)?)
+    // Without calibrations, as the generator that it follows.
+    let options = FollowOptions { version: env!("CARGO_PKG_VERSION"), calibrations: &[] };
+    Ok(plimsoll_conductor::follow(plan, None, options, channel, interrupted)?)
 }
 
 fn connect(socket: &Path, interrupted: &AtomicBool) -> Result<UnixStream, ExperimentError> {

@@ -33,8 +33,9 @@ pub struct AgentOptions {
     pub generator: Generator,
 }
 
-/// What makes a share of a run as its conductor commands over the channel: [`plimsoll_conductor::follow`], which explains the
-/// parameters, except where the fleet is measured without a load.
+/// What makes a share of a run as its conductor commands over the channel: [`plimsoll_conductor::follow`] with the calibrations
+/// of its machine, except where the fleet is measured without a load. The parameters are the plan, the text of its CSV file, the
+/// version of the tool, the channel, and the flag that ends it.
 pub type Generator =
     fn(Plan, Option<&[u8]>, &str, Channel<Message, Command>, &AtomicBool) -> Result<(), ConductError>;
 

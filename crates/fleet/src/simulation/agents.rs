@@ -36,7 +36,9 @@ impl World {
             AgentEvent::Ready => {
                 let workers = self.scale.workers;
                 self.agents[agent].generator = Generator::Waiting;
-                self.send(agent, Message::Ready { version: super::VERSION.to_owned(), workers });
+                let ceiling_per_sec = self.weather.fates[agent].ceiling_per_sec();
+                let version = super::VERSION.to_owned();
+                self.send(agent, Message::Ready { version, workers, ceiling_per_sec });
             }
             AgentEvent::Begin { load } => self.begin(agent, load),
             AgentEvent::Interval { load } => self.interval(agent, load),

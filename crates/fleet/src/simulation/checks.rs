@@ -12,6 +12,9 @@ use super::conductor::Recorded;
 use super::content::Keys;
 use super::world::World;
 
+/// Requests that are dealt out: no multiple of anything.
+const WHOLE: u64 = 10_007;
+
 impl Played {
     pub(super) fn add(&mut self, other: &Self) {
         self.events += other.events;
@@ -41,6 +44,7 @@ impl World {
         }
         self.check_lost();
         self.check_memory();
+        self.check_shares();
         let checked_starts = self.check_starts();
         if self.scale.keeps_frames {
             self.check_merge();
@@ -134,6 +138,23 @@ impl World {
         checked
     }
 
+    /// The parts of a step add up to it, and are those that follow from the run file.
+    fn check_shares(&self) {
+        for start in fleet_starts(&self.run()) {
+            let Recorded { share, generators } = &self.conductor.steps[start.step as usize];
+            let workers: u32 = generators.iter().map(|generator| generator.workers).sum();
+            // No agent makes the part of one that was lost in an earlier step.
+            if workers < share.shares.workers() {
+                continue;
+            }
+            let of = |first, workers| share.shares.requests(first, workers, WHOLE);
+            let parts = generators.iter().map(|one| share.shares.ratio(one.first_worker, one.workers));
+            assert!(parts.eq(start.shares.iter().copied()), "{generators:?}, not {:?}", start.shares);
+            let sum: u64 = generators.iter().map(|one| of(one.first_worker, one.workers)).sum();
+            assert_eq!(sum, WHOLE, "{generators:?}");
+        }
+    }
+
     fn run(&self) -> Run {
         let disk = &self.conductor.disk;
         let frames = disk.frames[..disk.frames_committed].to_vec();
@@ -181,7 +202,7 @@ fn recorded_step(recorded: &Recorded) -> Step {
     let ended_ns = began_ns + share.step.limit.as_nanos() as u64;
     Step {
         index: share.step.index,
-        connections: share.workers,
+        connections: share.shares.workers(),
         depth: 1,
         rate_per_sec: None,
         stages: Vec::new(),

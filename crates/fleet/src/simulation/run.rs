@@ -247,7 +247,8 @@ impl World {
             requests_max: None,
         };
         let (begins, origin) = (conductor_clock(self.now) + HEAD_START, conductor_clock(0));
-        let share = StepShare { step, workers_before: 0, own_workers: 0, workers, begins, origin };
+        let shares = peers.divide(0, workers);
+        let share = StepShare { step, workers_before: 0, own_workers: 0, shares, begins, origin };
         peers.begin(&share);
         for generator in peers.shares() {
             let agent = super::number_of(&generator.name);

@@ -221,6 +221,12 @@ impl Fate {
         }
     }
 
+    /// What one of its workers can make at most; not known of each fourth. It follows from what was drawn already, so that
+    /// worlds stay as they were.
+    pub(super) fn ceiling_per_sec(&self) -> Option<u64> {
+        Some(self.ahead % 4 * 50_000).filter(|per_sec| *per_sec > 0)
+    }
+
     /// True if its clock is as the bounds assume between these instants.
     pub(super) fn clock_is_sound(&self, from: u64, until: u64) -> bool {
         self.gains_ppb.unsigned_abs() <= WITHIN_PPB && self.clock_is_steady(from, until)

@@ -45,7 +45,7 @@ document! {
         by_worker: Vec<WorkerLoad> = health.by_worker.clone(),
         /// What their machine reported while the step ran; null where it does not report it.
         machine: MachineLoad = health.machine,
-        /// How close each worker came to the maximum of one worker on this machine; null where that was not measured or does
+        /// How close each worker came to the maximum of one worker on its machine; null where that was not measured or does
         /// not apply.
         ceiling: Option<CeilingUse> = health.ceiling,
     }

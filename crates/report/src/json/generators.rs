@@ -3,7 +3,7 @@
 use plimsoll_analyze::FleetStart;
 use plimsoll_record::{GeneratorShare, Run};
 
-use super::document::{document, each};
+use super::document::document;
 
 document! {
     /// The generators that made a step together, each on a machine with its own clock.
@@ -15,17 +15,22 @@ document! {
         /// The most that it can be with the errors of their clocks; null if one is not known.
         apart_max_ns: Option<u64> = start.apart_max_ns,
         /// Each with its share.
-        generators: Vec<GeneratorShareDocument> = shares(run, start.step),
+        generators: Vec<GeneratorShareDocument> = shares(run, start),
     }
 
     /// What one generator made of a step.
-    pub struct GeneratorShareDocument(share: &GeneratorShare) {
+    pub struct GeneratorShareDocument(share: &GeneratorShare, part: f64) {
         /// Its name.
         name: String = share.name.clone(),
         /// The number of its first worker; the others follow.
         first_worker: u32 = share.first_worker,
         /// How many workers it has; 0 if it made nothing, as there were fewer connections than workers.
         workers: u32 = share.workers,
+        /// Its part of the load by its workers and their maximum, 0 to 1.
+        share: f64 = part,
+        /// The most requests per second that one of its workers can make, by the calibration of its machine; null if that is not
+        /// known.
+        ceiling_per_sec: Option<u64> = share.ceiling_per_sec,
         /// How far its clock may be from what the times of its frames assume, in nanoseconds; null if that is not known.
         clock_error_ns: Option<u64> = share.clock_error_ns,
         /// By how much the difference of the clocks is another by the wall clocks than as it was measured, in nanoseconds; null
@@ -38,7 +43,8 @@ document! {
     }
 }
 
-fn shares(run: &Run, step: u32) -> Vec<GeneratorShareDocument> {
-    let step = run.steps.iter().find(|known| known.index == step);
-    each(step.map_or(&[][..], |step| &step.generators), GeneratorShareDocument::new)
+fn shares(run: &Run, start: &FleetStart) -> Vec<GeneratorShareDocument> {
+    let step = run.steps.iter().find(|known| known.index == start.step);
+    let generators = step.map_or(&[][..], |step| &step.generators).iter().zip(&start.shares);
+    generators.map(|(share, part)| GeneratorShareDocument::new(share, *part)).collect()
 }

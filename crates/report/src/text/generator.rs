@@ -130,17 +130,32 @@ fn sockets(load: &MachineLoad) -> String {
 }
 
 fn ceiling(run: &Run, health: &GeneratorHealth) -> String {
-    match (&health.ceiling, &run.manifest.machine.calibration) {
-        (Some(used), _) => used_ceiling(used),
-        (None, Some(_)) => {
+    let generators = || run.steps.iter().flat_map(|step| &step.generators);
+    let is_known = run.manifest.machine.calibration.is_some()
+        || generators().any(|generator| generator.ceiling_per_sec.is_some());
+    match &health.ceiling {
+        Some(used) => used_ceiling(run, used),
+        None if is_known => {
             "calibrated with one request under way on each connection, so it does not apply here".to_owned()
         }
-        (None, None) => "not known; plimsoll calibrate measures how much one worker can send here".to_owned(),
+        None if generators().next().is_some() => {
+            "not known; plimsoll calibrate on the machine of an agent measures how much one worker can send there"
+                .to_owned()
+        }
+        None => "not known; plimsoll calibrate measures how much one worker can send here".to_owned(),
     }
 }
 
-fn used_ceiling(used: &CeilingUse) -> String {
-    let ratio = share_text(used.per_worker_per_sec / used.ceiling_per_sec);
+fn used_ceiling(run: &Run, used: &CeilingUse) -> String {
+    let (ratio, ceiling) = (share_text(used.ratio()), count_text(used.ceiling_per_sec));
+    let Some(age_sec) = used.age_sec else {
+        let mut generators = run.steps.iter().rev().flat_map(|step| &step.generators);
+        let nearest = generators.find(|generator| used.worker.is_some_and(|worker| generator.has(worker)));
+        let nearest = nearest.map_or("an agent", |generator| generator.name.as_str());
+        return format!(
+            "{nearest} came nearest: {ratio} of the {ceiling} requests/s that one worker can send there"
+        );
+    };
     let (bound, doubt) = match used.known {
         true => ("", ""),
         false => {
@@ -148,9 +163,8 @@ fn used_ceiling(used: &CeilingUse) -> String {
         }
     };
     format!(
-        "{ratio} of the {bound}{} requests/s that one worker can send here, calibrated {} before this run{doubt}",
-        count_text(used.ceiling_per_sec),
-        age_text(used.age_sec)
+        "{ratio} of the {bound}{ceiling} requests/s that one worker can send here, calibrated {} before this run{doubt}",
+        age_text(age_sec)
     )
 }
 

@@ -1,12 +1,14 @@
-//! The generators of a fleet: how close together they began, which of them was lost, which of them was not healthy.
+//! The generators of a fleet: how close together they began, their shares, which was lost, which was not healthy.
 
 use plimsoll_analyze::{Findings, FleetStart, GeneratorReason, LostGenerator, fleet_starts};
-use plimsoll_record::{Run, WallClocks};
-use plimsoll_units::{duration_text, named, share_text};
+use plimsoll_record::{GeneratorShare, Run, WallClocks};
+use plimsoll_units::{duration_text, grouped, named, share_text};
 
 use super::paragraph::{point, wrapped};
-use crate::amount::counted;
+use crate::amount::{counted, if_known, list};
 
+/// At most this many generators are listed with their shares.
+const SHARES_LISTED: usize = 8;
 /// Generators that may have begun further apart than this did not make one load.
 const APART_MAX_NS: u64 = 10_000_000;
 
@@ -18,7 +20,8 @@ pub(super) fn block(run: &Run, findings: &Findings) -> String {
     };
     let lost = starts.iter().flat_map(|start| start.lost.iter().map(|lost| lost_text(start.step, lost)));
     let ill = unhealthy(run, findings);
-    let points = idle(&starts).into_iter().chain(lost).chain(wrong_wall_clocks(&starts)).chain(ill);
+    let parts = idle(&starts).into_iter().chain(shares(run, worst)).chain(lost);
+    let points = parts.chain(wrong_wall_clocks(&starts)).chain(ill);
     let points: String = points.map(|text| point(&text)).collect();
     wrapped("", "  ", &start_text(worst)) + &points
 }
@@ -30,6 +33,22 @@ fn idle(starts: &[FleetStart]) -> Option<String> {
     let names: Vec<&String> = names.collect();
     (!names.is_empty())
         .then(|| format!("{} made no load: there were fewer connections than workers", named(&names)))
+}
+
+/// The shares of a step, if they follow from ceilings: otherwise from the numbers of workers alone.
+fn shares(run: &Run, start: &FleetStart) -> Option<String> {
+    let step = run.steps.iter().find(|step| step.index == start.step)?;
+    let of = |generator: &GeneratorShare, part: f64| {
+        let ceiling = if_known(generator.ceiling_per_sec, |per_sec| format!(" ({})", grouped(per_sec)));
+        format!("{} {}{ceiling}", generator.name, share_text(part))
+    };
+    let at_work = step.generators.iter().zip(&start.shares).filter(|(generator, _)| generator.workers > 0);
+    let is_known = at_work.clone().any(|(generator, _)| generator.ceiling_per_sec.is_some());
+    let others = at_work.clone().count().checked_sub(SHARES_LISTED).filter(|others| *others > 0);
+    let others = others.map(|others| format!("{others} others"));
+    let listed = at_work.take(SHARES_LISTED).map(|(generator, part)| of(generator, *part)).chain(others);
+    let listed = list(listed, ", ");
+    is_known.then(|| format!("shares by the requests/s that one worker can send there: {listed}"))
 }
 
 /// How close together the generators began, in the step in which that is known least.
@@ -107,6 +126,7 @@ fn worker(reason: &GeneratorReason) -> Option<u32> {
         GeneratorReason::WorkerBusy { worker, .. }
         | GeneratorReason::WorkerStarved { worker, .. }
         | GeneratorReason::WorkerStalled { worker, .. } => Some(*worker),
+        GeneratorReason::NearCeiling { worker, .. } => *worker,
         _ => None,
     }
 }

@@ -84,13 +84,8 @@ fn words(reason: &GeneratorReason) -> (String, String, String) {
             format!("{} of the TCP segments were retransmitted ({})", share_text(ratio), grouped(count)),
             "TCP segments of this machine retransmitted".to_owned(),
         ),
-        GeneratorReason::NearCeiling { per_worker_per_sec, ceiling_per_sec } => {
-            let (sent, ceiling) = (count_text(per_worker_per_sec), count_text(ceiling_per_sec));
-            (
-                "near its ceiling".to_owned(),
-                format!("each worker sent {sent} of the {ceiling} requests/s that one worker can send here"),
-                "requests/s of a worker, against its ceiling when calibrated".to_owned(),
-            )
+        GeneratorReason::NearCeiling { worker, per_worker_per_sec, ceiling_per_sec } => {
+            near_ceiling(worker, per_worker_per_sec, ceiling_per_sec)
         }
     }
 }
@@ -107,6 +102,24 @@ fn out_of_connections(resource: ConnectionResource, allowed: u64) -> (String, St
             grouped(allowed)
         ),
         format!("connections open, against those that the {many} allow"),
+    )
+}
+
+/// `first` is the first worker of an agent, if one is meant.
+fn near_ceiling(
+    first: Option<u32>,
+    per_worker_per_sec: f64,
+    ceiling_per_sec: f64,
+) -> (String, String, String) {
+    let (sent, ceiling) = (count_text(per_worker_per_sec), count_text(ceiling_per_sec));
+    let (whose, there) = match first {
+        Some(first) => (format!("worker of the agent with worker {first}"), "there"),
+        None => ("worker".to_owned(), "here"),
+    };
+    (
+        "near its ceiling".to_owned(),
+        format!("each {whose} sent {sent} of the {ceiling} requests/s that one worker can send {there}"),
+        "requests/s of a worker, against its ceiling when calibrated".to_owned(),
     )
 }
 

@@ -127,10 +127,11 @@ pub(super) fn health(busy: f64) -> GeneratorHealth {
         }],
         machine: machine_load(),
         ceiling: Some(CeilingUse {
+            worker: None,
             per_worker_per_sec: 3_190.0,
             ceiling_per_sec: 212_000.0,
             known: true,
-            age_sec: 200_000.0,
+            age_sec: Some(200_000.0),
         }),
     }
 }
