@@ -275,7 +275,11 @@ fn has_smaller_machines(load: &TierLoad<'_>, other: &TierLoad<'_>) -> bool {
         let same = other.tiers.iter().find(|same| same.name == tier.name)?;
         Some((load.size(tier)?, other.size(same)?))
     });
-    let pairs: Vec<(MachineSize, MachineSize)> = sizes.collect();
+    are_smaller(&sizes.collect::<Vec<_>>())
+}
+
+/// Of pairs of sizes, each of one tier: true if the first of a pair is the smaller one, and the second of none.
+fn are_smaller(pairs: &[(MachineSize, MachineSize)]) -> bool {
     pairs.iter().any(|(own, other)| own.is_smaller_than(other))
         && !pairs.iter().any(|(own, other)| other.is_smaller_than(own))
 }
@@ -313,6 +317,16 @@ mod tests {
             scaling_by(&[point("one", 0, 1.0, 1.0, 100.0), point("two", 1, 1.0, 2.0, 20.0)]);
         assert_eq!(scaling, None);
         assert!(matches!(doubt, Some(Doubt::OtherRuns { of_requests, .. }) if of_requests == ["two"]));
+    }
+
+    #[test]
+    fn a_run_that_presses_a_tier_has_smaller_machines_in_it_and_larger_ones_in_none() {
+        let cores = |cores| MachineSize { cores: Some(cores), ..MachineSize::default() };
+        let (proxy, pressed, api, larger_api) = (cores(0.15), cores(0.1), cores(0.25), cores(0.5));
+        assert!(are_smaller(&[(pressed, proxy), (api, api)]));
+        assert!(!are_smaller(&[(proxy, pressed), (api, api)]));
+        assert!(!are_smaller(&[(pressed, proxy), (larger_api, api)]));
+        assert!(!are_smaller(&[(proxy, proxy), (api, api)]));
     }
 
     #[test]

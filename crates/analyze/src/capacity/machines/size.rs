@@ -108,4 +108,16 @@ mod tests {
         assert!(!size.is_same_as(&MachineSize { cores: Some(1.0), ..size }));
         assert_eq!(size.to_string(), "0.5 cores, link out 20.0 Mbit/s");
     }
+
+    #[test]
+    fn a_smaller_machine_has_less_of_something_and_more_of_nothing() {
+        let size = MachineSize { cores: Some(0.5), out_bits_per_sec: Some(20e6), ..MachineSize::default() };
+        let fewer_cores = MachineSize { cores: Some(0.25), ..size };
+        assert!(fewer_cores.is_smaller_than(&size) && !size.is_smaller_than(&fewer_cores));
+        assert!(!size.is_smaller_than(&size));
+        let other = MachineSize { out_bits_per_sec: Some(40e6), ..fewer_cores };
+        assert!(!other.is_smaller_than(&size) && !size.is_smaller_than(&other));
+        let unknown = MachineSize { out_bits_per_sec: None, ..size };
+        assert!(!unknown.is_smaller_than(&size), "what is not known is no less");
+    }
 }
