@@ -30,8 +30,8 @@ pub enum AnalyzeError {
 /// # Errors
 /// When the stored plan or a histogram cannot be read.
 pub fn analyze(run: &Run) -> Result<Findings, AnalyzeError> {
-    let load = parts::without_repeated(parts::without_held(run));
     let plan = Plan::from_json(&run.manifest.plan)?;
+    let load = parts::without_repeated(parts::without_held(run), &plan);
     let of_step = |(step, source)| AnalyzeError::Histogram { step, source };
     let mut searched = search::of_run(&load, &plan).map_err(of_step)?;
     let mut findings = findings_of_load(&parts::of_load(&plan, &load))?;

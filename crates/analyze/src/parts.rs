@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use plimsoll_plan::{Level, Load, Plan, RateProfile};
-use plimsoll_record::{Frame, RateStage, Reading, Run, Source, Step, StepEnd};
+use plimsoll_record::{Frame, Reading, Run, Source, Step, StepEnd};
 
 use crate::findings::{Findings, Raise};
 use crate::overload::is_overload;
@@ -59,20 +59,17 @@ pub(crate) fn without_held(run: &Run) -> Cow<'_, Run> {
     Cow::Owned(with_steps(run, |step| !is_held(run, step)))
 }
 
-/// Whether a step was cut as its conductor died, and made again later: then its figures are those of the later one.
-fn is_repeated(run: &Run, step: &Step) -> bool {
-    let is_same = |other: &Step| other.index > step.index && level(other) == level(step);
-    step.end == StepEnd::Cut && run.steps.iter().any(is_same)
-}
-
-fn level(step: &Step) -> (u32, u16, Option<f64>, &[RateStage]) {
-    (step.connections, step.depth, step.rate_per_sec, &step.stages)
+/// Whether a step was cut as its conductor died, and made again later: then its figures are those of the later one. Trials of a
+/// search judge that themselves, as one that was cut may have been decided by then.
+fn is_repeated(run: &Run, plan: &Plan, step: &Step) -> bool {
+    let is_same = |other: &Step| other.index > step.index && other.is_of_level(step);
+    step.end == StepEnd::Cut && !is_trial(plan, step) && run.steps.iter().any(is_same)
 }
 
 /// The run without steps of which there is a later one in their place. The file keeps what was measured of them.
-pub(crate) fn without_repeated(run: Cow<'_, Run>) -> Cow<'_, Run> {
-    match run.steps.iter().any(|step| is_repeated(&run, step)) {
-        true => Cow::Owned(with_steps(&run, |step| !is_repeated(&run, step))),
+pub(crate) fn without_repeated<'a>(run: Cow<'a, Run>, plan: &Plan) -> Cow<'a, Run> {
+    match run.steps.iter().any(|step| is_repeated(&run, plan, step)) {
+        true => Cow::Owned(with_steps(&run, |step| !is_repeated(&run, plan, step))),
         false => run,
     }
 }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_plan::Shares;
 use plimsoll_record::{GeneratorShare, Run, Step, WallClocks};
 
 /// When the generators of one step began, compared.
@@ -100,18 +99,14 @@ impl WallOpinion {
     }
 }
 
-/// The part of the load that each was to make, by the arithmetic that dealt it out.
+/// The part of the load that each was to make. An older file does not have it: there it follows from the workers.
 fn shares(generators: &[GeneratorShare]) -> Vec<f64> {
-    let weighed: Vec<(u32, Option<u64>)> =
-        generators.iter().map(|share| (share.workers, share.ceiling_per_sec)).collect();
-    let shares = Shares::by_ceiling(&weighed);
-    // Workers of a generator that was lost in an earlier step may have kept their numbers.
-    let part = |first: &mut u32, (workers, _): &(u32, Option<u64>)| {
-        let part = shares.ratio(*first, *workers);
-        *first = first.saturating_add(*workers);
-        Some(part)
+    let workers: u32 = generators.iter().map(|share| share.workers).sum();
+    let by_workers = |share: &GeneratorShare| f64::from(share.workers) / f64::from(workers.max(1));
+    let part = |share: &GeneratorShare| {
+        share.part_ppm.map_or_else(|| by_workers(share), |part_ppm| f64::from(part_ppm) / 1e6)
     };
-    weighed.iter().scan(0, part).collect()
+    generators.iter().map(part).collect()
 }
 
 /// When the first frame of each worker began.
@@ -144,6 +139,7 @@ mod tests {
             first_worker: 0,
             workers,
             ceiling_per_sec: None,
+            part_ppm: None,
             clock_error_ns: Some(10),
             wall,
             lost_ns: None,
@@ -162,21 +158,11 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_the_load_follow_workers_and_ceilings() {
-        let generator = |first_worker, workers, ceiling_per_sec| GeneratorShare {
-            name: String::new(),
-            first_worker,
-            workers,
-            ceiling_per_sec,
-            clock_error_ns: None,
-            wall: None,
-            lost_ns: None,
-        };
-        let alike = [generator(0, 3, None), generator(3, 1, None), generator(4, 0, None)];
-        assert_eq!(shares(&alike), [0.75, 0.25, 0.0]);
-        // One with 8 workers was lost in an earlier step, and has left a gap.
-        let different = [generator(8, 2, Some(50_000)), generator(10, 1, Some(100_000))];
-        assert_eq!(shares(&different), [0.5, 0.5]);
+    fn parts_of_the_load_are_those_that_were_dealt_out_and_in_older_files_those_of_the_workers() {
+        let generator = |workers, part_ppm| GeneratorShare { part_ppm, ..share("", workers, None) };
+        assert_eq!(shares(&[generator(3, None), generator(1, None), generator(0, None)]), [0.75, 0.25, 0.0]);
+        // A third one was lost in an earlier step: its part is not made.
+        assert_eq!(shares(&[generator(1, Some(333_333)), generator(1, Some(500_000))]), [0.333333, 0.5]);
     }
 
     #[test]

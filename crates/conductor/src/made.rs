@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use plimsoll_analyze::ladder::{self, StepResult};
+use plimsoll_analyze::search::bracket::{self, Next};
+use plimsoll_analyze::search::{aim, trial, trials, tried};
 use plimsoll_analyze::{StepKind, step_kind};
 use plimsoll_plan::{LadderSteps, Load, Plan, Slo};
 use plimsoll_record::{EventKind, Run, Step, StepEnd};
@@ -50,10 +52,41 @@ impl<'a> Made<'a> {
         }
     }
 
-    /// Whether a step that was cut is made again. A load that is the only one of its plan is not: it would be another run.
+    /// Whether a step that was cut is made again. A load that is the only one of its plan is not: it would be another run. Nor is a
+    /// rate whose outcome was known by then.
     pub(crate) fn is_made_again(self, step: &Step) -> bool {
-        let kind = self.kind(step);
-        step.end == StepEnd::Cut && kind.is_some_and(|kind| kind != StepKind::Load)
+        step.end == StepEnd::Cut
+            && match self.kind(step) {
+                None | Some(StepKind::Load) => false,
+                Some(StepKind::Trial) => !matches!(trial(self.run, self.plan, step, None), Ok(Some(_))),
+                Some(_) => true,
+            }
+    }
+
+    /// Whether a step that was cut was made again by now.
+    pub(crate) fn was_made_again(self, step: &Step) -> bool {
+        self.run.steps.iter().any(|other| other.index > step.index && other.is_of_level(step))
+    }
+
+    /// Whether the search for the highest rate has a next rate.
+    pub(crate) fn is_search_left(self) -> bool {
+        let Some(order) = self.plan.search else { return false };
+        let has_ended = self.run.events.iter().any(|event| event.kind == EventKind::BudgetEnded);
+        if has_ended || self.has_overloads() || self.has_profile() {
+            return false;
+        }
+        // Of trials that cannot be read nothing is known.
+        let Ok(trials) = trials(self.run, self.plan) else { return true };
+        trials.is_empty() || matches!(bracket::next(aim(self.plan, order), &tried(&trials)), Next::Try { .. })
+    }
+
+    /// Whether an overload of the plan was not made.
+    pub(crate) fn are_overloads_left(self) -> bool {
+        let Some(order) = &self.plan.overload else { return false };
+        // The first of a given rate is the load of the plan.
+        let first = usize::from(order.rate_per_sec.is_some());
+        let planned = order.profiles(order.rate_per_sec.unwrap_or(1.0)).len() - first;
+        !self.has_profile() && self.overloads() < planned
     }
 
     /// The steps of the ladder, in the order in which they were made.

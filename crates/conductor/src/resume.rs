@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use plimsoll_plan::{Plan, PlanHost};
-use plimsoll_record::{EventKind, Run, Source};
+use plimsoll_record::{EventKind, Run, Source, Step};
 use plimsoll_store::{RunWriter, SessionFile, UnderWay};
 use plimsoll_units::{Clock as _, Instant, RealClock, unix_ms};
 
@@ -126,11 +126,8 @@ impl<'a> ResumedRun<'a> {
         }
         match self.prepare(peers, is_stopped) {
             Ok((peers, prepared, profiling)) => {
-                if let Some(missing) = missing {
-                    let text = format!("{missing}; it is made again, and no figure rests on that part");
-                    self.recorder.event(EventKind::Resumed, text);
-                }
-                self.make_steps(peers, prepared, profiling.as_ref())
+                let cut = missing.zip(self.recorder.run().steps.last().cloned());
+                self.make_steps(peers, prepared, profiling.as_ref(), cut)
             }
             Err(why) => self.finish(missing, Some(&why)),
         }
@@ -161,12 +158,13 @@ impl<'a> ResumedRun<'a> {
         Ok((peers, prepared, profiling))
     }
 
-    /// The plan's time goes on from what the load took of it.
+    /// The plan's time goes on from what the load took of it. `cut` is the step that is to be made again, with what is missing of it.
     fn make_steps(
         self,
         peers: PeerGroup,
         prepared: Prepared,
         profiling: Option<&Profiling>,
+        cut: Option<(String, Step)>,
     ) -> Result<Outcome, ConductError> {
         let (took, last_end) = (self.made().took(), self.made().end());
         let Self { mut recorder, plan, interrupted } = self;
@@ -193,6 +191,16 @@ impl<'a> ResumedRun<'a> {
             session.warm_up(false)?;
         }
         let made = session.make_steps(profiling);
+        if let Some((missing, cut)) = cut {
+            let (kind, text) = match Made::new(session.recorder.run(), &plan).was_made_again(&cut) {
+                true => (
+                    EventKind::Resumed,
+                    format!("{missing}; it was made again, and no figure rests on that part"),
+                ),
+                false => (EventKind::StepFailed, missing),
+            };
+            session.recorder.event(kind, text);
+        }
         session.end(made)
     }
 

@@ -9,6 +9,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::clock::{DRIFT_PPB, Offset};
 
+/// No kernel is believed to know the wall clock better than this, in nanoseconds: a daemon such as systemd-timesyncd sets the error
+/// to 0 whenever it has asked its server.
+const LEAST_ERROR_NS: u64 = 20_000_000;
+/// Both clocks are read so often. The reading that took least counts.
+const READINGS: usize = 3;
+
 /// The clocks of one machine at one instant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct MachineClocks {
@@ -24,10 +30,11 @@ impl MachineClocks {
     /// Those of this machine.
     pub(crate) fn read() -> Self {
         let kernel = plimsoll_sys::kernel_clock().ok();
-        let ahead_ns = unix_time().as_nanos() as i128 - i128::from(RealClock.now().as_nanos());
+        let (window_ns, ahead_ns) = (0..READINGS).map(|_| reading()).min().unwrap_or_default();
+        let error_ns = |kernel_ns: u64| kernel_ns.max(LEAST_ERROR_NS).saturating_add(window_ns / 2);
         Self {
-            ahead_ns: i64::try_from(ahead_ns).unwrap_or_default(),
-            error_ns: kernel.and_then(|clock| clock.wall_error_ns),
+            ahead_ns,
+            error_ns: kernel.and_then(|clock| clock.wall_error_ns).map(error_ns),
             correction_ppb: kernel.map_or(0, |clock| clock.correction_ppb),
         }
     }
@@ -49,6 +56,15 @@ impl MachineClocks {
             error_ns: explained_ns.saturating_add(measured.own_error_ns()),
         })
     }
+}
+
+/// How long it took to read the wall clock, and how far that is ahead of the monotonic clock, in nanoseconds.
+fn reading() -> (u64, i64) {
+    let before = RealClock.now();
+    let wall = unix_time();
+    let window_ns = RealClock.now().nanos_since(before);
+    let middle_ns = i128::from(before.as_nanos()) + i128::from(window_ns / 2);
+    (window_ns, i64::try_from(wall.as_nanos() as i128 - middle_ns).unwrap_or_default())
 }
 
 #[cfg(test)]

@@ -51,6 +51,14 @@ pub struct Step {
     pub generators: Vec<GeneratorShare>,
 }
 
+impl Step {
+    /// True if both load the target in the same way.
+    pub fn is_of_level(&self, other: &Self) -> bool {
+        let level = |step: &Self| (step.connections, step.depth, step.rate_per_sec);
+        level(self) == level(other) && self.stages == other.stages
+    }
+}
+
 /// The wall clocks of a generator and of the conductor, which their kernels call synchronised, as a second opinion on the
 /// difference of their monotonic clocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -82,6 +90,9 @@ pub struct GeneratorShare {
     /// Its clock and that of the run differ by no more than this from what the times of its frames assume, in nanoseconds.
     /// `None` if it did not say so.
     pub clock_error_ns: Option<u64>,
+    /// Its part of the load, in millionths. `None` in files that do not have it: then it follows from the workers.
+    #[serde(default)]
+    pub part_ppm: Option<u32>,
     /// What the wall clocks say of that; `None` unless both are synchronised.
     #[serde(default)]
     pub wall: Option<WallClocks>,

@@ -209,6 +209,7 @@ fn generator(number: u32) -> GeneratorShare {
         first_worker: number * 2,
         workers: 2,
         ceiling_per_sec: odd.then_some(98_000),
+        part_ppm: (!odd).then_some(250_000),
         clock_error_ns: (!odd).then_some(120_000),
         wall: (!odd).then_some(WallClocks { apart_ns: 900_000, error_ns: 2_120_000 }),
         lost_ns: odd.then_some(7_000),

@@ -32,15 +32,17 @@ pub fn kernel_clock() -> io::Result<KernelClock> {
 
 fn account(timex: &libc::timex) -> KernelClock {
     let is_synchronised = timex.status & libc::STA_UNSYNC == 0;
-    // `maxerror` is in microseconds.
-    let wall_error_ns = u64::try_from(timex.maxerror).ok().filter(|_| is_synchronised).map(|us| us * 1_000);
+    let nanos = if timex.status & libc::STA_NANO == 0 { 1_000 } else { 1 };
+    let offset_ns = timex.offset.saturating_mul(nanos).unsigned_abs();
+    // `maxerror` is in microseconds, and does not count what is still to be worked off.
+    let maximum_ns = u64::try_from(timex.maxerror).ok().map(|us| us.saturating_mul(1_000));
+    let wall_error_ns = maximum_ns.filter(|_| is_synchronised).map(|ns| ns.saturating_add(offset_ns));
     // `freq` is in ppm with 16 bits behind the point, `tick` in microseconds per timer tick.
     let frequency_ppb = timex.freq * 1_000 / (1 << 16);
     let ticks = libc::c_long::try_from(clock_ticks_per_second()).unwrap_or(100);
     let tick_ppb = (timex.tick * ticks - 1_000_000) * 1_000;
     // The rest of an offset is worked off at no more than 500 ppm (MAXFREQ), and at no more than all of it per second.
-    let nanos = if timex.status & libc::STA_NANO == 0 { 1_000 } else { 1 };
-    let offset_ppb = timex.offset.saturating_mul(nanos).unsigned_abs().min(500_000);
+    let offset_ppb = offset_ns.min(500_000);
     KernelClock { wall_error_ns, correction_ppb: (frequency_ppb + tick_ppb).unsigned_abs() + offset_ppb }
 }
 
@@ -62,6 +64,8 @@ mod tests {
         assert_eq!(known, KernelClock { wall_error_ns: Some(1_500_000), correction_ppb: 0 });
         let unknown = timex(|timex| (timex.maxerror, timex.status) = (1_500, libc::STA_UNSYNC));
         assert_eq!(unknown.wall_error_ns, None);
+        let corrected = timex(|timex| timex.offset = 100_000);
+        assert_eq!(corrected.wall_error_ns, Some(100_000_000), "100 ms are still to be worked off");
     }
 
     #[test]

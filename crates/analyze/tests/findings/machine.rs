@@ -120,6 +120,7 @@ fn each_generator_of_a_fleet_is_compared_with_its_own_ceiling() {
         first_worker,
         workers: 1,
         ceiling_per_sec: Some(ceiling_per_sec),
+        part_ppm: None,
         clock_error_ns: None,
         wall: None,
         lost_ns: None,

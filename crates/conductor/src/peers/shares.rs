@@ -235,6 +235,7 @@ impl Peers {
                 first_worker: workers_before,
                 workers: own_workers,
                 ceiling_per_sec: peer.ceiling_per_sec,
+                part_ppm: Some((own.shares.ratio(workers_before, own_workers) * 1e6).round() as u32),
                 clock_error_ns: None,
                 wall: None,
                 lost_ns: None,

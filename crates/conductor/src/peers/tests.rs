@@ -152,6 +152,7 @@ fn taken_over() -> (PeerGroup, [Channel<Message, Command>; 2]) {
         first_worker: 0,
         workers: 2,
         ceiling_per_sec: None,
+        part_ppm: None,
         clock_error_ns: None,
         wall: None,
         lost_ns: None,

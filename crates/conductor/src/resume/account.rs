@@ -126,8 +126,7 @@ pub(super) fn rest(made: Made<'_>) -> Vec<String> {
     }
     let plan = made.plan();
     let load = matches!(plan.load, Load::Single { .. }) && !made.has_steps();
-    let search = plan.search.is_some() && !made.has_overloads() && !made.has_profile();
-    let overload = plan.overload.is_some() && !made.has_profile();
+    let (search, overload) = (made.is_search_left(), made.are_overloads_left());
     let profile = plan.profile.is_some() && !made.has_profile();
     [
         load.then(|| "the load".to_owned()),

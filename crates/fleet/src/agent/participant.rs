@@ -106,10 +106,14 @@ impl ActiveRun {
     /// Passes a command on to the generator, if there is one any more.
     fn command(&mut self, command: Command) {
         let begins = matches!(command, Command::Begin(_));
-        match &self.commands {
-            Some(commands) => self.at_work |= commands.send(command).is_ok() && begins,
-            None if matches!(command, Command::StandBy { .. }) => self.asked = Some(command),
-            None => {}
+        let unsent = match &self.commands {
+            // A generator that has ended, and of which that is not known yet, takes nothing more.
+            Some(commands) => commands.send(command).err().map(|unsent| unsent.0),
+            None => Some(command),
+        };
+        self.at_work |= begins && unsent.is_none();
+        if let Some(command @ Command::StandBy { .. }) = unsent {
+            self.asked = Some(command);
         }
     }
 

@@ -142,14 +142,15 @@ impl World {
     fn check_shares(&self) {
         for start in fleet_starts(&self.run()) {
             let Recorded { share, generators } = &self.conductor.steps[start.step as usize];
+            let parts = generators.iter().map(|one| share.shares.ratio(one.first_worker, one.workers));
+            let is_near = |(part, known): (f64, &f64)| (part - known).abs() < 1e-6;
+            assert!(parts.zip(&start.shares).all(is_near), "{generators:?}, not {:?}", start.shares);
             let workers: u32 = generators.iter().map(|generator| generator.workers).sum();
             // No agent makes the part of one that was lost in an earlier step.
             if workers < share.shares.workers() {
                 continue;
             }
             let of = |first, workers| share.shares.requests(first, workers, WHOLE);
-            let parts = generators.iter().map(|one| share.shares.ratio(one.first_worker, one.workers));
-            assert!(parts.eq(start.shares.iter().copied()), "{generators:?}, not {:?}", start.shares);
             let sum: u64 = generators.iter().map(|one| of(one.first_worker, one.workers)).sum();
             assert_eq!(sum, WHOLE, "{generators:?}");
         }

@@ -135,7 +135,7 @@ fn ceiling(run: &Run, health: &GeneratorHealth) -> String {
         || generators().any(|generator| generator.ceiling_per_sec.is_some());
     match &health.ceiling {
         Some(used) => used_ceiling(run, used),
-        None if is_known => {
+        None if is_known && run.steps.iter().any(|step| step.depth > 1) => {
             "calibrated with one request under way on each connection, so it does not apply here".to_owned()
         }
         None if generators().next().is_some() => {

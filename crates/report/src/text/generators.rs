@@ -92,7 +92,7 @@ fn wrong_wall_clocks(starts: &[FleetStart]) -> Vec<String> {
     let text = |(name, wall): &(String, WallClocks)| {
         format!(
             "the wall clocks of {name} and of the conductor differ by {} from what was measured, where their kernels' errors explain \
-             {}: one of the two is set wrong; the start does not depend on it",
+             {}: one of the two may be set wrong; the start does not depend on it",
             duration_text(wall.apart_ns as f64),
             duration_text(wall.error_ns as f64)
         )

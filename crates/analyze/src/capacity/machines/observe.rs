@@ -253,18 +253,19 @@ fn growth(
     Growth::new(from, stops.flatten().collect())
 }
 
-/// The fastest of the runs that have as many machines of each tier, none of them smaller than in another; rows of a table stand for
-/// themselves.
+/// The fastest of the runs that have as many machines of each tier, without those of which a machine is smaller than in another and
+/// none is larger; rows of a table stand for themselves.
 fn fastest<'k, 'a>(kind: &'k [TierLoad<'a>]) -> Vec<&'k TierLoad<'a>> {
     let machines = |load: &TierLoad<'a>| -> Vec<(&'a str, Option<f64>)> {
         load.tiers.iter().map(|tier| (tier.name, tier.machines)).collect()
     };
     let alike = grouped(kind, |one, other| !one.is_row() && machines(one) == machines(other));
     let fastest = |loads: Vec<&'k TierLoad<'a>>| {
-        let is_smallest = |load: &&&TierLoad<'a>| loads.iter().any(|other| has_smaller_machines(load, other));
-        let largest: Vec<&'k TierLoad<'a>> =
-            loads.iter().filter(|load| !is_smallest(load)).copied().collect();
-        largest.into_iter().rev().max_by(|a, b| a.per_sec().value.total_cmp(&b.per_sec().value))
+        let is_smaller = |load: &TierLoad<'a>| loads.iter().any(|other| has_smaller_machines(load, other));
+        // Of runs with other machines each, of some of which the size is not known, none may be left.
+        let are_all = loads.iter().all(|load| is_smaller(load));
+        let counted = loads.iter().filter(|load| are_all || !is_smaller(load)).copied();
+        counted.rev().max_by(|a, b| a.per_sec().value.total_cmp(&b.per_sec().value))
     };
     alike.into_iter().filter_map(fastest).collect()
 }

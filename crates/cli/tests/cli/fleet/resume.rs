@@ -321,7 +321,7 @@ fn agents_that_gave_the_load_up_make_the_step_again_that_was_cut_and_those_after
     assert_eq!(run.steps[1].end, StepEnd::Cut);
     scene.target.has_counted(sum(&run, |counts| counts.sent));
     let said = texts(&run, EventKind::Resumed);
-    assert!(said.contains("it is made again, and no figure rests on that part"), "{said}");
+    assert!(said.contains("it was made again, and no figure rests on that part"), "{said}");
     let report = bench.expect(0, &["report", &file.display().to_string(), "--json"]).json();
     assert_eq!(report["steps"].as_array().unwrap().len(), 3);
     scene.makes_another_run();
@@ -341,7 +341,8 @@ fn a_run_that_was_resumed_is_interrupted_as_any_other() {
     interrupt(&resumed);
     assert_eq!(resumed.wait().unwrap().code(), Some(130));
     let run = whole(&file);
-    assert_eq!((levels(&run), run.steps[2].end), (vec![2, 4, 8], StepEnd::Cut));
+    assert!(levels(&run).starts_with(&[2, 4, 8]), "{:?}", run.steps);
+    assert_eq!(run.steps.last().map(|step| step.end), Some(StepEnd::Cut));
     assert!(texts(&run, EventKind::Interrupted).contains("what was measured is kept"));
     scene.makes_another_run();
 }
