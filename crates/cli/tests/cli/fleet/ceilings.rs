@@ -84,7 +84,8 @@ fn agents_of_different_ceilings_make_different_shares_and_are_judged_by_them() {
         assert_eq!(generator["name"], name);
         assert_eq!(generator["ceiling_per_sec"], CEILINGS[worker as usize]);
         let share = generator["share"].as_f64().unwrap();
-        assert!((share - shares.ratio(worker, 1)).abs() < 1e-9, "{generator}");
+        // Run files have it in millionths.
+        assert!((share - shares.ratio(worker, 1)).abs() < 1e-6, "{generator}");
     }
     assert_eq!(generators.len(), 2);
     // Each makes all that it can by its calibration.
