@@ -118,7 +118,8 @@ impl Shares {
     }
 
     /// Of so many connections those of the worker of this number: within one of its weight's part, unless that leaves a worker
-    /// without one. If there is one for each worker, each has one, and the others divide the rest. Remainders go to the workers that miss most, of those that miss the same to the first.
+    /// without one. If there is one for each worker, each has one, and the others divide the rest. Remainders go to the workers
+    /// that miss most, of those that miss the same to the first.
     pub fn part(&self, worker: u32, whole: u32) -> u32 {
         self.parts_before(worker.saturating_add(1), whole) - self.parts_before(worker, whole)
     }

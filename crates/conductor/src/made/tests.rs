@@ -1,7 +1,4 @@
-use plimsoll_plan::{
-    ArrivalProcess, LoadSpec, Network, OverloadOrder, PlanSpec, RateProfile, RateSearchOrder, ScenarioSpec,
-    TransportSpec,
-};
+use plimsoll_plan::{ArrivalProcess, LoadSpec, OverloadOrder, PlanSpec, RateProfile, RateSearchOrder};
 use plimsoll_record::{
     Counts, EncodedHistogram, Event, FormatVersion, Frame, FrameHead, Limits, Machine, Manifest, Phase,
     Preflight, RateStage, RunCommand, Tags, WorkerTime,
@@ -13,29 +10,10 @@ const SECOND: u64 = 1_000_000_000;
 
 fn spec(load: LoadSpec) -> PlanSpec {
     PlanSpec {
-        name: None,
-        url: "http://192.0.2.1/".to_owned(),
-        method: None,
-        headers: Vec::new(),
-        body: None,
-        scenario: ScenarioSpec::default(),
-        network: Network::default(),
-        transport: TransportSpec::default(),
-        load,
-        search: None,
-        overload: None,
-        trace: None,
-        warm: None,
-        workers: None,
         timeout: Duration::from_secs(1),
         connections_max: Some(64),
-        depth: None,
-        seed: 1,
-        driver: None,
         slo: Slo::reference(),
-        hosts: Vec::new(),
-        redact: Vec::new(),
-        group: None,
+        ..PlanSpec::new("http://192.0.2.1/", load)
     }
 }
 

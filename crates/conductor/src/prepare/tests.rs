@@ -1,8 +1,5 @@
 use super::*;
-use plimsoll_plan::{
-    ArrivalProcess, LadderSteps, Level, Load, LoadSpec, Network, PlanSpec, RateProfile, ScenarioSpec, Slo,
-    TransportSpec,
-};
+use plimsoll_plan::{ArrivalProcess, LadderSteps, Level, Load, LoadSpec, Network, PlanSpec, RateProfile};
 
 use plimsoll_record::ConnectionResource;
 
@@ -13,31 +10,7 @@ const PORTS: LimitedResource = LimitedResource::OfConnections(ConnectionResource
 const LIMITS: Limits = Limits { descriptors: 1000, ports: 28_232, cores: 2 };
 
 fn plan(load: LoadSpec) -> Plan {
-    let spec = PlanSpec {
-        name: None,
-        url: "http://192.0.2.1/".to_owned(),
-        method: None,
-        headers: Vec::new(),
-        body: None,
-        scenario: ScenarioSpec::default(),
-        network: Network::default(),
-        transport: TransportSpec::default(),
-        load,
-        search: None,
-        overload: None,
-        trace: None,
-        warm: None,
-        workers: None,
-        timeout: Duration::from_secs(1),
-        connections_max: None,
-        depth: None,
-        seed: 1,
-        driver: None,
-        slo: Slo::default(),
-        hosts: Vec::new(),
-        redact: Vec::new(),
-        group: None,
-    };
+    let spec = PlanSpec { timeout: Duration::from_secs(1), ..PlanSpec::new("http://192.0.2.1/", load) };
     spec.freeze().unwrap()
 }
 

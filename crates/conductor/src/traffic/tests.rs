@@ -3,37 +3,14 @@ use std::time::Duration;
 
 use plimsoll_engine::{CheckResult, RequestMeta, RequestSource, ResponseInterest, ResponseView};
 use plimsoll_http::{Expect, Field};
-use plimsoll_plan::{LoadSpec, Network, PlanSpec, RequestSpec, ScenarioSpec, Shard, Slo, TransportSpec};
+use plimsoll_plan::{LoadSpec, PlanSpec, RequestSpec, Shard};
 
 use super::judge::Judge;
 use super::*;
 
 fn spec(url: &str) -> PlanSpec {
-    PlanSpec {
-        name: None,
-        url: url.to_owned(),
-        method: None,
-        headers: Vec::new(),
-        body: None,
-        scenario: ScenarioSpec::default(),
-        network: Network::default(),
-        load: LoadSpec::Ladder { steps: None, step_limit: None, budget: None },
-        search: None,
-        overload: None,
-        trace: None,
-        warm: None,
-        workers: None,
-        timeout: Duration::from_secs(1),
-        connections_max: None,
-        depth: None,
-        seed: 1,
-        driver: None,
-        transport: TransportSpec::default(),
-        slo: Slo::default(),
-        hosts: Vec::new(),
-        redact: Vec::new(),
-        group: None,
-    }
+    let load = LoadSpec::Ladder { steps: None, step_limit: None, budget: None };
+    PlanSpec { timeout: Duration::from_secs(1), ..PlanSpec::new(url, load) }
 }
 
 fn request(method: &str, url: &str, weight: u32, line: usize) -> RequestSpec {
