@@ -172,8 +172,8 @@ mod tests {
             made.closed.iter().any(|level| level.workers == 1 && level.connections == connections)
         };
         assert!(CONNECTIONS.into_iter().all(alone), "{made:?}");
-        assert!(made.closed.iter().all(|level| level.span_ns > 0), "{made:?}");
-        // On a busy machine one of these short loads may get no time.
+        // On a busy machine one of these short loads may get no time: then it has neither requests nor a span.
+        assert!(made.closed.iter().all(|level| level.completed == 0 || level.span_ns > 0), "{made:?}");
         let made_load = |level: &CalibratedLevel| level.completed > 0 && level.user_ns + level.system_ns > 0;
         assert!(made.closed.iter().any(made_load), "{made:?}");
         let ceiling_per_sec = made.ceiling().unwrap().per_sec();
