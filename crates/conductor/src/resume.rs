@@ -66,8 +66,9 @@ pub fn resume(
     let text =
         "the conductor of the run died; another one went on with it, and hosts were not sampled meanwhile";
     recorder.event(EventKind::Resumed, text.to_owned());
-    let shares = open.as_ref().map(|(_, step)| step.generators.as_slice()).unwrap_or_default();
-    let mut peers = PeerGroup::resume(generators, shares, origin)?;
+    let under_way = open.as_ref().map(|(_, step)| step.generators.as_slice()).unwrap_or_default();
+    let former: Vec<_> = recorder.run().steps.iter().flat_map(|step| step.generators.clone()).collect();
+    let mut peers = PeerGroup::resume(generators, under_way, &former, origin)?;
     peers.set_on_loss(on_loss);
     let why_not = match known_origin {
         _ if finish_only => Some(NotMade::ConductorDied),
@@ -148,7 +149,7 @@ impl<'a> ResumedRun<'a> {
         }
         match () {
             () if is_stopped => return Err(NotMade::AgentLost),
-            () if peers.peers.workers() == 0 => return Err(NotMade::NoAgents),
+            () if !peers.peers.are_left() => return Err(NotMade::NoAgents),
             () => {}
         }
         let prepared = prepare(self.plan.clone(), Requests::of_others(), false, self.interrupted);

@@ -65,20 +65,22 @@ impl PeerGroup {
         Ok(group)
     }
 
-    /// The peers that make these shares of a step already, for a coordinator that is gone. They arrive at once.
+    /// The peers of a coordinator that is gone, of which those with a share under way make it already; `former` are the shares of all
+    /// its steps. They arrive at once.
     ///
     /// # Errors
     /// When a thread cannot be started.
     pub(crate) fn resume(
         rendezvous: &mut dyn Rendezvous,
-        shares: &[GeneratorShare],
+        under_way: &[GeneratorShare],
+        former: &[GeneratorShare],
         origin: Instant,
     ) -> Result<Self, PeerError> {
         let (sender, received) = mpsc::channel();
         let peers = Peers::new(false, origin);
         let mut group = Self { peers, received, head_start: rendezvous.head_start() };
         group.let_in(rendezvous, usize::MAX, &sender)?;
-        group.peers.resume(shares);
+        group.peers.resume(under_way, former);
         Ok(group)
     }
 

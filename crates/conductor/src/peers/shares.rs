@@ -43,6 +43,8 @@ struct Peer {
     ceiling_per_sec: Option<u64>,
     /// It was ready, and is gone.
     is_lost: bool,
+    /// The most workers, with their ceiling, that it had in a step of a former coordinator.
+    former: Option<(u32, Option<u64>)>,
     /// It makes a share of the step that is on.
     at_work: bool,
     /// What it makes of the step that is on, or was last.
@@ -92,10 +94,13 @@ impl Peers {
         }
     }
 
-    /// Goes on with a step that these make already, for a coordinator that is gone.
-    pub(crate) fn resume(&mut self, shares: &[GeneratorShare]) {
+    /// Goes on for a coordinator that is gone: `under_way` are the shares that these make already, `former` those of all its steps.
+    pub(crate) fn resume(&mut self, under_way: &[GeneratorShare], former: &[GeneratorShare]) {
         for peer in &mut self.peers {
-            peer.share = shares.iter().find(|share| share.name == peer.name).cloned();
+            let most =
+                former.iter().filter(|share| share.name == peer.name).max_by_key(|share| share.workers);
+            peer.former = most.map(|share| (share.workers, share.ceiling_per_sec));
+            peer.share = under_way.iter().find(|share| share.name == peer.name).cloned();
             peer.at_work = peer.share.as_ref().is_some_and(|share| share.workers > 0);
         }
     }
@@ -127,6 +132,7 @@ impl Peers {
             workers: 0,
             ceiling_per_sec: None,
             is_lost: false,
+            former: None,
             at_work: false,
             share: None,
             taken: 0,
@@ -179,6 +185,11 @@ impl Peers {
             Err(error) => error.to_string(),
         };
         Err(PeerError::Failed { name, why })
+    }
+
+    /// True if one of them can make a share of further steps.
+    pub(crate) fn are_left(&self) -> bool {
+        self.peers.iter().any(|peer| peer.workers > 0 && !peer.is_lost)
     }
 
     /// The workers of all of them.
@@ -333,8 +344,11 @@ impl Peers {
             share.lost_ns = Some(peer.heard.nanos_since(self.origin));
         }
         (peer.is_lost, peer.at_work) = (true, false);
-        if self.on_loss != OnLoss::Continue {
-            peer.workers = 0;
+        match peer.former {
+            _ if self.on_loss != OnLoss::Continue => peer.workers = 0,
+            // It was gone before it said what it has.
+            Some(former) if peer.workers == 0 => (peer.workers, peer.ceiling_per_sec) = former,
+            _ => {}
         }
         let text = format!("{} {how}", peer.name);
         match self.on_loss {

@@ -147,17 +147,19 @@ fn a_late_peer_is_reported_and_one_that_is_gone_is_not_waited_for() {
 fn taken_over() -> (PeerGroup, [Channel<Message, Command>; 2]) {
     let (_folder, path, mut listener) = meeting();
     let peers = [(); 2].map(|()| socket_channel(UnixStream::connect(&path).unwrap()).unwrap());
-    let share = plimsoll_record::GeneratorShare {
-        name: "generator 2".to_owned(),
+    let share = |name: &str, workers| plimsoll_record::GeneratorShare {
+        name: name.to_owned(),
         first_worker: 0,
-        workers: 2,
+        workers,
         ceiling_per_sec: None,
         part_ppm: None,
         clock_error_ns: None,
         wall: None,
         lost_ns: None,
     };
-    (PeerGroup::resume(&mut listener, &[share], Instant::default()).unwrap(), peers)
+    let under_way = [share("generator 2", 2), share("generator 3", 0)];
+    let former = [share("generator 2", 1), share("generator 3", 4)];
+    (PeerGroup::resume(&mut listener, &under_way, &former, Instant::default()).unwrap(), peers)
 }
 
 #[test]
@@ -191,6 +193,25 @@ fn a_peer_that_does_not_stand_by_is_lost() {
     let lost = group.await_standing_by(&AtomicBool::new(false));
     assert!(matches!(&lost[..], [PeerEvent::Fault(_), PeerEvent::Fault(_)]), "{lost:?}");
     assert_eq!(group.peers.workers(), 0);
+}
+
+#[test]
+fn where_a_run_goes_on_without_the_share_of_a_lost_peer_one_that_does_not_stand_by_keeps_it() {
+    let (mut group, [mut working, idle]) = taken_over();
+    group.set_on_loss(OnLoss::Continue);
+    group.stand_by();
+    let Some(Command::StandBy { asked }) = working.receiver.receive().unwrap() else { panic!("not asked") };
+    working.sender.send(&Message::Ended { fault: None }).unwrap();
+    working.sender.send(&Message::StandsBy { asked, workers: 2, ceiling_per_sec: None }).unwrap();
+    drop(idle);
+    let lost = group.await_standing_by(&AtomicBool::new(false));
+    assert!(matches!(&lost[..], [PeerEvent::Fault(_)]), "{lost:?}");
+    assert_eq!(group.peers.workers(), 6, "the most that it had in a step");
+    assert!(group.peers.are_left());
+    drop(working);
+    while group.peers.are_left() {
+        group.next(Duration::from_secs(60));
+    }
 }
 
 #[test]
