@@ -3,6 +3,7 @@
 //! `cargo run --release -p plimsoll-fleet --example simulated_agents -- nats://HOST:PORT AGENTS ALLOWED-TARGET`. Everything but
 //! the generator is an agent's own: connection, invitation, clock, signs of life, frames until they are in the run file. Each
 //! generator hands over the frames of an open loop whose requests all succeed, with times drawn from a log-normal distribution.
+//! No two generators that follow each other can do the same, which is the longest way to write the shares of all.
 //! Writes `waiting` once all agents are at the broker, and ends with its input: a line of JSON says what they handed over.
 #![expect(clippy::print_stdout, reason = "it is a program of the terminal")]
 
@@ -35,6 +36,7 @@ const BYTES: [u64; 2] = [80, 200];
 static WAITING: AtomicUsize = AtomicUsize::new(0);
 static FRAMES: AtomicU64 = AtomicU64::new(0);
 static REQUESTS: AtomicU64 = AtomicU64::new(0);
+static GENERATORS: AtomicU64 = AtomicU64::new(0);
 /// The end of the last share, by the monotonic clock.
 static ENDED_NS: AtomicU64 = AtomicU64::new(0);
 
@@ -116,7 +118,8 @@ fn simulate(
         {}
     };
     thread::Builder::new().spawn(pass_on).map_err(PeerError::from)?;
-    let ready = Message::Ready { version: version.to_owned(), workers: 1, ceiling_per_sec: None };
+    let ceiling_per_sec = Some(ceiling_per_sec(GENERATORS.fetch_add(1, Ordering::Relaxed)));
+    let ready = Message::Ready { version: version.to_owned(), workers: 1, ceiling_per_sec };
     sender.send(&ready).map_err(PeerError::from)?;
     while let Ok(command) = commands.recv() {
         match command {
@@ -125,13 +128,18 @@ fn simulate(
             }
             Command::StandBy { asked } => {
                 sender
-                    .send(&Message::StandsBy { asked, workers: 1, ceiling_per_sec: None })
+                    .send(&Message::StandsBy { asked, workers: 1, ceiling_per_sec })
                     .map_err(PeerError::from)?;
             }
             Command::EndLoad | Command::Abandon => {}
         }
     }
     Ok(())
+}
+
+/// 60,000 to 100,000 requests per second.
+fn ceiling_per_sec(generator: u64) -> u64 {
+    60_000 + generator * 7_919 % 40_000
 }
 
 /// The frames of one share, each when it is due.

@@ -20,11 +20,24 @@ pub struct Shard {
     pub of: u32,
 }
 
-/// Workers of one weight whose numbers follow each other.
+/// Workers of one weight whose numbers follow each other. Each of a thousand agents is sent those of all: they are written as pairs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "(u32, NonZeroU16)", into = "(u32, NonZeroU16)")]
 struct Group {
     workers: u32,
     weight: NonZeroU16,
+}
+
+impl From<(u32, NonZeroU16)> for Group {
+    fn from((workers, weight): (u32, NonZeroU16)) -> Self {
+        Self { workers, weight }
+    }
+}
+
+impl From<Group> for (u32, NonZeroU16) {
+    fn from(Group { workers, weight }: Group) -> Self {
+        (workers, weight)
+    }
 }
 
 impl Group {
@@ -402,7 +415,7 @@ mod tests {
     fn shares_are_read_as_they_were_written() {
         let shares = Shares::by_ceiling(&[(3, Some(9)), (2, Some(5)), (0, None), (4, Some(5))]);
         let text = serde_json::to_string(&shares).unwrap();
-        assert_eq!(text, r#"[{"workers":3,"weight":1000},{"workers":6,"weight":556}]"#);
+        assert_eq!(text, "[[3,1000],[6,556]]");
         assert_eq!(serde_json::from_str::<Shares>(&text).unwrap(), shares);
     }
 }
