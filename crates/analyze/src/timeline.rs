@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 use plimsoll_plan::{Load, Plan};
 use plimsoll_record::{Counts, Frame, FrameHead, Histogram, Phase, Run, Step, latency_histogram};
 
+use crate::Resource;
 use crate::analysis::AnalyzeError;
 use crate::hosts::track::Span;
 use crate::hosts::tracks::{Hosts, StepSamples};
 use crate::hosts::usage;
 use crate::load::frames::{counts_of, per_second};
-use crate::load::percentile::percentile;
+use crate::load::percentile::quantile_ns;
 use crate::overload::is_overload;
 use crate::search::is_trial;
-use crate::{Percentile, Resource};
 
 /// A run is divided into so many windows at most, and into fewer for hosts, which are read less often.
 const MOMENTS_MAX: f64 = 600.0;
@@ -57,8 +57,9 @@ pub struct Moment {
     pub in_flight: u64,
     pub backlog: u64,
     pub connections: u64,
-    pub p50: Percentile,
-    pub p99: Percentile,
+    /// Percentiles of latency in nanoseconds; `None` with too few requests.
+    pub p50_ns: Option<f64>,
+    pub p99_ns: Option<f64>,
     /// How many requests ended in each class of latency; empty if none did.
     pub latency: Vec<u64>,
 }
@@ -103,7 +104,9 @@ pub fn timeline(run: &Run) -> Result<Timeline, AnalyzeError> {
         let at_ns = frame.head.began_ns.midpoint(frame.head.ended_ns);
         windows.entry((at_ns as f64 / 1e9 / window_sec) as u64).or_default().push(frame);
     }
-    let moment = |(number, window): (&u64, &Window<'_>)| moment(*number as f64 * window_sec, window);
+    let mut times = latency_histogram();
+    let moment =
+        |(number, window): (&u64, &Window<'_>)| moment(*number as f64 * window_sec, window, &mut times);
     let counted = windows.iter().map(moment).collect::<Result<Vec<_>, _>>()?;
     let (moments, bounds_ns) = in_the_same_classes(counted);
     let host_window_sec = self::window_sec(length_sec / HOST_MOMENTS_MAX, HOST_SHORTEST_SEC);
@@ -138,12 +141,12 @@ fn used(run: &Run, spans: &[Span]) -> Vec<Resource> {
     usage::used(&StepSamples { hosts: &hosts, spans, machine_cores })
 }
 
-/// A window, with its classes of latency still to be filled in.
-fn moment(at_sec: f64, frames: &[&Frame]) -> Result<(Moment, Classes), AnalyzeError> {
-    let mut times = latency_histogram();
+/// A window, with its classes of latency still to be filled in. `times` is a histogram to count in.
+fn moment(at_sec: f64, frames: &[&Frame], times: &mut Histogram) -> Result<(Moment, Classes), AnalyzeError> {
+    times.reset();
     for frame in frames {
         let step = frame.head.step;
-        frame.latency.add_to(&mut times).map_err(|source| AnalyzeError::Histogram { step, source })?;
+        frame.latency.add_to(times).map_err(|source| AnalyzeError::Histogram { step, source })?;
     }
     let last = last_of_workers(frames);
     let sum = |of: fn(&FrameHead) -> u64| last.values().map(|head| of(head)).sum();
@@ -155,11 +158,11 @@ fn moment(at_sec: f64, frames: &[&Frame]) -> Result<(Moment, Classes), AnalyzeEr
         in_flight: sum(|head| head.in_flight),
         backlog: sum(|head| head.backlog),
         connections: sum(|head| head.connections),
-        p50: percentile(&times, 0.5),
-        p99: percentile(&times, 0.99),
+        p50_ns: quantile_ns(times, 0.5),
+        p99_ns: quantile_ns(times, 0.99),
         latency: Vec::new(),
     };
-    Ok((moment, classes(&times)))
+    Ok((moment, classes(times)))
 }
 
 /// The last frame of each worker.
@@ -216,7 +219,7 @@ mod tests {
         for ns in [1, 999, 1000, 5_000_000, 5_000_000_000] {
             times.record(ns).unwrap();
         }
-        let (moment, _) = moment(0.0, &[]).unwrap();
+        let (moment, _) = moment(0.0, &[], &mut latency_histogram()).unwrap();
         let (moments, bounds) = in_the_same_classes(vec![(moment.clone(), classes(&times))]);
         let counts = &moments[0].latency;
         assert_eq!((counts.len() + 1, counts.iter().sum::<u64>()), (bounds.len(), 5));

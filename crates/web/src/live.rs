@@ -27,7 +27,7 @@ const GRACE: Duration = Duration::from_secs(2);
 /// How soon a new viewer is noticed.
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
 /// Documents and all that they cause take less than a hundredth of the CPU time of the load.
-const BUDGET: Budget = Budget { process: 200, core: 400 };
+const BUDGET: Budget = Budget { process: 300, core: 600 };
 /// The lowest priority: all other work on this machine comes first.
 const NICEST: i32 = 19;
 

@@ -14,21 +14,24 @@ fn value_at_rank(histogram: &Histogram, rank: u64) -> u64 {
     histogram.value_at_quantile((rank as f64 - 0.5) / histogram.len() as f64)
 }
 
-/// The quantile `p` by nearest rank: the smallest time that at least the ratio `p` of all samples do not
+/// The quantile `p` by nearest rank: the smallest time in nanoseconds that at least the ratio `p` of all samples do not
 /// exceed, as the upper end of its bucket (at most 0.1 % above the true value, never below).
 ///
 /// Not known with fewer samples than bound it from above.
-pub fn percentile(histogram: &Histogram, p: f64) -> Percentile {
+pub(crate) fn quantile_ns(histogram: &Histogram, p: f64) -> Option<f64> {
     let n = histogram.len();
-    if n < min_samples(p) {
-        return Percentile::default();
-    }
-    let (low, high) = interval_ranks(n, p);
-    let lower = histogram.lowest_equivalent(value_at_rank(histogram, low));
-    Percentile {
-        ns: Some(value_at_rank(histogram, rank(n, p)) as f64),
-        interval_ns: Some((lower as f64, value_at_rank(histogram, high) as f64)),
-    }
+    (n >= min_samples(p)).then(|| value_at_rank(histogram, rank(n, p)) as f64)
+}
+
+/// The same with its interval, whose exact ranks take far longer to find than the quantile.
+pub fn percentile(histogram: &Histogram, p: f64) -> Percentile {
+    let ns = quantile_ns(histogram, p);
+    let interval_ns = ns.map(|_| {
+        let (low, high) = interval_ranks(histogram.len(), p);
+        let lower = histogram.lowest_equivalent(value_at_rank(histogram, low));
+        (lower as f64, value_at_rank(histogram, high) as f64)
+    });
+    Percentile { ns, interval_ns }
 }
 
 /// The percentiles that have a limit, in the order of the objective's limits. The longest time is what it is, without an interval

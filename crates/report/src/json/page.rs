@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_analyze::{Findings, Moment, Part, Percentile, Resource, StepKind, Timeline, step_kind};
+use plimsoll_analyze::{Findings, Moment, Part, Resource, StepKind, Timeline, step_kind};
 use plimsoll_plan::Plan;
 use plimsoll_record::{Run, Step};
 
@@ -63,9 +63,9 @@ document! {
         /// Open connections, at the end of the window.
         connections: Vec<u64> = each(&timeline.moments, |moment| moment.connections),
         /// The median of latency in milliseconds; null where too few requests ended.
-        p50_ms: Vec<Option<f64>> = each(&timeline.moments, |moment| in_ms(moment.p50)),
+        p50_ms: Vec<Option<f64>> = each(&timeline.moments, |moment| moment.p50_ns.map(ms)),
         /// The 99th percentile, likewise.
-        p99_ms: Vec<Option<f64>> = each(&timeline.moments, |moment| in_ms(moment.p99)),
+        p99_ms: Vec<Option<f64>> = each(&timeline.moments, |moment| moment.p99_ns.map(ms)),
         /// The bounds of the classes of latency in milliseconds, one more than there are classes; empty without a response.
         latency_bounds_ms: Vec<f64> = each(&timeline.bounds_ns, |bound| ms(*bound)),
         /// How many requests ended in each class, for each window.
@@ -138,10 +138,6 @@ fn overload_factor(findings: &Findings, step: &Step) -> Option<f64> {
 fn onset(findings: &Findings, step: &Step) -> Option<&'static str> {
     let overloads = &findings.overload.as_ref()?.steps;
     overloads.iter().find(|found| found.index == step.index).map(|found| words::onset_name(found.onset))
-}
-
-fn in_ms(percentile: Percentile) -> Option<f64> {
-    percentile.ns.map(ms)
 }
 
 fn counted(latency: &[u64]) -> Vec<u64> {
