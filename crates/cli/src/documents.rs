@@ -61,7 +61,7 @@ pub(crate) struct MarkdownArgs {
 
 /// The kinds of documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+pub(crate) enum Kind {
     Html,
     Markdown,
     Junit,
@@ -193,7 +193,7 @@ impl DocumentArgs {
     }
 }
 
-/// What documents are made of.
+/// What documents of a run are made of.
 #[derive(Clone, Copy)]
 pub(crate) struct Source<'a> {
     pub(crate) run: &'a Run,
@@ -203,9 +203,15 @@ pub(crate) struct Source<'a> {
     pub(crate) strict: bool,
 }
 
-impl Source<'_> {
-    fn document(self, kind: Kind) -> anyhow::Result<String> {
-        let Self { run, findings, values, strict } = self;
+/// What there are documents of.
+pub(crate) trait Documented {
+    /// One of these documents.
+    fn document(&self, kind: Kind) -> anyhow::Result<String>;
+}
+
+impl Documented for Source<'_> {
+    fn document(&self, kind: Kind) -> anyhow::Result<String> {
+        let Self { run, findings, values, strict } = *self;
         Ok(match kind {
             Kind::Html => html(&PageDocument::new(vec![page_run(run, findings, values)?], None))?,
             Kind::Markdown => markdown(run, findings, values),
@@ -241,7 +247,7 @@ impl Documents {
     }
 
     /// The document that is printed in place of the text, if there is one.
-    pub(crate) fn printed(&self, source: Source<'_>) -> anyhow::Result<Option<String>> {
+    pub(crate) fn printed(&self, source: &impl Documented) -> anyhow::Result<Option<String>> {
         self.on_standard_output().next().map(|kind| source.document(kind)).transpose()
     }
 
@@ -266,7 +272,7 @@ impl Documents {
     }
 
     /// Writes all others.
-    pub(crate) fn write(&self, source: Source<'_>, force: bool) -> Written {
+    pub(crate) fn write(&self, source: &impl Documented, force: bool) -> Written {
         let mut written = Written::default();
         let others = self.0.iter().filter(|(_, place)| *place != Place::StandardOutput);
         for (kind, place) in others {

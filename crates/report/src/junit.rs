@@ -1,7 +1,9 @@
-//! A run as JUnit XML, as GitLab and Jenkins read it: a suite for the run, a case for each condition.
+//! A run, or a comparison in rounds, as JUnit XML, as GitLab and Jenkins read it: a suite with a case for each condition.
 //!
 //! A broken condition is a failure, one that is not known is skipped. The case `measurement` is an error if the run itself
 //! failed. The names of cases are the same in every run of a plan, so that a pipeline can follow them.
+
+mod ab;
 
 use std::io;
 
@@ -15,6 +17,8 @@ use crate::amount::{if_known, list, load_of};
 use crate::privacy::{Values, for_figures};
 use crate::text::{self, Page, claim, origin, slo, steps};
 use crate::words;
+
+pub use self::ab::junit_of_ab;
 
 /// What came of a case, and why.
 enum Outcome {
@@ -41,6 +45,7 @@ pub fn junit(run: &Run, findings: &Findings, values: Values, strict: bool) -> io
         cases: cases(run, findings, strict),
         time: &time(run),
         run: Some((run, findings)),
+        answer: Some(text::short(run, findings, &Page::plain())),
     };
     suite.document()
 }
@@ -51,7 +56,7 @@ pub fn junit(run: &Run, findings: &Findings, values: Values, strict: bool) -> io
 /// When it cannot be written; memory always can be written to.
 pub fn junit_of_failure(name: &str, why: &str) -> io::Result<String> {
     let case = Case { name: Case::MEASUREMENT.to_owned(), outcome: Outcome::Error(why.to_owned()) };
-    Suite { name, cases: vec![case], time: "0", run: None }.document()
+    Suite { name, cases: vec![case], time: "0", run: None, answer: None }.document()
 }
 
 /// A suite before it is written.
@@ -60,8 +65,10 @@ struct Suite<'a> {
     cases: Vec<Case>,
     /// Seconds.
     time: &'a str,
-    /// What was measured; `None` if the run did not begin.
+    /// What was measured; `None` if the run did not begin, or there are several.
     run: Option<(&'a Run, &'a Findings)>,
+    /// What the terminal shows.
+    answer: Option<String>,
 }
 
 impl Suite<'_> {
@@ -98,15 +105,14 @@ impl Suite<'_> {
                 write_properties(writer, run, findings)?;
             }
             self.cases.iter().try_for_each(|case| case.write(writer, &name, self.time))?;
-            self.run.map_or(Ok(()), |(run, findings)| write_answer(writer, run, findings))
+            self.answer.as_deref().map_or(Ok(()), |answer| write_answer(writer, answer))
         })?;
         Ok(())
     }
 }
 
-fn write_answer(writer: &mut Writer<Vec<u8>>, run: &Run, findings: &Findings) -> io::Result<()> {
-    let answer = in_text(&text::short(run, findings, &Page::plain()));
-    writer.create_element("system-out").write_text_content(BytesText::new(&answer)).map(drop)
+fn write_answer(writer: &mut Writer<Vec<u8>>, answer: &str) -> io::Result<()> {
+    writer.create_element("system-out").write_text_content(BytesText::new(&in_text(answer))).map(drop)
 }
 
 fn write_properties(writer: &mut Writer<Vec<u8>>, run: &Run, findings: &Findings) -> io::Result<()> {

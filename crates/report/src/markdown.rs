@@ -3,14 +3,15 @@
 //! The sentences are those of the short answer. Names and messages come from users, servers and files: none of them is
 //! formatted, becomes a link or ends a cell of a table.
 
-use plimsoll_analyze::{Comparison, Findings, Held, Incomparable};
+use plimsoll_analyze::{Comparison, Findings, Held, Incomparable, Margin};
 use plimsoll_plan::Load;
 use plimsoll_record::{Run, RunCommand};
 use plimsoll_units::escape_control;
 
+use crate::ab::AbReport;
 use crate::privacy::{Values, for_figures};
 use crate::text::comparison::{headline, notes, objection, steps};
-use crate::text::{self, Side, origin, overload, search, short, slo, verdict};
+use crate::text::{self, Side, ab, origin, overload, search, short, slo, verdict};
 use crate::words;
 
 /// Steps of a ladder that are shown at most; a sweep has all.
@@ -125,6 +126,29 @@ pub fn markdown_of_comparison(
     let rows = table(&steps(comparison, [reference.label, candidate.label]));
     let notes = list(&notes(candidate, reference));
     blocks([heading, sentence, escaped(margin.trim()), against, rows, notes])
+}
+
+/// The comparison of two services that were loaded in turn; `trouble` is what ended the rounds before their end.
+pub fn markdown_of_ab(report: &AbReport<'_>, trouble: Option<&str>) -> String {
+    let findings = report.findings;
+    let label = |label: &String| code(&escape_control(label));
+    let [a, b] = report.labels.each_ref().map(label);
+    let sign = match findings.gate {
+        Margin::Within => "✅",
+        Margin::Beyond => "❌",
+        Margin::Unknown => "❔",
+    };
+    let heads = ab::HEADS.map(str::to_owned).to_vec();
+    let rows = ab::rows(findings).into_iter().map(Vec::from);
+    blocks([
+        "## Plimsoll: B compared with A".to_owned(),
+        format!("- A: {a}\n- B: {b}"),
+        format!("**{}**", escaped(&ab::headline(findings))),
+        format!("{sign} {}", escaped(&ab::gate(findings))),
+        trouble.map(remark).unwrap_or_default(),
+        table(&[heads].into_iter().chain(rows).collect::<Vec<_>>()),
+        list(&ab::notes(report)),
+    ])
 }
 
 fn url(findings: &Findings) -> String {

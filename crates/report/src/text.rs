@@ -3,7 +3,7 @@
 //! The short answer fits a [`Page`]. The full report is at most 100 columns wide, and its forms differ in order and detail:
 //! an answer starts with its conclusions, a sweep with its table, a single level with its counts.
 
-mod ab;
+pub(crate) mod ab;
 mod ablation;
 mod calibration;
 pub(crate) mod claim;

@@ -27,7 +27,7 @@ const QUANTILES: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
 
 impl AbFigure {
     /// The figures of a kind of load, the main one first.
-    pub(super) fn of(kind: LoadKind) -> Vec<Self> {
+    pub fn of(kind: LoadKind) -> Vec<Self> {
         let quantiles = |main: f64| QUANTILES.into_iter().filter(move |p| *p != main).map(Self::Latency);
         match kind {
             LoadKind::Closed => {

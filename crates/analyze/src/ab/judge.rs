@@ -97,6 +97,13 @@ impl AbFindings {
     pub fn main(&self) -> Option<&ComparedFigure> {
         self.figures.first().filter(|known| Some(known.figure) == AbFigure::of(self.kind).first().copied())
     }
+
+    /// Whether B is worse than the margin allows by this figure alone.
+    pub fn gate_of(&self, known: &ComparedFigure) -> Margin {
+        let bounds = self.sides.each_ref().map(SideSummary::is_lower_bound);
+        let bounds = if known.figure.is_bounded() { bounds } else { [false; 2] };
+        margin(known.ratio, known.figure.better(), self.rule.margin, bounds)
+    }
 }
 
 /// Compares the sides of loads in the order in which they were made.
@@ -254,15 +261,11 @@ fn success(loads: &[&AbLoad]) -> Option<Estimate> {
 /// B is worse if it fails more, or one of its figures is worse by more than the margin for sure. It is not if the main figure is not
 /// for sure: others, such as a high percentile, may stay open.
 fn gate(findings: &AbFindings) -> Margin {
-    let bounds = findings.sides.each_ref().map(SideSummary::is_lower_bound);
-    let judge = |known: &ComparedFigure| {
-        let bounds = if known.figure.is_bounded() { bounds } else { [false; 2] };
-        margin(known.ratio, known.figure.better(), findings.rule.margin, bounds)
-    };
-    if findings.fails_more || findings.figures.iter().any(|known| judge(known) == Margin::Beyond) {
+    let is_beyond = |known: &ComparedFigure| findings.gate_of(known) == Margin::Beyond;
+    if findings.fails_more || findings.figures.iter().any(is_beyond) {
         return Margin::Beyond;
     }
-    findings.main().map_or(Margin::Unknown, judge)
+    findings.main().map_or(Margin::Unknown, |main| findings.gate_of(main))
 }
 
 /// Whether less of B succeeds, by more than [`SUCCESS_MARGIN`] for sure: the interval of the difference of two ratios from the

@@ -18,18 +18,19 @@ use plimsoll_record::EventKind;
 use plimsoll_report::figure::{self, Caption};
 use plimsoll_report::json::FoundTogether;
 use plimsoll_report::text::Page;
-use plimsoll_report::{AbReport, json, text, words};
+use plimsoll_report::{AbReport, json, junit_of_ab, markdown_of_ab, text, words};
 use plimsoll_units::{escape_control, parse_count, parse_duration, parse_rate, parse_ratio};
 
 use crate::args::values::{self, RUNS_FOLDER};
 use crate::args::{RequestArgs, SloArgs, Spread, WatchArgs, fresh_seed};
 use crate::calibrations;
+use crate::documents::{DocumentArgs, Documented, Kind};
 use crate::exit::{Exit, UsageError};
 use crate::experiments::settings;
 use crate::files::{Output, Written};
-use crate::pages::{Together, TogetherPageArgs};
+use crate::pages::Together;
 use crate::signals;
-use crate::terminal::{page, print, remark, report_error};
+use crate::terminal::{page, print, remark, report_error, result};
 
 #[derive(Debug, clap::Args)]
 #[command(before_help = "\
@@ -81,7 +82,10 @@ pub(crate) struct AbArgs {
     #[arg(short, long, help_heading = "Output")]
     quiet: bool,
     #[command(flatten, next_help_heading = "Output")]
-    page: TogetherPageArgs,
+    documents: DocumentArgs,
+    /// Overwrite documents that are there
+    #[arg(long, help_heading = "Output")]
+    force: bool,
 }
 
 #[derive(Debug, clap::Args)]
@@ -150,11 +154,12 @@ impl AbLoadArgs {
 
 /// Compares two services, or reports a comparison again.
 pub(crate) fn ab(args: &AbArgs) -> anyhow::Result<Exit> {
-    args.page.check(Some((&args.out, "")))?;
+    check_documents(args)?;
     if let Some(folder) = &args.report {
         let (record, loads) = read_ab(folder)?;
         let findings = compare_sides(&loads, record.rule)?;
-        let is_written = show(args, folder, &record, &loads, &findings)?;
+        let is_written =
+            show(args, folder, Made { record: &record, loads: &loads, findings: &findings, trouble: None })?;
         return Ok(if is_written { exit(&findings) } else { Exit::CouldNotRun });
     }
     let (sides, csv) = sides(args)?;
@@ -180,8 +185,14 @@ pub(crate) fn ab(args: &AbArgs) -> anyhow::Result<Exit> {
     };
     let runs = run_ab(spec, context);
     drop(display);
-    let runs = runs?;
-    let is_written = show(args, &runs.folder, &runs.record, &runs.loads, &runs.findings)?;
+    let runs = runs.or_else(|error| without_result(args, error.into()))?;
+    let trouble = match &runs.end {
+        AbEnd::Enough | AbEnd::Budget => None,
+        AbEnd::Interrupted => Some("interrupted; the rounds so far are kept".to_owned()),
+        AbEnd::Failed(error) => Some(error.to_string()),
+    };
+    let made = Made { record: &runs.record, loads: &runs.loads, findings: &runs.findings, trouble };
+    let is_written = show(args, &runs.folder, made)?;
     Ok(match &runs.end {
         _ if !is_written => Exit::CouldNotRun,
         AbEnd::Enough | AbEnd::Budget => exit(&runs.findings),
@@ -264,26 +275,76 @@ fn usage(text: &str) -> anyhow::Error {
     UsageError(text.to_owned()).into()
 }
 
-fn show(
-    args: &AbArgs,
-    folder: &Path,
-    record: &AbRecord,
-    loads: &[AbLoad],
-    findings: &AbFindings,
-) -> anyhow::Result<bool> {
+/// What the documents are called that have no name of their own.
+const STEM: &str = "ab";
+
+/// Fails, before anything is loaded, if a document has no place or would replace a file.
+fn check_documents(args: &AbArgs) -> anyhow::Result<()> {
+    // The folder of a new comparison is new.
+    let folder = args.report.as_deref().unwrap_or(&args.out);
+    let stem = if args.report.is_some() { STEM } else { "" };
+    let documents = args.documents.documents(Some((folder, stem)))?;
+    documents.refuse_second_output(&[("--json", args.json)])?;
+    if args.force { Ok(()) } else { documents.refuse_existing() }
+}
+
+/// Writes the documents of a comparison that has no result, so that a pipeline shows why; fails with the error itself.
+fn without_result<T>(args: &AbArgs, error: anyhow::Error) -> anyhow::Result<T> {
+    let documents = args.documents.documents(Some((&args.out, STEM)))?;
+    documents.write_failure(&args.name, &format!("{error:#}"), args.force)?.report(args.quiet);
+    Err(error)
+}
+
+/// A comparison, and what ended it before its end.
+struct Made<'a> {
+    record: &'a AbRecord,
+    loads: &'a [AbLoad],
+    findings: &'a AbFindings,
+    trouble: Option<String>,
+}
+
+/// What documents of a comparison are made of.
+struct Source<'a> {
+    name: &'a str,
+    report: AbReport<'a>,
+    trouble: Option<&'a str>,
+}
+
+impl Documented for Source<'_> {
+    fn document(&self, kind: Kind) -> anyhow::Result<String> {
+        let report = &self.report;
+        Ok(match kind {
+            Kind::Html => page_of(report)?,
+            Kind::Markdown => markdown_of_ab(report, self.trouble),
+            Kind::Junit => junit_of_ab(self.name, report, self.trouble)?,
+        })
+    }
+}
+
+fn page_of(report: &AbReport<'_>) -> anyhow::Result<String> {
+    let [a, b] = report.labels;
+    let text = text::ab(report, &Page::plain());
+    let found = FoundTogether::Ab(json::AbDocument::new(report).into());
+    Together { name: &format!("{b} compared with {a}"), text, found, runs: Vec::new() }.page()
+}
+
+fn show(args: &AbArgs, folder: &Path, made: Made<'_>) -> anyhow::Result<bool> {
+    let Made { record, loads, findings, trouble } = made;
     let quantiles = quantile_differences(loads)?;
     let report =
         AbReport { labels: &record.labels, restarts: record.restarts, findings, quantiles: &quantiles };
-    let document = json::AbDocument::new(&report);
-    print(args.json, || json::render(&document), || text::ab(&report, &page(None)))?;
+    let source = Source { name: &args.name, report, trouble: trouble.as_deref() };
+    let documents = args.documents.documents(Some((folder, STEM)))?;
+    match documents.printed(&source)? {
+        Some(document) => result(&document)?,
+        None => print(
+            args.json,
+            || json::render(&json::AbDocument::new(&report)),
+            || text::ab(&report, &page(None)),
+        )?,
+    }
     let mut written = Written::to(folder, figures(&report), true);
-    let html = || {
-        let [a, b] = &record.labels;
-        let text = text::ab(&report, &Page::plain());
-        let found = FoundTogether::Ab(document.into());
-        Together { name: &format!("{b} compared with {a}"), text, found, runs: Vec::new() }.page()
-    };
-    written.extend(args.page.write(Some((folder, "ab")), html)?);
+    written.extend(documents.write(&source, args.force));
     let is_written = written.report(args.quiet);
     if !args.quiet {
         remark(&format!(

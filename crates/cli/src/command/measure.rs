@@ -67,7 +67,7 @@ fn measure(asked: Asked, command: RunCommand, keep: &KeepArgs, strict: bool) -> 
     let documents = keep.documents.documents(usual(keep, ""))?;
     documents.refuse_second_output(&[("--json", keep.json), ("--full", keep.full)])?;
     measure_and(asked, command, keep, strict, |outcome, findings| {
-        match documents.printed(source(outcome, findings, strict))? {
+        match documents.printed(&source(outcome, findings, strict))? {
             Some(document) => result(&document)?,
             None => {
                 let form = Form::new(keep.json, keep.full);
@@ -167,7 +167,7 @@ impl FinishedRun<'_> {
         let documents = keep.documents.documents(usual(keep, &stem))?;
         let mut written = figures(&outcome, &findings, keep);
         written.paths.splice(0..0, outcome.file.clone());
-        written.extend(documents.write(source(&outcome, &findings, strict), keep.force));
+        written.extend(documents.write(&source(&outcome, &findings, strict), keep.force));
         let figures_are_there = written.report(keep.quiet);
         if let (Some(store), Some(file)) = (store, &outcome.file) {
             delivery::hand_over(file, &store, keep.quiet, interrupted);

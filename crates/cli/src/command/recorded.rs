@@ -134,7 +134,7 @@ pub(crate) fn report(args: &ReportArgs) -> anyhow::Result<Exit> {
     let documents = args.documents.documents(Some((folder, &stem)))?;
     documents.refuse_second_output(&[("--json", args.json), ("--full", args.full)])?;
     let source = Source { run: &run, findings: &findings, values, strict: false };
-    match documents.printed(source)? {
+    match documents.printed(&source)? {
         Some(document) => result(&document)?,
         None => {
             let form = if args.json { Form::Json(values) } else { Form::new(false, args.full) };
@@ -147,7 +147,7 @@ pub(crate) fn report(args: &ReportArgs) -> anyhow::Result<Exit> {
         let outputs = Output::of_run(&stem, run.manifest.command, &shown);
         written = Written::to(folder, outputs, args.force);
     }
-    written.extend(documents.write(source, args.force));
+    written.extend(documents.write(&source, args.force));
     Ok(Exit::of_all(written.report(false) && run.damage.is_empty(), false))
 }
 

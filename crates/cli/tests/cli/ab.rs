@@ -41,8 +41,18 @@ fn a_side_that_takes_twice_as_long_is_worse_and_its_report_says_so_again() {
     let bench = Bench::new();
     let target = Target::start(&bench);
     let (fast, slow) = (target.url("/sleep?ms=5"), target.url("/sleep?ms=10"));
-    let called = compared(&bench, 3, &[&fast, &slow], &[]);
+    let documents = ["--markdown", "ab.md", "--junit", "ab.xml", "--html", "ab.html"];
+    let called = compared(&bench, 3, &[&fast, &slow], &documents);
     let document = called.json();
+    let [markdown, junit, _page] =
+        ["ab.md", "ab.xml", "ab.html"].map(|name| fs::read_to_string(bench.path(name)).unwrap());
+    assert!(markdown.contains("❌ B is worse than A by more than the margin of 5 %"), "{markdown}");
+    assert!(markdown.contains("| throughput |"), "{markdown}");
+    let case = |name: &str| junit.split("<testcase ").find(|case| case.contains(name)).unwrap().to_owned();
+    assert!(case(r#"name="measurement""#).contains("/>"), "{junit}");
+    assert!(case("throughput of B is at most 5 % worse").contains("<failure "), "{junit}");
+    assert!(case("success of B").contains("/>"), "{junit}");
+    assert!(case("CPU a request of B").contains(r#"<skipped message="not measured""#), "{junit}");
     satisfies(&document, include_str!("../../../../docs/ab.schema.json"));
     let throughput = figure(&document, "throughput_per_sec");
     assert_eq!((&document["gate"], &throughput["verdict"]), (&"beyond".into(), &"worse".into()));
@@ -57,6 +67,17 @@ fn a_side_that_takes_twice_as_long_is_worse_and_its_report_says_so_again() {
     assert_eq!(again.json(), document);
     let text = bench.expect(3, &["ab", "--report", folder.to_str().unwrap()]).out;
     assert!(text.contains("B is slower") && text.lines().count() <= 20, "{text}");
+    let printed = bench.expect(3, &["ab", "--report", folder.to_str().unwrap(), "--markdown", "-"]).out;
+    assert_eq!(printed, markdown);
+}
+
+#[test]
+fn a_comparison_that_cannot_begin_says_so_in_its_documents() {
+    let bench = Bench::new();
+    let away = format!("http://{}/", plimsoll_testkit::refused_address());
+    compared(&bench, 1, &[&away, &away], &["--junit", "ab.xml", "--markdown", "ab.md"]);
+    let [junit, markdown] = ["ab.xml", "ab.md"].map(|name| fs::read_to_string(bench.path(name)).unwrap());
+    assert!(junit.contains("<error ") && markdown.contains("❌"), "{junit}{markdown}");
 }
 
 #[test]

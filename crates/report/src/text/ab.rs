@@ -43,7 +43,7 @@ pub fn ab_progress(findings: &AbFindings) -> String {
     format!("{rounds} · B / A {}: {}{interval}", ab_figure(main.figure), significant(main.ratio.value))
 }
 
-fn headline(findings: &AbFindings) -> String {
+pub(crate) fn headline(findings: &AbFindings) -> String {
     let Some(main) = findings.main() else {
         if findings.fails_more {
             return "B fails: too few of its requests succeed for any other figure.".to_owned();
@@ -141,22 +141,38 @@ fn at(findings: &AbFindings) -> String {
 }
 
 fn figures(findings: &AbFindings, page: &Page) -> String {
-    let sides: Vec<Row> = findings.figures.iter().map(row).chain([success(&findings.sides)]).collect();
+    let column = |index: usize| move |row: &Row| row[index].clone();
+    let [label, a, b, ratio, interval, verdict] = [0, 1, 2, 3, 4, 5].map(column);
     table_within(
         page.width,
-        &sides,
+        &rows(findings),
         &[
-            ("", &|row: &Row| row[0].clone()),
-            ("A", &|row| row[1].clone()),
-            ("B", &|row| row[2].clone()),
-            ("B / A", &|row| row[3].clone()),
-            ("95 % interval", &|row| row[4].clone()),
-            ("", &|row| row[5].clone()),
+            (HEADS[0], &label),
+            (HEADS[1], &a),
+            (HEADS[2], &b),
+            (HEADS[3], &ratio),
+            (HEADS[4], &interval),
+            (HEADS[5], &verdict),
         ],
     )
 }
 
 type Row = [String; 6];
+
+/// The names of the columns of [`rows`].
+pub(crate) const HEADS: [&str; 6] = ["", "A", "B", "B / A", "95 % interval", ""];
+
+/// A row for each figure that is known, and one for success.
+pub(crate) fn rows(findings: &AbFindings) -> Vec<Row> {
+    findings.figures.iter().map(row).chain([success(&findings.sides)]).collect()
+}
+
+/// B over A by a figure, with its interval, in a sentence.
+pub(crate) fn compared(known: &ComparedFigure) -> String {
+    let [_, a, b, ratio, interval, verdict] = row(known);
+    let interval = if interval.is_empty() { interval } else { format!(" ({interval})") };
+    format!("{} is {b} for B and {a} for A, B / A {ratio}{interval}: {verdict}", ab_figure(known.figure))
+}
 
 fn row(known: &ComparedFigure) -> Row {
     let value = |value: f64| match known.figure {
@@ -201,7 +217,7 @@ fn success(sides: &[SideSummary; 2]) -> Row {
     ["success".to_owned(), a, b, String::new(), String::new(), String::new()]
 }
 
-fn gate(findings: &AbFindings) -> String {
+pub(crate) fn gate(findings: &AbFindings) -> String {
     let margin = percent_text(findings.rule.margin);
     match findings.gate {
         Margin::Beyond if findings.fails_more => {
@@ -216,7 +232,7 @@ fn gate(findings: &AbFindings) -> String {
     }
 }
 
-fn notes(report: &AbReport<'_>) -> Vec<String> {
+pub(crate) fn notes(report: &AbReport<'_>) -> Vec<String> {
     let findings = report.findings;
     let how = if report.restarts { ", each service started for each load" } else { "" };
     let mut notes = vec![format!(
