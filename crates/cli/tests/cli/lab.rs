@@ -451,7 +451,13 @@ fn a_verdict_is_tested_and_the_run_file_says_the_result() {
     let kept = bench.run_file("kept");
     let report = bench.call(&["report", kept.to_str().unwrap(), "--json"]).json();
     let (verdict, proof) = (&report["verdict"], &report["verdict"]["proof"]);
-    assert_eq!((&run["confidence"], &run["text"]), (&verdict["confidence"], &verdict["text"]));
+    assert_eq!(run["confidence"], verdict["confidence"]);
+    if verdict["limit"] == "generator" {
+        // On a busy machine the generator is the limit: it is not tested, and the answer is how to get rid of it.
+        assert!(proof.is_null() && verdict["text"] == "" && run["text"] != "", "{run}");
+        return;
+    }
+    assert_eq!(run["text"], verdict["text"]);
     assert_eq!(report["steps"].as_array().unwrap().len(), 5, "the second load is no step of the ladder");
     let text = verdict["text"].as_str().unwrap();
     if proof.is_null() {
