@@ -26,7 +26,7 @@ export function generator(run: Run): HTMLElement {
       ["Descriptors open", `${whole(machine.descriptors_open)} of ${whole(machine.descriptors_limit)}`],
       ["CPU stolen by other guests", share(machine.stolen_ratio)],
       own.ceiling === null ? null : ["Maximum of one worker",
-        `${count(own.ceiling.ceiling_per_sec)} requests/s; here ${count(own.ceiling.per_worker_per_sec)}`],
+        `${count(own.ceiling.ceiling_per_sec)} requests/s; in this run ${count(own.ceiling.per_worker_per_sec)}`],
     ]),
     own.by_worker.length < 2 ? null : table("Workers", {
       columns: ["worker", "CPU", "in the kernel", "ready without a CPU", "stalled"].map(number),
