@@ -148,8 +148,8 @@ impl<'a> ResumedRun<'a> {
             }
         }
         match () {
-            () if is_stopped => return Err(NotMade::AgentLost),
             () if !peers.peers.are_left() => return Err(NotMade::NoAgents),
+            () if is_stopped => return Err(NotMade::AgentLost),
             () => {}
         }
         let prepared = prepare(self.plan.clone(), Requests::of_others(), false, self.interrupted);

@@ -177,6 +177,19 @@ fn a_run_that_is_to_stop_at_a_loss_stops_and_keeps_what_was_measured() {
 }
 
 #[test]
+fn a_run_that_has_lost_all_agents_ends_whatever_is_to_become_of_a_loss() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    let fleet = Fleet::up(&bench, &["--local", "2"]);
+    let mut run = fleet.start(&[&target.url("/"), "-R", "200", "-d", "10m", "--on-loss", "continue"]);
+    (0..2).for_each(|agent| fleet.kill("agents", agent));
+    let errors = rest(run.stderr.take().unwrap());
+    run.wait().unwrap();
+    assert!(errors.contains("; none is left") && errors.contains("the run ends there"), "{errors}");
+    bench.expect(0, &["report", &bench.run_file("plimsoll-runs").display().to_string()]);
+}
+
+#[test]
 fn agents_without_their_conductor_end_the_load_and_are_free_again() {
     let bench = Bench::new();
     let target = Target::start(&bench);

@@ -61,7 +61,7 @@ pub enum PeerEvent {
     Frame(Box<Frame>),
     Fault(String),
     Late(String),
-    /// The run is to end, as a generator was lost.
+    /// The run is to end, as a generator was lost, or the last one.
     Stop(String),
 }
 
@@ -351,8 +351,10 @@ impl Peers {
             _ => {}
         }
         let text = format!("{} {how}", peer.name);
+        let is_alone = !self.coordinator_takes_part && self.peers.iter().all(|peer| peer.is_lost);
         match self.on_loss {
             _ if known => None,
+            _ if is_alone => Some(PeerEvent::Stop(format!("{text}; none is left"))),
             OnLoss::Stop => Some(PeerEvent::Stop(text)),
             OnLoss::Continue | OnLoss::Redistribute => Some(PeerEvent::Fault(text)),
         }

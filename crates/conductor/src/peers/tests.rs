@@ -191,7 +191,7 @@ fn a_peer_that_does_not_stand_by_is_lost() {
     group.stand_by();
     drop((working, idle));
     let lost = group.await_standing_by(&AtomicBool::new(false));
-    assert!(matches!(&lost[..], [PeerEvent::Fault(_), PeerEvent::Fault(_)]), "{lost:?}");
+    assert!(matches!(&lost[..], [PeerEvent::Fault(_), PeerEvent::Stop(_)]), "none is left: {lost:?}");
     assert_eq!(group.peers.workers(), 0);
 }
 
