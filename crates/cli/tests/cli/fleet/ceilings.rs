@@ -95,6 +95,12 @@ fn agents_of_different_ceilings_make_different_shares_and_are_judged_by_them() {
     let text = bench.expect(0, &["report", &file.display().to_string(), "--full"]).out;
     assert!(text.contains("agent-1 was not healthy") && text.contains("slow was not healthy"), "{text}");
 
+    let beyond = fleet.run(&[&load[..], &["-R", "800", "-n", "8", "--out", "beyond"]].concat());
+    let is_named = |event: &Value| {
+        event["kind"] == "limit_met" && event["text"].as_str().unwrap().contains("agents can make 400 ")
+    };
+    assert!(beyond["events"].as_array().unwrap().iter().any(is_named), "{}", beyond["events"]);
+
     let counted = fleet.run(&[&load[..], &["-c", "8", "-n", "1000", "--out", "closed"]].concat());
     assert_eq!(due_and_completed(&counted), (1000, 1000));
     let parts = by_worker(&bench.run_file("closed"));
