@@ -37,6 +37,7 @@ mod watch;
 
 pub use calibration::{
     CalibrateError, CalibrationOptions, CalibrationProgress, MIN_CALIBRATION, calibrate, calibration_key,
+    usual_driver,
 };
 pub use commits::{Commits, FrameFile};
 pub use conduct::{RunOptions, WorkloadOverride, conduct};
