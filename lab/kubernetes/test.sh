@@ -118,11 +118,11 @@ test_agents_that_do_not_start() {
 # The objects of the chart are those of the command, with the same files.
 test_chart() {
     local agent trust credentials=()
-    up --cacert "$KUBE/pki/ca.crt" --cert "$KUBE/pki/admin.crt" --cert-key "$KUBE/pki/admin.key" --print >"$WORK/objects.json"
+    up --cacert "$KUBE/pki/ca.crt" --cert "$KUBE/pki/admin.crt" --cert-key "$KUBE/pki/admin.key" --calibrate 5s --print >"$WORK/objects.json"
     trust=$("$PLIMSOLL" fleet keys "$WORK/keys" | sed -n 's/.*--trust //p')
     for agent in plimsoll-0 plimsoll-1 plimsoll-2; do credentials+=(--set-file "credentials.$agent=$WORK/keys/agents/$agent.creds"); done
     "$KUBE/bin/helm" template plimsoll "$REPOSITORY/deploy/helm/plimsoll-agents" --namespace default \
-        --set "agents=3,image=$IMAGE,join=$BROKER,cpu=200m,memory=64Mi,trust=$trust" --set-string "allow={$TARGET}" \
+        --set "agents=3,image=$IMAGE,join=$BROKER,cpu=200m,memory=64Mi,calibrate=5s,trust=$trust" --set-string "allow={$TARGET}" \
         --set-file "cacert=$KUBE/pki/ca.crt,cert=$KUBE/pki/admin.crt,certKey=$KUBE/pki/admin.key" "${credentials[@]}" >"$WORK/chart.yaml"
     diff <(jq -S '.items[]' "$WORK/objects.json") \
         <(kubectl create --dry-run=client -o json -f "$WORK/chart.yaml" | jq -S 'if .kind == "List" then .items[] else . end') >&2 ||

@@ -1,8 +1,10 @@
-//! Calibrations that are remembered: one small file for each machine, driver and version, in the user's cache.
+//! Calibrations that are remembered: one small file for each machine, driver and version, in the user's cache; and one that
+//! this process made and could not write there.
 
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use anyhow::{Context, bail};
 use plimsoll_conductor::calibration_key;
@@ -11,9 +13,32 @@ use plimsoll_record::{Calibration, CalibrationKey};
 
 use crate::files::write_new;
 
-/// The calibrations of this machine with this version of Plimsoll, of every driver. An unreadable file counts as
-/// missing: the next calibration replaces it.
+/// What this process measured and could not store.
+static UNSTORED: OnceLock<Calibration> = OnceLock::new();
+
+/// The calibrations of this machine with this version of Plimsoll, of every driver: the stored ones, and what this process keeps.
 pub(crate) fn known() -> Vec<Calibration> {
+    with_unstored(stored(), UNSTORED.get())
+}
+
+/// A calibration that could not be stored counts, unless a stored one of its driver gives a ceiling.
+fn with_unstored(mut stored: Vec<Calibration>, unstored: Option<&Calibration>) -> Vec<Calibration> {
+    let Some(unstored) = unstored else { return stored };
+    let is_of_driver = |known: &Calibration| known.key.driver == unstored.key.driver;
+    if !stored.iter().any(|known| is_of_driver(known) && known.known_ceiling_per_sec().is_some()) {
+        stored.retain(|known| !is_of_driver(known));
+        stored.push(unstored.clone());
+    }
+    stored
+}
+
+/// Keeps a calibration for as long as this process runs.
+pub(crate) fn keep(made: Calibration) {
+    UNSTORED.get_or_init(|| made);
+}
+
+/// The calibrations that are stored. An unreadable file counts as missing: the next calibration replaces it.
+pub(crate) fn stored() -> Vec<Calibration> {
     let Ok(folder) = folder() else { return Vec::new() };
     let read = |driver| read(&folder, &calibration_key(driver, version()));
     DriverKind::ALL.into_iter().filter_map(read).collect()
@@ -72,7 +97,36 @@ fn write(folder: &Path, made: &Calibration) -> anyhow::Result<PathBuf> {
 
 #[cfg(test)]
 mod tests {
+    use plimsoll_record::CalibratedLevel;
+
     use super::*;
+
+    /// One worker was busy all the time, and made so many requests in a second.
+    fn with_ceiling(per_sec: u64) -> Calibration {
+        let second = 1_000_000_000;
+        let level = CalibratedLevel {
+            workers: 1,
+            connections: 100,
+            completed: per_sec,
+            span_ns: second,
+            user_ns: second,
+            system_ns: 0,
+            starved_ns: 0,
+        };
+        Calibration { closed: vec![level], ..made() }
+    }
+
+    #[test]
+    fn what_could_not_be_stored_counts_until_a_stored_calibration_gives_a_ceiling() {
+        let own = with_ceiling(7);
+        let mut of_another = made();
+        of_another.key.driver = "io_uring".to_owned();
+        assert_eq!(with_unstored(vec![of_another.clone()], None), [of_another.clone()]);
+        let without_ceiling = vec![made(), of_another.clone()];
+        assert_eq!(with_unstored(without_ceiling, Some(&own)), [of_another.clone(), own.clone()]);
+        let stored = vec![with_ceiling(9), of_another];
+        assert_eq!(with_unstored(stored.clone(), Some(&own)), stored);
+    }
 
     fn made() -> Calibration {
         let key = CalibrationKey {

@@ -63,7 +63,7 @@ impl Exit {
             || error.downcast_ref::<FleetError>().is_some_and(FleetError::is_usage_error);
         if let Some(error) = error.downcast_ref::<plimsoll_fleet::FleetError>() {
             return match error {
-                plimsoll_fleet::FleetError::Interrupted => Self::Interrupted,
+                error if error.is_interrupt() => Self::Interrupted,
                 error if error.is_usage_error() => Self::Usage,
                 _ => Self::CouldNotRun,
             };

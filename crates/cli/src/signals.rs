@@ -3,13 +3,15 @@
 use std::io::{self, Read};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use std::{process, thread};
 
 use anyhow::Context;
+use plimsoll_fleet::Interrupts;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
+use signal_hook::iterator::Signals;
 use signal_hook::low_level::pipe;
 
 use crate::exit::Exit;
@@ -18,10 +20,36 @@ use crate::terminal::remark;
 /// What ends a run: Ctrl-C, a service manager, or a terminal that was closed.
 const ENDING: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
 
+/// What an error says of signals.
+const UNWATCHED: &str = "could not watch for Ctrl-C";
+
 /// The flag that the first of these signals sets. A second one leaves at once; what was committed to the
 /// run file until then is kept.
 pub(crate) fn interrupted() -> anyhow::Result<Arc<AtomicBool>> {
-    watched().context("could not watch for Ctrl-C")
+    watched().context(UNWATCHED)
+}
+
+/// As [`interrupted`], for a command with programs of other groups, which signals of the terminal do not reach: a second signal sets a
+/// flag, so that the command ends them before it leaves. A third one leaves at once.
+pub(crate) fn interrupts() -> anyhow::Result<Interrupts> {
+    counted().context(UNWATCHED)
+}
+
+fn counted() -> io::Result<Interrupts> {
+    let interrupts = Interrupts::default();
+    let Interrupts { first, second } = interrupts.clone();
+    for signal in ENDING {
+        flag::register_conditional_shutdown(signal, Exit::Interrupted as i32, Arc::clone(&second))?;
+    }
+    let mut signals = Signals::new(ENDING)?;
+    let count = move || {
+        for _ in signals.forever() {
+            let is_first = !first.swap(true, Ordering::SeqCst);
+            second.fetch_or(!is_first, Ordering::SeqCst);
+        }
+    };
+    thread::Builder::new().name("signals".to_owned()).spawn(count)?;
+    Ok(interrupts)
 }
 
 fn watched() -> io::Result<Arc<AtomicBool>> {

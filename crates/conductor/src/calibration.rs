@@ -62,6 +62,14 @@ pub fn calibration_key(driver: DriverKind, tool_version: &str) -> CalibrationKey
     }
 }
 
+/// The driver of loads on this machine that ask for none.
+///
+/// # Errors
+/// When the kernel offers none.
+pub fn usual_driver() -> Result<DriverKind, CalibrateError> {
+    Ok(available_driver(None)?)
+}
+
 /// The calibration of a driver; `None` if there is none.
 pub(crate) fn of_driver(known: &[Calibration], driver: DriverKind) -> Option<&Calibration> {
     known.iter().find(|calibration| calibration.key.driver == driver.name())

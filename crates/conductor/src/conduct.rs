@@ -11,8 +11,10 @@ use plimsoll_record::{Calibration, EventKind, FormatVersion, Manifest, RunComman
 use plimsoll_sys::Destination;
 use plimsoll_units::{Clock, RealClock, unix_ms};
 
+use crate::beyond::BeyondCeilings;
 use crate::budget::Budget;
 use crate::calibration::of_driver;
+use crate::context::RunContext;
 use crate::error::ConductError;
 use crate::hosts::{Hosts, TargetPlace, Watcher, watchers};
 use crate::idle::idle_text;
@@ -149,8 +151,8 @@ fn begin<'a>(
         None => Requests::new(&plan, options.csv)?,
     };
     let mut prepared = prepare(plan, requests, options.ask_first, options.interrupted)?;
-    let idle = options.peers.as_ref().and_then(|group| idle_text(&prepared.context, group));
-    prepared.remarks.extend(idle.map(|text| (EventKind::LimitMet, text)));
+    let met = options.peers.as_ref().map(|group| fleet_limits(&prepared.context, group));
+    prepared.remarks.extend(met.into_iter().flatten().map(|text| (EventKind::LimitMet, text)));
     let profiling = Profiling::prepare(&prepared)?;
     let budget = Budget::new(began, budget_of_load(&prepared.context.plan, profiling.as_ref()));
     let mut recorder = recorder(&prepared, options, observer);
@@ -175,6 +177,12 @@ fn begin<'a>(
         outlasts_target: workload.is_some_and(|workload| workload.outlasts_target),
     };
     Ok((session, profiling))
+}
+
+/// The limits of its other generators that a run meets.
+fn fleet_limits(context: &RunContext, group: &PeerGroup) -> Vec<String> {
+    let beyond = BeyondCeilings::new(&context.plan, &group.peers);
+    idle_text(context, group).into_iter().chain(beyond.map(|beyond| beyond.to_string())).collect()
 }
 
 fn recorder<'a>(

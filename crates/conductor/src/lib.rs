@@ -5,6 +5,7 @@
 //! every fact to memory and to the run file alike and shows it to an [`Observer`]; so a report of the file equals a report
 //! of the run.
 
+mod beyond;
 mod budget;
 mod calibration;
 mod climb;
@@ -36,6 +37,7 @@ mod watch;
 
 pub use calibration::{
     CalibrateError, CalibrationOptions, CalibrationProgress, MIN_CALIBRATION, calibrate, calibration_key,
+    usual_driver,
 };
 pub use commits::{Commits, FrameFile};
 pub use conduct::{RunOptions, WorkloadOverride, conduct};

@@ -7,14 +7,13 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use plimsoll_units::best_effort;
 use serde::{Deserialize, Serialize};
 
 use crate::broker::{Broker, Certificates};
-use crate::deadline::{Deadline, Overdue};
+use crate::deadline::{Deadline, Interrupts, Overdue};
 use crate::error::FleetError;
 use crate::folder::{make_own, read_record, write_record};
 use crate::keys::KeyFolder;
@@ -44,6 +43,8 @@ pub struct ComposeFleet {
     record: Record,
     /// This process has made the folder.
     is_new: bool,
+    /// Of the command that starts it.
+    interrupts: Interrupts,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -80,7 +81,8 @@ impl ComposeFleet {
         };
         let (name, agent_names) = (agents.fleet.clone(), agents.names());
         let record = Record { project, port, fleet: name, agents: agent_names, started: false };
-        let fleet = Self { folder: folder.to_owned(), record, is_new };
+        let interrupts = Interrupts::default();
+        let fleet = Self { folder: folder.to_owned(), record, is_new, interrupts };
         fleet.write_files(agents).inspect_err(|_| fleet.forget())?;
         Ok(fleet)
     }
@@ -120,7 +122,8 @@ impl ComposeFleet {
     /// When its record cannot be read.
     pub fn read(folder: &Path) -> Result<Option<Self>, FleetError> {
         let record = read_record(&folder.join(RECORD), "could not read the record of the fleet")?;
-        Ok(record.map(|record| Self { folder: folder.to_owned(), record, is_new: false }))
+        let interrupts = Interrupts::default();
+        Ok(record.map(|record| Self { folder: folder.to_owned(), record, is_new: false, interrupts }))
     }
 
     /// The text of the compose file.
@@ -162,15 +165,19 @@ impl ComposeFleet {
     ///
     /// # Errors
     /// When Compose fails or does not end in time, or an agent does not answer in time: then the error says which, and why.
-    /// Nothing is left.
-    pub fn up(&mut self, within: Duration, interrupted: &AtomicBool) -> Result<(), FleetError> {
-        let deadline = Deadline::within(within, interrupted);
+    /// Nothing is left, unless the user ends the removal, too.
+    pub fn up(&mut self, within: Duration, interrupts: &Interrupts) -> Result<(), FleetError> {
+        self.interrupts = interrupts.clone();
+        let deadline = Deadline::within(within, &interrupts.first);
         self.compose(&["version"], deadline).inspect_err(|_| self.forget())?;
-        let up = self.start(deadline);
-        if up.is_err() {
-            best_effort(self.down(), "the first error says more");
+        let Err(error) = self.start(deadline) else { return Ok(()) };
+        match self.down() {
+            Err(FleetError::Interrupted) => Err(FleetError::ComposeLeft { folder: self.folder.clone() }),
+            removed => {
+                best_effort(removed, "the first error says more");
+                Err(error)
+            }
         }
-        up
     }
 
     /// Removes a folder of which nothing can have been started, so that nothing is left for `down`.
@@ -206,9 +213,9 @@ impl ComposeFleet {
     /// Ends the containers, and removes them, their network, the broker's store, and the folder.
     ///
     /// # Errors
-    /// When Compose fails, or the folder cannot be removed.
+    /// When Compose fails, the user ends the command that starts the fleet a second time, or the folder cannot be removed.
     pub fn down(&self) -> Result<(), FleetError> {
-        self.compose(&["down", "--volumes"], Deadline::uninterrupted(DOWN_WITHIN))?;
+        self.compose(&["down", "--volumes"], Deadline::within(DOWN_WITHIN, &self.interrupts.second))?;
         fs::remove_dir_all(&self.folder)
             .map_err(FleetError::system("could not remove the folder of the fleet"))
     }
@@ -226,7 +233,7 @@ impl ComposeFleet {
         command.args(words).args(self.options()).args(args);
         let doing = args.join(" ");
         let failed = |why: String| FleetError::Compose { doing: doing.clone(), why };
-        let output = run_within(command, deadline).map_err(|error| match error {
+        let output = run_within(command, deadline, &self.interrupts.second).map_err(|error| match error {
             ChildError::System(error) => failed(error.to_string()),
             ChildError::Overdue(Overdue::Interrupted) => FleetError::Interrupted,
             ChildError::Overdue(Overdue::Late) => FleetError::ComposeLate { doing: doing.clone() },

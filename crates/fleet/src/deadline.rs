@@ -1,5 +1,6 @@
 //! How long something is waited for.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -7,6 +8,14 @@ use plimsoll_units::{Clock as _, Instant, RealClock};
 
 /// The flag of a wait that no signal ends.
 static NEVER: AtomicBool = AtomicBool::new(false);
+
+/// The flags of a user's signals. After the first one a command removes what it has started; after a second one it ends at once,
+/// and leaves what it could not remove.
+#[derive(Debug, Clone, Default)]
+pub struct Interrupts {
+    pub first: Arc<AtomicBool>,
+    pub second: Arc<AtomicBool>,
+}
 
 /// Until when something is waited for, unless the user ends the wait.
 #[derive(Debug, Clone, Copy)]

@@ -128,6 +128,10 @@ pub enum FleetError {
     Compose { doing: String, why: String },
     #[error("docker compose {doing} took too long and was stopped; pull the images first, or raise --within")]
     ComposeLate { doing: String },
+    #[error(
+        "interrupted before docker compose had removed the containers; remove them with plimsoll fleet down --compose --dir {}", folder.display()
+    )]
+    ComposeLeft { folder: PathBuf },
     #[error("interrupted before the agents had come together")]
     Interrupted,
     #[error("{doing}: {source}")]
@@ -142,6 +146,11 @@ pub enum FleetError {
 impl FleetError {
     pub(crate) fn system(doing: &'static str) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::System { doing, source }
+    }
+
+    /// True if the user ended the command.
+    pub fn is_interrupt(&self) -> bool {
+        matches!(self, Self::Interrupted | Self::ComposeLeft { .. })
     }
 
     /// True if what was typed is wrong.

@@ -43,6 +43,7 @@ pub use agent::{AgentOptions, AgentReport, Generator, serve};
 pub use allow::{AllowedTarget, NoTarget};
 pub use broker::{Broker, BrokerAddress, Certificates};
 pub use compose::{ComposeAgents, ComposeFleet};
+pub use deadline::Interrupts;
 pub use error::FleetError;
 pub use fleet::{DiscardedRun, EndingFleet, Fleet, Gathering, Resuming};
 pub use keys::KeyFolder;

@@ -27,6 +27,8 @@ pub struct Placement {
     pub keys: Option<AgentKeys>,
     /// The files of TLS, which all agents share.
     pub certificates: Certificates,
+    /// Agents measure for about this time what they can make, before they join.
+    pub calibrate: Option<Duration>,
 }
 
 /// Mints the credentials of agents.
@@ -72,7 +74,8 @@ impl Placement {
             fleet: self.fleet.clone(),
         };
         let trusted = self.keys.as_ref().map(|keys| keys.folder.trusted()).transpose()?;
-        Ok(agent_args(name, &broker, &self.allow, trusted.as_deref()))
+        let args = agent_args(name, &broker, &self.allow, trusted.as_deref());
+        Ok(args.into_iter().chain(calibrate_args(self.calibrate)).collect())
     }
 
     /// The files that all agents share.
@@ -118,6 +121,15 @@ pub(crate) fn agent_args(
     args
 }
 
+/// The arguments of an agent that calibrates before it joins.
+pub(crate) fn calibrate_args(time: Option<Duration>) -> impl Iterator<Item = String> {
+    let text = |time: Duration| match time.subsec_millis() {
+        0 => format!("{}s", time.as_secs()),
+        _ => format!("{}ms", time.as_millis()),
+    };
+    time.into_iter().flat_map(move |time| ["--calibrate".to_owned(), text(time)])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -129,6 +141,7 @@ mod tests {
             fleet: "default".to_owned(),
             keys: None,
             certificates: Certificates::default(),
+            calibrate: None,
         }
     }
 
@@ -158,12 +171,13 @@ mod tests {
         let given = Placement {
             keys: Some(AgentKeys { folder: keys, valid: Duration::from_secs(60) }),
             certificates: Certificates { authorities: Some(authority), own: None },
+            calibrate: Some(Duration::from_millis(2500)),
             ..placement("nats://a:1")
         };
         let args = given.args("a", "/files").unwrap().join(" ");
         let expected = format!(
             "agent --join nats://a:1 --name a --fleet-name default --allow api:80 --trust {trusted} \
-             --credentials /files/agent.creds --cacert /files/ca.pem"
+             --credentials /files/agent.creds --cacert /files/ca.pem --calibrate 2500ms"
         );
         assert_eq!(args, expected);
         let shared = AgentFile { name: "ca.pem".to_owned(), content: b"PEM".to_vec() };

@@ -144,14 +144,19 @@ pub fn shown_address(address: &str) -> String {
     without_query_values(&without_login(address, login))
 }
 
-/// The value of an option as typed; one with addresses without anything that may be a login, and without the values of a query. A
-/// password may hold any character, and another address may follow: all up to the last `@` is hidden. The user of `ssh://user@host` is
-/// no secret.
+/// The value of an option as typed; an address without anything that may be a login, and without the values of a query. A password may
+/// hold any character: all up to the last `@` is hidden. The user of `ssh://user@host` is no secret.
 pub fn shown_setting(value: &str) -> String {
     if !value.contains("://") {
         return value.to_owned();
     }
     without_query_values(&without_login(value, |rest| rest.rfind('@')))
+}
+
+/// The addresses of a broker as typed, with commas, each as [`shown_setting`] shows it. A comma always ends an address, as no user or
+/// password of a broker may hold one.
+pub fn shown_brokers(value: &str) -> String {
+    value.split(',').map(shown_setting).collect::<Vec<_>>().join(",")
 }
 
 /// An address without what stands before the place that `login_end` finds after its scheme.
@@ -267,6 +272,17 @@ mod tests {
             ("a:1/x?key=s3cret", "a:1/x?key=…"),
         ] {
             assert_eq!(shown_address(typed), shown);
+        }
+    }
+
+    #[test]
+    fn of_several_brokers_only_the_logins_are_hidden() {
+        for (typed, shown) in [
+            ("nats://user:pw@a:4222,nats://user:pw@b:4222", "nats://…@a:4222,nats://…@b:4222"),
+            ("nats://a:1,tls://p@w@b:2,nats://c", "nats://a:1,tls://…@b:2,nats://c"),
+            ("nats://a:4222", "nats://a:4222"),
+        ] {
+            assert_eq!(shown_brokers(typed), shown);
         }
     }
 }

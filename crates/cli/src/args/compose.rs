@@ -1,8 +1,11 @@
 //! Flags of a fleet of containers.
 
+use std::time::Duration;
+
 use plimsoll_fleet::ComposeAgents;
 
 use super::fleet::FLEET;
+use crate::exit::UsageError;
 
 /// A fleet to start with Docker Compose.
 #[derive(Debug, clap::Args)]
@@ -21,13 +24,28 @@ pub(crate) struct ComposeArgs {
 
 impl ComposeArgs {
     /// The agents to start from this image; `None` unless some are to start.
-    pub(crate) fn agents(&self, image: &str, allow: Vec<String>) -> Option<ComposeAgents> {
-        Some(ComposeAgents {
-            count: self.agents?.into(),
+    ///
+    /// # Errors
+    /// When several are to calibrate on one machine at the same time.
+    pub(crate) fn agents(
+        &self,
+        image: &str,
+        (allow, calibrate): (Vec<String>, Option<Duration>),
+    ) -> Result<Option<ComposeAgents>, UsageError> {
+        let Some(count) = self.agents else { return Ok(None) };
+        if count > 1 && calibrate.is_some() {
+            return Err(UsageError(format!(
+                "{count} containers of one machine would calibrate at the same time, and none would find its ceiling; leave out \
+                 --calibrate: they count alike, as they are on one machine"
+            )));
+        }
+        Ok(Some(ComposeAgents {
+            count: count.into(),
             image: image.to_owned(),
             broker_image: self.broker_image.clone(),
             allow,
             fleet: FLEET.to_owned(),
-        })
+            calibrate,
+        }))
     }
 }

@@ -57,7 +57,15 @@ pub(crate) struct KubernetesArgs {
     pub(crate) at: PlaceArgs,
 }
 
+/// Cores that a calibration takes: one of the worker, and one of the server that it loads.
+const CALIBRATION_CORES: f64 = 2.0;
+
 impl KubernetesArgs {
+    /// True if an agent has too few cores to find its ceiling.
+    pub(crate) fn is_too_small_to_calibrate(&self) -> bool {
+        cores(&self.cpu).is_some_and(|cores| cores < CALIBRATION_CORES)
+    }
+
     /// The agents to start, which are given this.
     pub(crate) fn agents(&self, image: &str, placement: Placement) -> KubernetesAgents {
         KubernetesAgents {
@@ -67,5 +75,24 @@ impl KubernetesArgs {
             cpu: self.cpu.clone(),
             memory: self.memory.clone(),
         }
+    }
+}
+
+/// Cores as Kubernetes writes them, whole or in thousandths; `None` if this is neither.
+fn cores(text: &str) -> Option<f64> {
+    match text.strip_suffix('m') {
+        Some(thousandths) => thousandths.parse::<f64>().ok().map(|thousandths| thousandths / 1e3),
+        None => text.parse().ok(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cores_are_read_as_kubernetes_writes_them() {
+        let read = ["2", "0.5", "1500m", "many"].map(cores);
+        assert_eq!(read, [Some(2.0), Some(0.5), Some(1.5), None]);
     }
 }

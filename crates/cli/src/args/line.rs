@@ -6,7 +6,10 @@ use std::sync::OnceLock;
 
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command};
-use plimsoll_report::{HIDDEN, shown_address, shown_header, shown_setting};
+use plimsoll_report::{HIDDEN, shown_address, shown_brokers, shown_header, shown_setting};
+
+/// The options whose values are the addresses of a broker.
+const BROKERS: [&str; 2] = ["fleet", "join"];
 
 /// That of this process, once it was read.
 static LINE: OnceLock<String> = OnceLock::new();
@@ -63,6 +66,7 @@ fn shown(arg: &Arg, value: &OsStr, redacted: &[String]) -> String {
         "headers" => shown_header(&value, redacted),
         "body" if !value.is_empty() && !value.starts_with('@') => HIDDEN.to_owned(),
         _ if arg.is_positional() => shown_address(&value),
+        _ if arg.get_long().is_some_and(|name| BROKERS.contains(&name)) => shown_brokers(&value),
         _ => shown_setting(&value),
     }
 }
@@ -159,5 +163,7 @@ mod tests {
             assert!(!text.contains("s3cret") && text.contains("http://a/"), "{text}");
         }
         assert!(recorded_of(&["run", "http://a/", "-b", "@body.json"]).contains("--body @body.json"));
+        let brokers = ["run", "http://a/", "--fleet", "nats://u:p@n1:4222,nats://u:p@n2:4222"];
+        assert!(recorded_of(&brokers).ends_with("--fleet 'nats://…@n1:4222,nats://…@n2:4222'"));
     }
 }

@@ -6,8 +6,8 @@ use std::time::Duration;
 use plimsoll_fleet::{AgentKeys, Broker, BrokerAddress, Certificates, FleetError, KeyFolder, Placement};
 use plimsoll_units::parse_duration;
 
-use super::FleetAt;
 use super::fleet::{FLEET, local_at};
+use super::{FleetAt, values};
 
 /// What agents on other machines are given, and when they must have come.
 #[derive(Debug, clap::Args)]
@@ -38,9 +38,15 @@ pub(crate) struct PlacedArgs {
     /// For agents: the key of the certificate, in PEM
     #[arg(long, value_name = "FILE", requires = "joining", requires = "cert")]
     cert_key: Option<PathBuf>,
-    /// Fail, and end what was started, unless all agents answer within this time
+    /// Fail, and end what was started, unless all agents answer within this time, to which that of --calibrate is added
     #[arg(long, value_name = "TIME", requires = "elsewhere", default_value = "5m", value_parser = parse_duration)]
-    pub(crate) within: Duration,
+    within: Duration,
+    /// Have agents measure what they can make before they join, unless a stored calibration says so: for about 5 s, or TIME
+    ///
+    /// Shares of a load follow from it. Agents of one machine disturb each other: with --local it is measured once, before they start.
+    #[arg(long, value_name = "TIME", num_args = 0..=1, default_missing_value = "5s", value_parser = values::calibration_time)]
+    #[arg(help_heading = None::<&str>)]
+    pub(crate) calibrate: Option<Duration>,
 }
 
 /// Agents in containers.
@@ -56,6 +62,11 @@ pub(crate) struct ContainerArgs {
 }
 
 impl PlacedArgs {
+    /// How long agents may take until they answer, their calibration included.
+    pub(crate) fn within(&self) -> Duration {
+        self.within.saturating_add(self.calibrate.unwrap_or_default())
+    }
+
     /// The broker, as this machine reaches it, and what its agents are given.
     ///
     /// # Errors
@@ -79,6 +90,7 @@ impl PlacedArgs {
                 authorities: self.cacert.clone().or_else(|| broker.certificates.authorities.clone()),
                 own: self.cert.clone().zip(self.cert_key.clone()),
             },
+            calibrate: self.calibrate,
         };
         placement.check(&broker)?;
         Ok((broker, placement))

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::builder::{PathBufValueParser, TypedValueParser};
+use plimsoll_conductor::MIN_CALIBRATION;
 use plimsoll_plan::{PlanError, Protector, checked_name};
 use plimsoll_store::{RunRow, StoreError};
 use plimsoll_units::{parse_duration, parse_ratio};
@@ -54,6 +55,15 @@ pub(crate) fn broker_nodes(text: &str) -> Result<u16, String> {
     match text.parse() {
         Ok(nodes @ (1 | 3 | 5)) => Ok(nodes),
         _ => Err("write 1, 3 or 5: a broker of two nodes stops with either of them".to_owned()),
+    }
+}
+
+/// How long a calibration takes.
+pub(crate) fn calibration_time(text: &str) -> Result<Duration, String> {
+    let time = parse_duration(text).map_err(|error| error.to_string())?;
+    match time >= MIN_CALIBRATION {
+        true => Ok(time),
+        false => Err(format!("a calibration takes {} s at least", MIN_CALIBRATION.as_secs())),
     }
 }
 

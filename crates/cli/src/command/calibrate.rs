@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use plimsoll_conductor::{CalibrateError, CalibrationOptions, CalibrationProgress, MIN_CALIBRATION};
+use plimsoll_conductor::{CalibrateError, CalibrationOptions, CalibrationProgress};
 use plimsoll_plan::DriverKind;
 use plimsoll_report::{json, text};
-use plimsoll_units::{count_text, duration_text, parse_duration};
+use plimsoll_units::{count_text, duration_text};
 
+use crate::args::values;
 use crate::calibrations;
 use crate::exit::Exit;
 use crate::signals;
@@ -19,7 +20,7 @@ Examples:
   plimsoll calibrate --budget 10s --json  in less time, as one JSON document")]
 pub(crate) struct CalibrateArgs {
     /// How long it takes, about
-    #[arg(long, value_name = "TIME", default_value = "25s", value_parser = budget)]
+    #[arg(long, value_name = "TIME", default_value = "25s", value_parser = values::calibration_time)]
     budget: Duration,
     /// Move bytes by `epoll` or by `io_uring` [default: io_uring where the kernel offers it]
     #[arg(long, value_name = "NAME")]
@@ -30,14 +31,6 @@ pub(crate) struct CalibrateArgs {
     /// No progress on standard error
     #[arg(short, long)]
     quiet: bool,
-}
-
-fn budget(text: &str) -> Result<Duration, String> {
-    let budget = parse_duration(text).map_err(|error| error.to_string())?;
-    match budget >= MIN_CALIBRATION {
-        true => Ok(budget),
-        false => Err(format!("a calibration takes {} s at least", MIN_CALIBRATION.as_secs())),
-    }
 }
 
 pub(crate) fn calibrate(args: &CalibrateArgs) -> anyhow::Result<Exit> {

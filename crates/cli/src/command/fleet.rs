@@ -1,5 +1,6 @@
 //! `plimsoll agent` and `plimsoll fleet`: many machines that make one load.
 
+mod calibration;
 mod compose;
 mod keys;
 mod kubernetes;
@@ -31,7 +32,7 @@ use crate::args::{
 use crate::calibrations;
 use crate::exit::{Exit, UsageError};
 use crate::signals;
-use crate::terminal::{remark, result};
+use crate::terminal::{remark, report_error, result};
 
 /// What the agents of a local fleet may load unless it is said.
 const THIS_MACHINE: [&str; 3] = ["127.0.0.1", "localhost", "::1"];
@@ -40,7 +41,8 @@ const THIS_MACHINE: [&str; 3] = ["127.0.0.1", "localhost", "::1"];
 #[command(before_help = "\
 Examples:
   plimsoll agent --join nats://10.0.0.5:4222 --allow api.test:443
-  plimsoll agent --join nats://a:4222,nats://b:4222,nats://c:4222 --name rack-7 --allow '*.staging.test' --once")]
+  plimsoll agent --join nats://a:4222,nats://b:4222,nats://c:4222 --name rack-7 --allow '*.staging.test' --once
+  plimsoll agent --join nats://10.0.0.5:4222 --allow api.test:443 --calibrate     its share follows from what it can make")]
 pub(crate) struct AgentArgs {
     /// The broker where the fleet meets; several nodes of it with commas
     #[arg(long, value_name = "nats://HOST:PORT")]
@@ -75,6 +77,11 @@ pub(crate) struct AgentArgs {
     /// End after one run
     #[arg(long)]
     once: bool,
+    /// Measure what one worker can make here before it joins, unless a stored calibration says so: for about 5 s, or TIME
+    ///
+    /// Its share of a load follows from it. It takes two cores that nothing else uses.
+    #[arg(long, value_name = "TIME", num_args = 0..=1, default_missing_value = "5s", value_parser = values::calibration_time)]
+    calibrate: Option<Duration>,
 }
 
 #[derive(Debug, clap::Args)]
@@ -86,7 +93,7 @@ Examples:
   plimsoll fleet resume last                       go on with a run whose conductor was killed
   plimsoll fleet down
   plimsoll fleet up --kubernetes 20 --image plimsoll:0.1.0 --fleet nats://nats.load:4222 --allow api.shop:80
-  plimsoll fleet up --ssh a,b --fleet nats://10.0.0.5:4222 --keys keys --allow api.test:80
+  plimsoll fleet up --ssh a,b --fleet nats://10.0.0.5:4222 --keys keys --allow api.test:80 --calibrate
   plimsoll fleet up --compose 3 --image plimsoll:0.1.0 --allow api.test:80
   plimsoll fleet keys keys --agents a,b            keys, and credentials for two agents elsewhere")]
 pub(crate) struct FleetCommandArgs {
@@ -189,6 +196,11 @@ struct DownArgs {
 pub(crate) fn agent(args: &AgentArgs) -> anyhow::Result<Exit> {
     let interrupted = signals::interrupted()?;
     let name = args.name.clone().map_or_else(machine_name, Ok)?;
+    if let Some(Err(ended)) = args.calibrate.map(|time| calibration::calibrate(time, &interrupted)) {
+        report_error(&ended);
+        // As at any other time, an agent that is to end has done what it is to do.
+        return Ok(Exit::Success);
+    }
     let options = AgentOptions {
         broker: Broker {
             address: args.join.clone(),
@@ -268,8 +280,8 @@ impl UpArgs {
 
 fn up(args: &UpArgs) -> anyhow::Result<Exit> {
     let image = args.containers.image.as_deref().unwrap_or_default();
-    if let Some(agents) = args.compose.agents(image, args.allowed()) {
-        let (print, within) = (args.containers.print, args.placed.within);
+    if let Some(agents) = args.compose.agents(image, (args.allowed(), args.placed.calibrate))? {
+        let (print, within) = (args.containers.print, args.placed.within());
         return compose::up(&agents, args.folder.or(compose::FOLDER), (print, within));
     }
     let placed = (&args.placed, args.allowed());
@@ -291,7 +303,13 @@ fn up_here(args: &UpArgs) -> anyhow::Result<Exit> {
         program: std::env::current_exe().context("could not find this program")?,
         fleet: FLEET.to_owned(),
     };
-    let fleet = LocalFleet::up(&options, signals::interrupted()?.as_ref())?;
+    let interrupted = signals::interrupted()?;
+    if let Some(Err(ended)) = args.placed.calibrate.map(|time| calibration::once_for_all(time, &interrupted))
+    {
+        report_error(&ended);
+        return Ok(Exit::Interrupted);
+    }
+    let fleet = LocalFleet::up(&options, &interrupted)?;
     result(&format!("{}\n", fleet.address))?;
     remark(&format!(
         "plimsoll: {} agents wait there; load with --fleet {}, end them with plimsoll fleet down",

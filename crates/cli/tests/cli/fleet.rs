@@ -1,6 +1,7 @@
 //! `--fleet`, `plimsoll agent` and `plimsoll fleet`, with a real broker.
 
 mod access;
+mod calibrated;
 mod ceilings;
 mod compose;
 mod over_ssh;

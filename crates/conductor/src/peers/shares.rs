@@ -213,6 +213,13 @@ impl Peers {
         Shares::by_ceiling(&std::iter::once((own, None)).chain(of_peers).collect::<Vec<_>>())
     }
 
+    /// The most requests per second that so many workers can make together, none of which is the coordinator's; `None` unless that is
+    /// known of all of them.
+    pub(crate) fn ceiling_per_sec(&self, workers: u32) -> Option<u64> {
+        let at_work = self.divided(0, workers).filter(|(.., workers)| *workers > 0);
+        at_work.map(|(peer, _, workers)| Some(peer.ceiling_per_sec? * u64::from(workers))).sum()
+    }
+
     /// The names of those that make nothing of a load of so many workers, of which the first `own` are the coordinator's.
     pub(crate) fn idle(&self, own: u32, workers: u32) -> Vec<&str> {
         let idle = self.divided(own, workers).filter(|(.., workers)| *workers == 0);

@@ -3,6 +3,7 @@
 use std::io::{self, Read};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::Duration;
@@ -30,8 +31,13 @@ impl From<io::Error> for ChildError {
     }
 }
 
-/// Runs a program, which is ended with all of its children once the deadline is over.
-pub(super) fn run_within(mut command: Command, deadline: Deadline<'_>) -> Result<Output, ChildError> {
+/// Runs a program, which is ended with all of its children once the deadline is over; without time to end by itself if `at_once` is
+/// set.
+pub(super) fn run_within(
+    mut command: Command,
+    deadline: Deadline<'_>,
+    at_once: &AtomicBool,
+) -> Result<Output, ChildError> {
     // A group of its own ends as a whole: Compose is a child of `docker`.
     command.process_group(0).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn()?;
@@ -39,7 +45,7 @@ pub(super) fn run_within(mut command: Command, deadline: Deadline<'_>) -> Result
     let (stdout, stderr) = match (stdout, stderr) {
         (Ok(stdout), Ok(stderr)) => (stdout, stderr),
         (Err(error), _) | (_, Err(error)) => {
-            end(&mut child);
+            end(&mut child, at_once);
             return Err(error.into());
         }
     };
@@ -49,7 +55,7 @@ pub(super) fn run_within(mut command: Command, deadline: Deadline<'_>) -> Result
             return Ok(Output { status, stdout: all(stdout), stderr: all(stderr) });
         }
         if let Some(overdue) = deadline.overdue() {
-            end(&mut child);
+            end(&mut child, at_once);
             return Err(ChildError::Overdue(overdue));
         }
         thread::sleep(POLL_INTERVAL);
@@ -70,9 +76,9 @@ fn read(from: Option<impl Read + Send + 'static>) -> io::Result<Receiver<Vec<u8>
     Ok(output)
 }
 
-fn end(child: &mut Child) {
+fn end(child: &mut Child, at_once: &AtomicBool) {
     let group = Pid::from_child(child);
-    let deadline = Deadline::uninterrupted(END_WITHIN);
+    let deadline = Deadline::within(END_WITHIN, at_once);
     best_effort(kill_process_group(group, Signal::TERM), "it has just ended");
     while matches!(child.try_wait(), Ok(None)) && deadline.overdue().is_none() {
         thread::sleep(POLL_INTERVAL);

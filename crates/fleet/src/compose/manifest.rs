@@ -1,10 +1,12 @@
 //! The compose file of a fleet.
 
+use std::time::Duration;
+
 use serde_json::{Map, Value, json};
 
 use crate::broker::{Broker, Certificates};
 use crate::error::FleetError;
-use crate::placement::agent_args;
+use crate::placement::{agent_args, calibrate_args};
 
 /// The service of the broker, and its name for agents.
 const BROKER: &str = "broker";
@@ -26,6 +28,8 @@ pub struct ComposeAgents {
     /// What agents may load, as `plimsoll agent --allow` takes it.
     pub allow: Vec<String>,
     pub fleet: String,
+    /// Agents measure for about this time what they can make, before they join.
+    pub calibrate: Option<Duration>,
 }
 
 impl ComposeAgents {
@@ -64,9 +68,10 @@ impl ComposeAgents {
             certificates: Certificates::default(),
             fleet: self.fleet.clone(),
         };
+        let args = agent_args(name, &broker, &self.allow, Some(trusted)).into_iter();
         Ok(json!({
             "image": self.image,
-            "command": agent_args(name, &broker, &self.allow, Some(trusted)),
+            "command": args.chain(calibrate_args(self.calibrate)).collect::<Vec<_>>(),
             "secrets": [{ "source": secret(name), "target": "agent.creds" }],
             "depends_on": [BROKER],
             // The broker may not listen yet.
@@ -98,6 +103,7 @@ mod tests {
             broker_image: "nats:2".to_owned(),
             allow: vec!["api:80".to_owned()],
             fleet: "default".to_owned(),
+            calibrate: Some(Duration::from_secs(5)),
         };
         agents.compose_file(4333, "UKEY").unwrap()
     }
@@ -119,9 +125,12 @@ mod tests {
             assert_eq!(file["secrets"][format!("{name}-creds")]["file"], format!("./{name}.creds"));
             let command = agent["command"].to_string();
             let name = format!(r#""--name","{name}""#);
-            for part in
-                [name.as_str(), r#""--trust","UKEY""#, r#""--credentials","/run/secrets/agent.creds""#]
-            {
+            for part in [
+                name.as_str(),
+                r#""--trust","UKEY""#,
+                r#""--credentials","/run/secrets/agent.creds""#,
+                r#""--calibrate","5s""#,
+            ] {
                 assert!(command.contains(part), "{part}: {command}");
             }
         }

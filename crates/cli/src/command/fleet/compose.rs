@@ -34,7 +34,7 @@ pub(super) fn up(
         remark(&format!("plimsoll: start it with docker compose {options} up -d; load with {flags}"));
         return Ok(Exit::Success);
     }
-    fleet.up(within, signals::interrupted()?.as_ref())?;
+    fleet.up(within, &signals::interrupts()?)?;
     result(&format!("{}\n", broker.address))?;
     remark(&format!(
         "plimsoll: {} agents wait there; load with {flags}, end them with plimsoll fleet down --compose",

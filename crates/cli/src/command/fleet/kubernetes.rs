@@ -17,6 +17,11 @@ pub(super) fn up(
     let (broker, placement) = placed.resolve(allow)?;
     let flags = placed.conductor_flags((&broker, &placement));
     let fleet = KubernetesFleet::at(&args.at.place())?;
+    if placed.calibrate.is_some() && args.is_too_small_to_calibrate() {
+        remark(
+            "plimsoll: a calibration takes 2 cores, so these agents find no ceiling and count alike; use --cpu 2",
+        );
+    }
     let agents = args.agents(containers.image.as_deref().unwrap_or_default(), placement);
     if containers.print {
         let list = json!({ "apiVersion": "v1", "kind": "List", "items": fleet.objects(&agents)? });
@@ -24,7 +29,7 @@ pub(super) fn up(
         result(&format!("{text}\n"))?;
         return Ok(Exit::Success);
     }
-    fleet.up(&agents, (&broker, placed.within), signals::interrupted()?.as_ref())?;
+    fleet.up(&agents, (&broker, placed.within()), signals::interrupted()?.as_ref())?;
     result(&format!("{}\n", broker.address))?;
     remark(&format!(
         "plimsoll: {} agents wait there; load with {flags}, end them with plimsoll fleet down --kubernetes",

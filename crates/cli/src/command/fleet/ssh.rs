@@ -53,7 +53,7 @@ pub(super) fn up(
         placement,
         copied: args.copy.then(this).transpose()?,
         version: env!("CARGO_PKG_VERSION"),
-        within: placed.within,
+        within: placed.within(),
         folder: folder.to_owned(),
     };
     SshFleet::up(&options, &broker, signals::interrupted()?.as_ref())?;

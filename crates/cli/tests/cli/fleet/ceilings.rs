@@ -55,18 +55,26 @@ fn agents_of_different_ceilings_make_different_shares_and_are_judged_by_them() {
     assert_eq!(called.code, 0, "{}", called.err);
     let caches = CEILINGS.map(|per_sec| cache(&bench, &measured, per_sec));
 
-    let mut up = bench.command(&["fleet", "up", "--local", "1"]);
+    let mut up = bench.command(&["fleet", "up", "--local", "1", "--calibrate"]);
     let up = Called::from(up.env("XDG_CACHE_HOME", &caches[0]).output().unwrap());
     assert_eq!(up.code, 0, "{}", up.err);
+    assert!(
+        up.err.contains("one worker can make 300 requests/s here, by a stored calibration"),
+        "{}",
+        up.err
+    );
     let fleet = Fleet { bench: &bench, address: up.out.trim().to_owned() };
     bench.expect(0, &["fleet", "keys", "plimsoll-fleet/keys", "--agents", "slow"]);
     let mut slow =
         bench.command(&["agent", "--join", &fleet.address, "--name", "slow", "--allow", "127.0.0.1"]);
-    slow.args(["--credentials", "plimsoll-fleet/keys/agents/slow.creds"]).env("XDG_CACHE_HOME", &caches[1]);
+    slow.args(["--credentials", "plimsoll-fleet/keys/agents/slow.creds", "--calibrate"]);
+    slow.env("XDG_CACHE_HOME", &caches[1]);
     let mut slow = Ended(slow.stderr(Stdio::piped()).spawn().unwrap());
-    let mut line = String::new();
-    BufReader::new(slow.0.stderr.take().unwrap()).read_line(&mut line).unwrap();
-    assert!(line.contains("waits for runs"), "{line}");
+    let mut said = BufReader::new(slow.0.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let known = said.next().unwrap();
+    assert!(known.contains("one worker can make 100 requests/s here, by a stored calibration"), "{known}");
+    let joins = said.next().unwrap();
+    assert!(joins.contains("waits for runs"), "{joins}");
 
     let shares = Shares::by_ceiling(&CEILINGS.map(|per_sec| (1, Some(per_sec))));
     let url = target.url("/");
@@ -94,6 +102,12 @@ fn agents_of_different_ceilings_make_different_shares_and_are_judged_by_them() {
     assert_eq!(near, 2, "{causes:?}");
     let text = bench.expect(0, &["report", &file.display().to_string(), "--full"]).out;
     assert!(text.contains("agent-1 was not healthy") && text.contains("slow was not healthy"), "{text}");
+
+    let beyond = fleet.run(&[&load[..], &["-R", "800", "-n", "8", "--out", "beyond"]].concat());
+    let is_named = |event: &Value| {
+        event["kind"] == "limit_met" && event["text"].as_str().unwrap().contains("agents can make 400 ")
+    };
+    assert!(beyond["events"].as_array().unwrap().iter().any(is_named), "{}", beyond["events"]);
 
     let counted = fleet.run(&[&load[..], &["-c", "8", "-n", "1000", "--out", "closed"]].concat());
     assert_eq!(due_and_completed(&counted), (1000, 1000));

@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Stdio;
 
-use super::{await_true, interrupt, rest};
+use super::{Ended, await_true, interrupt, rest};
 use crate::bench::{Bench, Called};
 
 const UP: [&str; 8] = ["fleet", "up", "--compose", "2", "--image", "plimsoll:1", "--allow", "api.test:80"];
@@ -43,10 +43,13 @@ fn a_compose_file_is_printed_with_its_secrets_in_a_folder_of_its_own() {
     assert!(!folder.exists());
 }
 
-/// A program for Compose that writes down what it is asked for, and does not end when it is to start containers.
-fn endless(bench: &Bench) -> String {
+/// A program for Compose that writes down what it is asked for, and does not end when it is asked for one of these (a pattern of sh).
+fn endless(bench: &Bench, asked: &str) -> String {
     let program = bench.path("endless");
-    let text = "#!/bin/sh\nshift 4\necho \"$@\" >>asked\n[ \"$1\" != up ] || { echo $$ >pid; sleep 600; }\n";
+    let text = format!(
+        "#!/bin/sh\nshift 4\necho \"$@\" >>asked\n\
+         case \"$1\" in {asked}) echo $$ >part; mv part \"pid-$1\"; sleep 600;; esac\n"
+    );
     std::fs::write(&program, text).unwrap();
     std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
     program.display().to_string()
@@ -57,9 +60,9 @@ fn a_compose_that_does_not_end_is_ended_with_its_time_or_the_command() {
     for (within, code) in [("1s", 1), ("10m", 130)] {
         let bench = Bench::new();
         let mut command = bench.command(&[&UP[..], &["--within", within]].concat());
-        command.env("PLIMSOLL_COMPOSE", endless(&bench)).stderr(Stdio::piped());
+        command.env("PLIMSOLL_COMPOSE", endless(&bench, "up")).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
-        await_true("Compose runs", || bench.path("pid").exists());
+        await_true("Compose runs", || bench.path("pid-up").exists());
         if code == 130 {
             let refused = with_compose(&bench, "false", &UP).err;
             assert!(refused.contains("plimsoll fleet down --compose"), "{refused}");
@@ -68,12 +71,35 @@ fn a_compose_that_does_not_end_is_ended_with_its_time_or_the_command() {
         let said = rest(child.stderr.take().unwrap());
         assert_eq!(child.wait().unwrap().code(), Some(code), "{said}");
         assert!(code == 130 || said.contains("up -d --remove-orphans took too long"), "{said}");
-        let pid = std::fs::read_to_string(bench.path("pid")).unwrap();
-        assert!(!Path::new(&format!("/proc/{}", pid.trim())).exists());
+        assert!(!is_running(&bench, "pid-up"));
         let asked = std::fs::read_to_string(bench.path("asked")).unwrap();
         assert!(asked.lines().last().unwrap().ends_with("down --volumes"), "{asked}");
         assert!(!bench.path("plimsoll-fleet-compose").exists());
     }
+}
+
+/// Whether the process runs whose number is in this file.
+fn is_running(bench: &Bench, file: &str) -> bool {
+    let pid = std::fs::read_to_string(bench.path(file)).unwrap();
+    Path::new(&format!("/proc/{}", pid.trim())).exists()
+}
+
+#[test]
+fn a_second_interrupt_ends_the_removal_too_and_says_what_is_left() {
+    let bench = Bench::new();
+    let mut command = bench.command(&UP);
+    command.env("PLIMSOLL_COMPOSE", endless(&bench, "up|down")).stderr(Stdio::piped());
+    let mut child = Ended(command.spawn().unwrap());
+    for asked in ["pid-up", "pid-down"] {
+        await_true(asked, || bench.path(asked).exists());
+        interrupt(&child.0);
+    }
+    let said = rest(child.0.stderr.take().unwrap());
+    assert_eq!(child.0.wait().unwrap().code(), Some(130), "{said}");
+    assert!(said.contains("plimsoll fleet down --compose"), "{said}");
+    assert!(!is_running(&bench, "pid-up") && !is_running(&bench, "pid-down"));
+    assert_eq!(with_compose(&bench, "true", &["fleet", "down", "--compose"]).code, 0);
+    assert!(!bench.path("plimsoll-fleet-compose").exists());
 }
 
 #[test]

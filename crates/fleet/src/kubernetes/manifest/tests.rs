@@ -17,6 +17,7 @@ fn agents() -> KubernetesAgents {
             fleet: "default".to_owned(),
             keys: None,
             certificates: Certificates::default(),
+            calibrate: None,
         },
         cpu: "2".to_owned(),
         memory: "1Gi".to_owned(),
@@ -105,6 +106,15 @@ fn without_keys_and_certificates_there_is_no_secret() {
 }
 
 #[test]
+fn pods_calibrate_before_they_join_if_they_are_asked_to() {
+    let mut agents = agents();
+    agents.placement.calibrate = Some(Duration::from_secs(5));
+    let job = agents.objects("load", "fleet").unwrap().pop().unwrap();
+    let args = job["spec"]["template"]["spec"]["containers"][0]["args"].as_array().unwrap();
+    assert!(args.ends_with(&["--calibrate".into(), "5s".into()]), "{args:?}");
+}
+
+#[test]
 fn more_than_a_secret_holds_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let agents = closed(folder.path());
@@ -119,5 +129,6 @@ fn agents_are_guaranteed_what_they_request_and_have_stable_names() {
     let container = &job["spec"]["template"]["spec"]["containers"][0];
     assert_eq!(container["resources"]["requests"], container["resources"]["limits"]);
     assert_eq!(container["args"][4], "fleet-$(JOB_COMPLETION_INDEX)");
+    assert!(!container["args"].to_string().contains("--calibrate"));
     assert_eq!((&job["spec"]["completions"], &job["spec"]["parallelism"]), (&json!(3), &json!(3)));
 }

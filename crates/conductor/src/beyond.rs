@@ -1,0 +1,66 @@
+//! A rate that the generators of a run cannot make.
+
+use std::fmt;
+
+use plimsoll_plan::{Level, Load, Plan};
+use plimsoll_units::{count_text, grouped};
+
+use crate::peers::Peers;
+
+/// An open loop asks for more than the workers of a fleet can make, by the calibrations of their machines.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct BeyondCeilings {
+    /// The highest rate of the plan, requests per second.
+    asked_per_sec: f64,
+    /// What the workers that take part can make together, requests per second.
+    ceiling_per_sec: u64,
+    /// Workers that take part, and all that there are.
+    workers: u32,
+    available: u32,
+}
+
+impl BeyondCeilings {
+    /// `None` if the rate is within what the workers can make, or that is unknown of one of them. Ceilings are measured with one
+    /// request under way on each connection, so they say nothing of several.
+    pub(crate) fn new(plan: &Plan, peers: &Peers) -> Option<Self> {
+        let Load::Single { level, .. } = &plan.load else { return None };
+        if peers.coordinator_takes_part() || level.depth() > 1 {
+            return None;
+        }
+        let asked_per_sec = highest_rate(plan, level)?;
+        let available = peers.workers();
+        let workers = available.min(level.connections());
+        let ceiling_per_sec = peers.ceiling_per_sec(workers)?;
+        let beyond = Self { asked_per_sec, ceiling_per_sec, workers, available };
+        (workers > 0 && asked_per_sec > ceiling_per_sec as f64).then_some(beyond)
+    }
+}
+
+/// The highest rate that the plan itself gives: of its load, or of overloads of a rate that is given.
+fn highest_rate(plan: &Plan, level: &Level) -> Option<f64> {
+    let own = level.profile()?.peak_per_sec();
+    let overloads = plan.overload.iter().flat_map(|order| {
+        let rate_per_sec = order.rate_per_sec.unwrap_or(0.0);
+        order.factors.iter().map(move |factor| factor * rate_per_sec)
+    });
+    Some(overloads.fold(own, f64::max))
+}
+
+impl fmt::Display for BeyondCeilings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { asked_per_sec, ceiling_per_sec, workers, available } = *self;
+        let (asked, ceiling) = (count_text(asked_per_sec), grouped(ceiling_per_sec));
+        write!(
+            f,
+            "the plan asks for {asked} requests/s, and the agents can make {ceiling} by their calibrations: what is beyond \
+             leaves late; use a rate up to {ceiling}, or more agents"
+        )?;
+        match available > workers {
+            true => write!(f, ", or -c {available}: only {workers} of {available} workers have a connection"),
+            false => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
