@@ -332,24 +332,28 @@ impl Weather {
         // The conductor itself is cut off, and may notice that.
         let cut_off = (!calm && random.permille(100)).then(|| Outage::new(random, scale));
         links.iter_mut().for_each(|link| link.outages.extend(cut_off));
+        let sometimes = |random: &mut Random, permille: u64| !calm && random.permille(permille);
+        let cut_short = |random: &mut Random, permille| !scale.is_full() && sometimes(random, permille);
+        let deaths = if cut_short(random, 450) { Death::some(random, scale) } else { Vec::new() };
         let mut stream = StreamWeather::new(random, scale, calm);
         let mut fates: Vec<Fate> = (0..scale.agents).map(|_| Fate::new(random, scale, calm)).collect();
-        // Where answers get lost, messages behind a gap may fill a stream that holds so few.
-        let is_small = !calm && stream.unanswered == 0 && links.iter().all(|link| link.outages.is_empty());
+        // Where answers get lost, messages behind a gap may fill a stream that holds so few. So may they where a conductor dies that
+        // has confirmed messages to the stream, and not to their agents.
+        let is_small = deaths.is_empty()
+            && !calm
+            && stream.unanswered == 0
+            && links.iter().all(|link| link.outages.is_empty());
         if is_small && !scale.is_full() && random.permille(300) {
             stream.capacity = scale.agents * random.within(5..10) as usize;
             // An agent that is lost and goes on would fill it.
             let stop = (random.within(3 * SEC..6 * SEC), random.within(2 * SEC..5 * SEC));
             fates[0].stops = random.permille(500).then_some(stop);
         }
-        let sometimes = |random: &mut Random, permille: u64| !calm && random.permille(permille);
-        let cut_short = |random: &mut Random, permille| !scale.is_full() && sometimes(random, permille);
         let pauses = (0..if sometimes(random, 150) { 2 } else { 0 }).map(|_| {
             let from = scale.any_time(random);
             (from, from + random.within(0..6 * SEC))
         });
         let pauses = pauses.collect();
-        let deaths = if cut_short(random, 450) { Death::some(random, scale) } else { Vec::new() };
         let orphan = match deaths.is_empty() {
             // Steps are cut where agents give up before their end.
             false if random.permille(750) => random.within(2..5),
