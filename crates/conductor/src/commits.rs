@@ -33,6 +33,12 @@ impl Commits {
         self.commit_if_due(file, now)
     }
 
+    /// A frame came that the file needs no more: it is confirmed with the next commit. Otherwise such frames alone could fill what
+    /// carries them.
+    pub fn skip(&mut self) {
+        self.is_behind = true;
+    }
+
     /// Commits what was written if it is time; true if all of it became safe by that. Frames that come no more must not keep the
     /// last ones waiting.
     pub fn commit_if_due(&mut self, file: &mut impl FrameFile, now: Instant) -> bool {

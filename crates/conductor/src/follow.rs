@@ -67,7 +67,8 @@ fn make_shares(
             Command::Begin(share) => {
                 context.origin = share.origin;
                 let Made { fault, asked } = make_share(&context, &share, &commands, coordinator)?;
-                coordinator.send(&Message::Ended { fault }).map_err(PeerError::from)?;
+                let step = Some(share.step.index);
+                coordinator.send(&Message::Ended { step, fault }).map_err(PeerError::from)?;
                 asked
             }
             Command::StandBy { asked } => Some(asked),

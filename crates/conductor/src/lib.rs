@@ -45,10 +45,14 @@ pub use context::StepPlan;
 pub use error::{ConductError, WarmUpError};
 pub use follow::{FollowOptions, follow};
 pub use limit::{Effect, Limit, LimitedResource};
+pub use made::Made;
+pub use plimsoll_store::UnderWay;
 pub use prepare::{PrepareError, SecurityError};
 pub use profile::ProfileError;
 pub use progress::{Moment, NotTried, Observer, Progress};
 pub use recorder::Outcome;
-pub use resume::{LeftRun, resume};
+pub use resume::{
+    KnownFrames, LeftRun, NotMade, ended_step, missing_text, not_run_text, origin_of_run, resume,
+};
 pub use session::CapController;
 pub use traffic::ScenarioError;

@@ -11,13 +11,14 @@ use plimsoll_record::{EventKind, Run, Step, StepEnd};
 
 /// The steps that a run has, as its plan sees them.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Made<'a> {
+pub struct Made<'a> {
     run: &'a Run,
     plan: &'a Plan,
 }
 
 impl<'a> Made<'a> {
-    pub(crate) fn new(run: &'a Run, plan: &'a Plan) -> Self {
+    /// The steps of a run of this plan.
+    pub fn new(run: &'a Run, plan: &'a Plan) -> Self {
         Self { run, plan }
     }
 
@@ -54,7 +55,7 @@ impl<'a> Made<'a> {
 
     /// Whether a step that was cut is made again. A load that is the only one of its plan is not: it would be another run. Nor is a
     /// rate whose outcome was known by then.
-    pub(crate) fn is_made_again(self, step: &Step) -> bool {
+    pub fn is_made_again(self, step: &Step) -> bool {
         step.end == StepEnd::Cut
             && match self.kind(step) {
                 None | Some(StepKind::Load) => false,
@@ -64,7 +65,7 @@ impl<'a> Made<'a> {
     }
 
     /// Whether a step that was cut was made again by now.
-    pub(crate) fn was_made_again(self, step: &Step) -> bool {
+    pub fn was_made_again(self, step: &Step) -> bool {
         self.run.steps.iter().any(|other| other.index > step.index && other.is_of_level(step))
     }
 
@@ -97,6 +98,14 @@ impl<'a> Made<'a> {
         self.whole(StepKind::Ladder).map(result).collect()
     }
 
+    /// The connections of the next step, if that is one of the plan's ladder.
+    pub fn next_connections(self) -> Option<u32> {
+        match &self.plan.load {
+            Load::Ladder { steps, .. } => self.next_of_ladder(&self.within_limits(steps)),
+            Load::Single { .. } => None,
+        }
+    }
+
     /// The connections of the next step of the ladder; `None` if none follows.
     pub(crate) fn next_of_ladder(self, steps: &LadderSteps) -> Option<u32> {
         match self.is_beyond_ladder() {
@@ -105,7 +114,8 @@ impl<'a> Made<'a> {
         }
     }
 
-    pub(crate) fn has_steps(self) -> bool {
+    /// Whether a step was begun.
+    pub fn has_steps(self) -> bool {
         !self.run.steps.is_empty()
     }
 
@@ -132,7 +142,7 @@ impl<'a> Made<'a> {
     }
 
     /// The end of the run, if a step that it has was the last whatever the plan says.
-    pub(crate) fn end(self) -> Option<StepEnd> {
+    pub fn end(self) -> Option<StepEnd> {
         let last = self.run.steps.last()?;
         let is_over = match last.end {
             StepEnd::TargetLost => true,

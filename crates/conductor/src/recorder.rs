@@ -160,6 +160,11 @@ impl<'a> RunRecorder<'a> {
         are_safe
     }
 
+    /// A frame came that the file has, or is not to have.
+    pub(crate) fn skip_frame(&mut self) {
+        self.commits.skip();
+    }
+
     /// Commits the frames so far if it is time; true if they became safe by that.
     pub(crate) fn commit_if_due(&mut self) -> bool {
         self.commits.commit_if_due(&mut self.file, RealClock.now())

@@ -25,7 +25,8 @@ use crate::recorder::{Outcome, RunRecorder};
 use crate::session::Session;
 use crate::traffic::Requests;
 use crate::watch::Watch;
-use account::NotMade;
+pub use account::{NotMade, ended_step, missing_text, not_run_text};
+pub use open_step::KnownFrames;
 use open_step::{Completed, OpenStep};
 
 /// A run that did not end in order, and what completes its file.
@@ -58,7 +59,7 @@ pub fn resume(
     observer: &mut dyn Observer,
 ) -> Result<Outcome, ConductError> {
     let LeftRun { run, plan, file, writer, open, session, on_loss, finish_only } = left;
-    let known_origin = origin(&run, RealClock.now(), unix_ms());
+    let known_origin = origin_of_run(&run, RealClock.now(), unix_ms());
     let origin = known_origin.unwrap_or_default();
     let open_step = |open: UnderWay| run.steps.iter().find(|step| step.index == open.index).cloned();
     let open = open.and_then(|open| Some((open, open_step(open)?)));
@@ -67,8 +68,9 @@ pub fn resume(
         "the conductor of the run died; another one went on with it, and hosts were not sampled meanwhile";
     recorder.event(EventKind::Resumed, text.to_owned());
     let under_way = open.as_ref().map(|(_, step)| step.generators.as_slice()).unwrap_or_default();
+    let index = open.as_ref().map(|(_, step)| step.index);
     let former: Vec<_> = recorder.run().steps.iter().flat_map(|step| step.generators.clone()).collect();
-    let mut peers = PeerGroup::resume(generators, under_way, &former, origin)?;
+    let mut peers = PeerGroup::resume(generators, (index, under_way), &former, origin)?;
     peers.set_on_loss(on_loss);
     let why_not = match known_origin {
         _ if finish_only => Some(NotMade::ConductorDied),
@@ -93,7 +95,7 @@ pub fn resume(
 
 /// The instant from which the times of a run count, by the clock of this machine; `None` if that does not reach back so far, as the
 /// machine was started since.
-fn origin(run: &Run, now: Instant, unix_ms: u64) -> Option<Instant> {
+pub fn origin_of_run(run: &Run, now: Instant, unix_ms: u64) -> Option<Instant> {
     let by_wall_clock = Duration::from_millis(unix_ms.saturating_sub(run.manifest.started_unix_ms));
     // A wall clock that was set back must not bring steps before those that the run has.
     let since = by_wall_clock.max(Duration::from_nanos(run.drained_ns()));
@@ -147,6 +149,8 @@ impl<'a> ResumedRun<'a> {
                 self.recorder.event(EventKind::StepFailed, text);
             }
         }
+        // What came meanwhile is of steps that are in the file.
+        peers.peers.kept();
         match () {
             () if !peers.peers.are_left() => return Err(NotMade::NoAgents),
             () if is_stopped => return Err(NotMade::AgentLost),
@@ -210,7 +214,7 @@ impl<'a> ResumedRun<'a> {
         if let Some(missing) = missing {
             self.recorder.event(EventKind::StepFailed, missing);
         }
-        if let Some(text) = why.and_then(|why| account::not_run_text(self.made(), why)) {
+        if let Some(text) = why.and_then(|why| not_run_text(self.made(), why)) {
             self.note_not_run(text);
         }
         self.recorder.finish().map_err(ConductError::from)

@@ -325,6 +325,7 @@ impl<'s, 'a> MeasuredStep<'s, 'a> {
         }
         self.session.collect_samples();
         self.record(load, (ended, drained), end);
+        load.kept();
         let throughput_per_sec = self.throughput_per_sec(ended, drained, end);
         self.session.recorder.show(&Progress::StepEnded { throughput_per_sec, failed: self.failed });
         if self.stopped_by_loss {

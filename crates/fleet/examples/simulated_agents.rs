@@ -167,7 +167,7 @@ fn make_share(
         }
     }
     ENDED_NS.fetch_max(began.as_nanos(), Ordering::Relaxed);
-    conductor.send(&Message::Ended { fault: None })
+    conductor.send(&Message::Ended { step: Some(share.step.index), fault: None })
 }
 
 /// Waits until an instant; true if the conductor ends the load before.

@@ -397,7 +397,7 @@ async fn take_over(
     let (members, joined) = orphans.of(session).enumerate().map(introduce_orphan).unzip();
     let members =
         Members::new(invitation, members).resuming(orphans.next_term(session)?, batches, RealClock.now());
-    let hub = Hub::new(client, subjects, key, members, stream);
+    let mut hub = Hub::new(client, subjects, key, members, stream);
     hub.take_over(&mut alive).await?;
     Ok((hub, joined, alive, clock))
 }

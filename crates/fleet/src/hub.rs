@@ -17,7 +17,7 @@ use crate::wall_clock::MachineClocks;
 use crate::wire::{Alive, ClockAnswer, REPEAT, Subjects, ToAgent, pack, unpack};
 
 /// Agents obey a conductor that takes a run over within this time.
-const TAKEN_WITHIN: Duration = Duration::from_secs(5);
+pub(crate) const TAKEN_WITHIN: Duration = Duration::from_secs(5);
 /// How long agents may take to confirm that the run is over.
 pub(crate) const GRACE: Duration = Duration::from_secs(2);
 /// A frame that is not in the file after this time is delivered again.
@@ -64,7 +64,7 @@ impl Hub {
     }
 
     /// Has the agents of a former conductor obey this one.
-    pub(crate) async fn take_over(&self, alive: &mut Subscriber) -> Result<(), FleetError> {
+    pub(crate) async fn take_over(&mut self, alive: &mut Subscriber) -> Result<(), FleetError> {
         let mut left = self.members.to_be_taken();
         let deadline = RealClock.now() + TAKEN_WITHIN;
         let mut tick = tokio::time::interval(REPEAT);
@@ -72,7 +72,7 @@ impl Hub {
             tokio::select! {
                 Some(message) = alive.next() => {
                     if let Ok(alive) = unpack::<Alive>(&message.payload) {
-                        self.members.note_obedience(alive, &mut left);
+                        self.members.note_obedience(alive, &mut left, RealClock.now());
                     }
                 }
                 _ = tick.tick() => self.repeat().await,

@@ -123,17 +123,19 @@ impl<F> Member<F> {
         arrivals: Sender<Arrival>,
         now: Instant,
     ) -> Self {
-        let member = Self { joined: true, ..Self::new(name, incarnation, arrivals, now) };
+        let mut member = Self { joined: true, ..Self::new(name, incarnation, arrivals, now) };
         match stands {
-            Ok(held) => Self {
-                commands: Commands::after(held.commands),
-                inbox: Inbox::starting_at(held.first),
-                first: held.first,
-                kept: held.first,
-                ..member
-            },
-            Err(why) => Self { gone: Some(why), ..member },
+            Ok(held) => member.go_on_from(held),
+            Err(why) => member.gone = Some(why),
         }
+        member
+    }
+
+    /// Nothing that the agent had before is sent again.
+    fn go_on_from(&mut self, held: &Held) {
+        self.commands = Commands::after(held.commands);
+        self.inbox = Inbox::starting_at(held.first);
+        (self.first, self.kept) = (held.first, held.first);
     }
 
     /// It takes part, as it says itself or as its messages show.
@@ -363,16 +365,24 @@ impl<F> Members<F> {
     }
 
     /// Takes in a sign of life: whether the agent obeys this conductor, or why not.
-    pub(crate) fn note_obedience(&self, alive: Alive, left: &mut HashMap<String, String>) {
+    pub(crate) fn note_obedience(&mut self, alive: Alive, left: &mut HashMap<String, String>, now: Instant) {
+        let own =
+            |member: &&mut Member<F>| member.name == alive.agent && member.incarnation == alive.incarnation;
+        // Others may take longer to obey.
+        self.members.iter_mut().filter(own).for_each(|member| member.heard = now);
         let Some(why) = left.get_mut(&alive.agent) else { return };
-        let own = |held: &&Held| held.run == self.run();
-        match alive.held.as_ref().filter(own).map(|held| held.term) {
-            Some(term) if term == self.term => {
+        let run = &self.invitation.run;
+        match alive.held.as_ref().filter(|held| held.run == *run) {
+            Some(held) if held.term == self.term => {
                 left.remove(&alive.agent);
+                // Until then a late state of the former conductor may have changed how it stands.
+                let index = self.by_name.get(&alive.agent);
+                let member = index.and_then(|index| self.members.get_mut(*index));
+                member.into_iter().for_each(|member| member.go_on_from(held));
             }
-            Some(term) if term > self.term => *why = TAKEN_AGAIN.to_owned(),
+            Some(held) if held.term > self.term => *why = TAKEN_AGAIN.to_owned(),
             Some(_) | None => {
-                let distrusted = alive.distrusted.filter(|refusal| refusal.run == self.run());
+                let distrusted = alive.distrusted.filter(|refusal| refusal.run == *run);
                 distrusted.into_iter().for_each(|refusal| *why = refusal.why);
             }
         }
@@ -426,15 +436,32 @@ mod tests {
     fn taken_over() -> (Members<u64>, Receiver<Arrival>) {
         let (sender, arrivals) = channel();
         let gone = Member::resumed(("a".to_owned(), 7), Err("it is gone".to_owned()), sender, START);
-        let invitation = Invitation {
+        (Members::new(invitation(), vec![gone]).resuming(1, 2, START), arrivals)
+    }
+
+    fn invitation() -> Invitation {
+        Invitation {
             run: "r".to_owned(),
             incarnation: 0,
             version: "1".to_owned(),
             plan: String::new(),
             csv: None,
             gather: Duration::ZERO,
-        };
-        (Members::new(invitation, vec![gone]).resuming(1, 2, START), arrivals)
+        }
+    }
+
+    /// The sign of life of an agent that stands so in its run.
+    fn alive(held: Held) -> Alive {
+        Alive {
+            agent: "a".to_owned(),
+            incarnation: 7,
+            version: "1".to_owned(),
+            run: Some(held.run.clone()),
+            commands: held.commands,
+            refusal: None,
+            distrusted: None,
+            held: Some(held),
+        }
     }
 
     #[test]
@@ -447,6 +474,37 @@ mod tests {
         let delivered = Delivered { agent: "a", incarnation: 7, first, end: first + 1 };
         members.take_frame(delivered, Bytes::from_static(b"batch"), first, now);
         members.count_backlog(now);
+    }
+
+    #[test]
+    fn agents_that_obey_are_not_silent_while_others_are_waited_for() {
+        let (sender, arrivals) = channel();
+        let held = Held { run: "r".to_owned(), term: 0, silent: Duration::ZERO, first: 0, commands: 0 };
+        let there = Member::<u64>::resumed(("a".to_owned(), 7), Ok(&held), sender, START);
+        let mut members = Members::new(invitation(), vec![there]).resuming(1, 0, START);
+        let mut left = members.to_be_taken();
+        let late = START + Duration::from_secs(4);
+        members.note_obedience(alive(Held { term: 1, ..held }), &mut left, late);
+        assert!(left.is_empty());
+        members.look_for_silence(true, Duration::ZERO, late + REPEAT);
+        assert!(arrivals.try_recv().is_err(), "it was heard");
+    }
+
+    #[test]
+    fn an_agent_stands_as_it_says_when_it_obeys() {
+        let (sender, arrivals) = channel();
+        let held = Held { run: "r".to_owned(), term: 0, silent: Duration::ZERO, first: 3, commands: 1 };
+        let there = Member::<u64>::resumed(("a".to_owned(), 7), Ok(&held), sender, START);
+        let mut members = Members::new(invitation(), vec![there]).resuming(1, 0, START);
+        let mut left = members.to_be_taken();
+        // A state of the former conductor came after the first sign, with one more command.
+        let later = Held { term: 1, first: 5, commands: 2, ..held };
+        members.note_obedience(alive(later), &mut left, START);
+        members.carry_out(Order::Command { agent: 0, command: Command::StandBy { asked: 9 } });
+        let Some(ToAgent::State(state)) = members.state(0, START) else { panic!("no state") };
+        assert_eq!((state.first, state.received, state.kept), (2, 5, 5));
+        take_batch(&mut members, 5, START);
+        assert!(matches!(arrivals.try_recv(), Ok(Arrival::Messages(_))), "nothing before it is waited for");
     }
 
     #[test]

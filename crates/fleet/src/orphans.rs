@@ -17,7 +17,7 @@ use crate::error::FleetError;
 use crate::wire::{Alive, Held, unpack};
 
 /// How long agents are listened to: each says within half a second how it stands.
-const LISTEN: Duration = Duration::from_millis(3_500);
+pub(crate) const LISTEN: Duration = Duration::from_millis(3_500);
 /// A conductor says something each half second. One of which nothing was heard for so long is gone.
 const SILENT_MIN: Duration = Duration::from_secs(2);
 /// How often the interrupt flag is read meanwhile.
@@ -97,6 +97,7 @@ impl FleetSession {
 }
 
 /// How the agents of a run stand.
+#[derive(Debug, Default)]
 pub(crate) struct Orphans {
     /// By name, those that were heard.
     signs: BTreeMap<String, Alive>,
@@ -112,29 +113,39 @@ impl Orphans {
         alive: &mut Subscriber,
         interrupted: &AtomicBool,
     ) -> Result<Self, FleetError> {
-        let mut heard = Self { signs: BTreeMap::new() };
+        let mut heard = Self::default();
         let deadline = RealClock.now() + LISTEN;
-        while RealClock.now() < deadline && !heard.all_are_silent(session) {
+        while RealClock.now() < deadline && !heard.are_silent(session) {
             if interrupted.load(Ordering::Relaxed) {
                 return Err(FleetError::Interrupted);
             }
             let Ok(Some(message)) = tokio::time::timeout(POLL_INTERVAL, alive.next()).await else { continue };
             let Ok(sign) = unpack::<Alive>(&message.payload) else { continue };
-            let is_own =
-                |agent: &SessionAgent| agent.name == sign.agent && agent.incarnation == sign.incarnation;
-            if session.agents.iter().any(is_own) || !heard.signs.contains_key(&sign.agent) {
-                heard.signs.insert(sign.agent.clone(), sign);
-            }
+            heard.take_sign(session, sign);
         }
-        let hears =
-            |agent: &&SessionAgent| heard.held(session, agent).is_ok_and(|held| held.silent < SILENT_MIN);
-        match session.agents.iter().find(hears) {
+        match heard.conducted(session) {
             Some(agent) => Err(FleetError::Conducted { name: agent.name.clone() }),
             None => Ok(heard),
         }
     }
 
-    fn all_are_silent(&self, session: &FleetSession) -> bool {
+    /// Takes in a sign of life. Of two processes with one name that of the session counts.
+    pub(crate) fn take_sign(&mut self, session: &FleetSession, sign: Alive) {
+        let is_own = |agent: &SessionAgent| agent.name == sign.agent && agent.incarnation == sign.incarnation;
+        if session.agents.iter().any(is_own) || !self.signs.contains_key(&sign.agent) {
+            self.signs.insert(sign.agent.clone(), sign);
+        }
+    }
+
+    /// An agent that hears its conductor.
+    pub(crate) fn conducted<'a>(&self, session: &'a FleetSession) -> Option<&'a SessionAgent> {
+        let hears =
+            |agent: &&SessionAgent| self.held(session, agent).is_ok_and(|held| held.silent < SILENT_MIN);
+        session.agents.iter().find(hears)
+    }
+
+    /// True if every agent has shown that its conductor is gone.
+    pub(crate) fn are_silent(&self, session: &FleetSession) -> bool {
         let is_silent = |agent| self.held(session, agent).is_ok_and(|held| held.silent >= SILENT_MIN);
         session.agents.iter().all(is_silent)
     }

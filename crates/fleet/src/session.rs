@@ -17,7 +17,7 @@ pub(crate) type Measured = Arc<Mutex<StepClock>>;
 
 /// Nothing is to be compared with it any more: another conductor, with another clock, goes on with the run.
 pub(crate) fn forget(measured: &Measured) {
-    *measured.lock().unwrap_or_else(PoisonError::into_inner) = StepClock::default();
+    measured.lock().unwrap_or_else(PoisonError::into_inner).forget();
 }
 
 /// The channel of one run: its commands come from `commands`, and everything goes through the agent's task.
@@ -61,11 +61,10 @@ impl SessionClock {
 
     /// What is wrong with the clock since the step began, if anything.
     fn fault(&self) -> Option<String> {
-        let before = *self.step();
-        let after = before.is_measured().then(|| self.measure(EXCHANGES_AFTER))?;
-        // The conductor is gone, which says nothing about this clock.
-        let is_left = after.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::BrokenPipe);
-        if is_left { None } else { before.fault(after.map(|comparison| comparison.offset)) }
+        let is_measured = self.step().is_measured();
+        let after = is_measured.then(|| self.measure(EXCHANGES_AFTER))?;
+        // What it was before is forgotten by now if another conductor, with another clock, has come meanwhile.
+        self.step().fault(after.map(|comparison| comparison.offset))
     }
 }
 
@@ -79,8 +78,8 @@ impl SendTo<Message> for Messages {
     fn send(&mut self, message: &Message) -> io::Result<()> {
         let message = match message {
             Message::Began { late_ns, .. } => self.clock.step().began(*late_ns, RealClock.now()),
-            Message::Ended { fault } => {
-                Message::Ended { fault: fault.clone().or_else(|| self.clock.fault()) }
+            Message::Ended { step, fault } => {
+                Message::Ended { step: *step, fault: fault.clone().or_else(|| self.clock.fault()) }
             }
             other => other.clone(),
         };
@@ -102,27 +101,34 @@ struct Commands {
 
 impl ReceiveFrom<Command> for Commands {
     fn receive(&mut self) -> io::Result<Option<Command>> {
-        match self.commands.recv() {
-            Ok(Command::Begin(share)) => self.begin(share).map(Command::Begin).map(Some),
-            Ok(command) => Ok(Some(command)),
-            Err(_) => Ok(None),
+        while let Ok(command) = self.commands.recv() {
+            let Command::Begin(share) = command else { return Ok(Some(command)) };
+            if let Some(share) = self.begin(share)? {
+                return Ok(Some(Command::Begin(share)));
+            }
         }
+        Ok(None)
     }
 }
 
 impl Commands {
-    /// A share that can be begun, or an error that the conductor gets as well: otherwise it would wait for this agent.
-    fn begin(&self, share: StepShare) -> io::Result<StepShare> {
-        self.translated(share).inspect_err(|error| {
-            let failed = AgentOrder::Message(Box::new(StepClock::failed(error)));
-            best_effort(self.clock.orders.send(failed), "the run is over");
-        })
+    /// A share that can be begun, with its instants by this machine's clock, which is measured now. If not the conductor gets to
+    /// know it: otherwise it would wait for this agent.
+    fn begin(&self, share: StepShare) -> io::Result<Option<StepShare>> {
+        let before = *self.clock.step();
+        let measured = self.clock.measure(EXCHANGES);
+        let mut step = self.clock.step();
+        if !step.is_of_same_conductor(before) {
+            self.report(StepClock::succeeded(&share));
+            return Ok(None);
+        }
+        let comparison = measured.inspect_err(|error| self.report(StepClock::failed(error)))?;
+        Ok(Some(step.begin(comparison, share)))
     }
 
-    /// The share with its instants by this machine's clock, which is measured now.
-    fn translated(&self, share: StepShare) -> io::Result<StepShare> {
-        let comparison = self.clock.measure(EXCHANGES)?;
-        Ok(self.clock.step().begin(comparison, share))
+    fn report(&self, message: Message) {
+        let order = AgentOrder::Message(Box::new(message));
+        best_effort(self.clock.orders.send(order), "the run is over");
     }
 }
 
@@ -137,6 +143,7 @@ mod tests {
     use tokio::sync::mpsc::unbounded_channel;
 
     use super::*;
+    use crate::clock::{DRIFT_PPB, Exchange, Offset};
 
     fn share() -> StepShare {
         let step = StepPlan {
@@ -148,6 +155,56 @@ mod tests {
         };
         let (begins, origin) = (Instant::from_nanos(2), Instant::from_nanos(1));
         StepShare { step, workers_before: 0, own_workers: 1, shares: Shares::equal(1), begins, origin }
+    }
+
+    /// The clock of a conductor that is so much ahead.
+    fn comparison(ahead_ns: u64) -> Comparison {
+        let at = |ns| Instant::from_nanos(ns);
+        let exchange =
+            Exchange { asked: at(1), received: at(1 + ahead_ns), answered: at(1 + ahead_ns), arrived: at(2) };
+        Comparison { offset: Offset::best(&[exchange], DRIFT_PPB).unwrap(), wall: None }
+    }
+
+    #[test]
+    fn a_clock_is_not_compared_with_that_of_another_conductor() {
+        let (_commands, received) = mpsc::channel();
+        let (orders, mut sent) = unbounded_channel();
+        let measured = Measured::default();
+        let mut generator = channel(received, orders, Arc::clone(&measured));
+        measured.lock().unwrap().begin(comparison(0), share());
+        let task = thread::spawn(move || {
+            let Some(AgentOrder::Measure { answer, .. }) = sent.blocking_recv() else {
+                panic!("not measured")
+            };
+            // Another conductor comes meanwhile, and answers.
+            forget(&measured);
+            answer.send(Some(comparison(3_600_000_000_000))).unwrap();
+            sent
+        });
+        generator.sender.send(&Message::Ended { step: Some(0), fault: None }).unwrap();
+        let Ok(AgentOrder::Message(message)) = task.join().unwrap().try_recv() else { panic!("no message") };
+        assert_eq!(*message, Message::Ended { step: Some(0), fault: None });
+    }
+
+    #[test]
+    fn a_step_of_a_conductor_that_another_one_succeeded_is_not_begun_by_the_clock_of_that_one() {
+        let (commands, received) = mpsc::channel();
+        let (orders, mut sent) = unbounded_channel();
+        let measured = Measured::default();
+        let mut generator = channel(received, orders, Arc::clone(&measured));
+        commands.send(Command::Begin(share())).unwrap();
+        commands.send(Command::StandBy { asked: 3 }).unwrap();
+        let task = thread::spawn(move || {
+            let Some(AgentOrder::Measure { answer, .. }) = sent.blocking_recv() else {
+                panic!("not measured")
+            };
+            forget(&measured);
+            answer.send(Some(comparison(3_600_000_000_000))).unwrap();
+            sent
+        });
+        assert_eq!(generator.receiver.receive().unwrap(), Some(Command::StandBy { asked: 3 }));
+        let Ok(AgentOrder::Message(message)) = task.join().unwrap().try_recv() else { panic!("no message") };
+        assert!(matches!(*message, Message::Ended { fault: Some(_), .. }), "{message:?}");
     }
 
     #[test]

@@ -6,21 +6,14 @@
 //! worlds, `PLIMSOLL_SEED=7` only one.
 
 use std::collections::BTreeMap;
-use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use plimsoll_conductor::Commits;
-use plimsoll_conductor::peers::{OnLoss, Peers};
+use plimsoll_conductor::peers::OnLoss;
 use plimsoll_testkit::Random;
 use plimsoll_units::{Clock as _, RealClock};
-use tokio::sync::mpsc::unbounded_channel;
 
-use crate::fleet::AgentCommands;
-use crate::members::{Member, Members};
-use crate::wire::Invitation;
 use agent::SimAgent;
-use clock::conductor_clock;
-use conductor::{Disk, Phase, SimConductor};
+use conductor::SimConductor;
 use weather::{Scale, Weather};
 use world::World;
 
@@ -30,6 +23,8 @@ mod checks;
 mod clock;
 mod conductor;
 mod content;
+mod disk;
+mod resume;
 mod run;
 mod stream;
 mod weather;
@@ -59,6 +54,28 @@ struct Played {
     unkept_max: u64,
     stream_max: u64,
     ended: u64,
+    resumed: Resumed,
+}
+
+/// What a world came to after conductors that died.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Resumed {
+    /// Conductors that went on with the run of one that had died.
+    conductors: u64,
+    /// Steps that these began, and those among them that were cut before.
+    steps: u64,
+    repeated: u64,
+    /// Frames in the run file of those steps.
+    frames: u64,
+    /// Agents that stand by, and those that had given up and begin again.
+    standing_by: u64,
+    begun_again: u64,
+    /// Agents that are gone.
+    gone: u64,
+    /// States of a former conductor that are not obeyed.
+    refused: u64,
+    /// Runs whose plan was made to its end.
+    whole: u64,
 }
 
 /// Prints how to repeat a world in which something is wrong.
@@ -81,48 +98,6 @@ fn number_of(name: &str) -> usize {
     name[1..].parse().unwrap()
 }
 
-fn conductor(scale: &Scale, on_loss: OnLoss) -> SimConductor {
-    let (orders, received) = unbounded_channel();
-    let mut peers = Peers::new(false, conductor_clock(0));
-    peers.set_on_loss(on_loss);
-    let (mut members, mut arrivals) = (Vec::new(), Vec::new());
-    for agent in 0..scale.agents {
-        let (sender, receiver) = channel();
-        arrivals.push(receiver);
-        members.push(Member::new(name(agent), agent as u64, sender, conductor_clock(0)));
-        let commands = AgentCommands { agent, ends_run: true, orders: orders.clone() };
-        peers.add(Some(name(agent)), Box::new(commands), conductor_clock(0));
-    }
-    let invitation = Invitation {
-        run: RUN.to_owned(),
-        incarnation: 0,
-        version: VERSION.to_owned(),
-        plan: String::new(),
-        csv: None,
-        gather: Duration::ZERO,
-    };
-    SimConductor {
-        members: Members::new(invitation, members),
-        orders: received,
-        arrivals,
-        changed: Vec::new(),
-        peers: Some(peers),
-        commits: Commits::default(),
-        disk: Disk::new(scale.agents, scale.keeps_frames, scale.keeps_frames),
-        ready: 0,
-        phase: Phase::Meeting,
-        steps: Vec::new(),
-        reports: Vec::new(),
-        ticked: 0,
-        turn_planned: false,
-        heard: vec![0; scale.agents],
-        lost: vec![None; scale.agents],
-        died: false,
-        is_stopped: false,
-        sent: 0,
-    }
-}
-
 /// Plays the world of a seed, and checks what must be true in each.
 fn play(seed: u64, scale: impl FnOnce(&mut Random) -> Scale) -> Played {
     let mut random = Random::new(seed);
@@ -134,8 +109,8 @@ fn play(seed: u64, scale: impl FnOnce(&mut Random) -> Scale) -> Played {
     let fates = weather.fates.iter().enumerate();
     let remembers = scale.keeps_frames;
     let agents = fates.map(|(agent, fate)| SimAgent::new(agent, weather.orphan, fate, remembers)).collect();
-    let conductor = conductor(&scale, on_loss);
-    let mut world = World::new((scale, weather, random), agents, conductor);
+    let conductor = SimConductor::new(&scale, on_loss);
+    let mut world = World::new((scale, weather, random), on_loss, agents, conductor);
     world.play();
     world.check()
 }
@@ -166,8 +141,13 @@ fn in_every_simulated_fleet_no_frame_is_lost_or_counted_twice_and_clocks_keep_th
         all.checked_bounds,
         all.checked_starts,
     ];
+    let Resumed { conductors, steps, repeated, frames, standing_by, begun_again, gone, refused, whole } =
+        all.resumed;
+    let every_resumption =
+        [conductors, steps, repeated, frames, standing_by, begun_again, gone, refused, whole];
+    let are_many = |counts: &[u64], least: u64| worlds < 1_000 || counts.iter().all(|count| *count > least);
     assert!(
-        worlds < 1_000 || every_trouble.iter().all(|count| *count > 100),
+        are_many(&every_trouble, 100) && are_many(&every_resumption, 50),
         "the worlds were worth playing"
     );
 }

@@ -7,26 +7,47 @@ use plimsoll_units::{Instant, duration_text};
 
 use crate::clock::{Comparison, Offset};
 
-/// The clock as it was measured before the step that is on; nothing before the first.
+/// The clock as it was measured before the step that is on.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct StepClock(Option<Comparison>);
+pub(crate) struct StepClock {
+    /// Nothing before the first step.
+    measured: Option<Comparison>,
+    /// How many other conductors, with other clocks, have come since the run began here.
+    successors: u32,
+}
 
 impl StepClock {
+    /// Nothing is to be compared with it any more: another conductor, with another clock, goes on with the run.
+    pub(crate) fn forget(&mut self) {
+        *self = Self { measured: None, successors: self.successors + 1 };
+    }
+
+    /// True if no other conductor has come since `earlier`: all instants are of one clock.
+    pub(crate) fn is_of_same_conductor(self, earlier: Self) -> bool {
+        self.successors == earlier.successors
+    }
+
     /// The share with its instants by the agent's clock, as it was measured just now.
     pub(crate) fn begin(&mut self, measured: Comparison, share: StepShare) -> StepShare {
-        self.0 = Some(measured);
+        self.measured = Some(measured);
         let offset = measured.offset;
         StepShare { begins: offset.to_agent(share.begins), origin: offset.to_agent(share.origin), ..share }
     }
 
     pub(crate) fn is_measured(self) -> bool {
-        self.0.is_some()
+        self.measured.is_some()
     }
 
     /// That the workers have begun, at this instant of the agent.
     pub(crate) fn began(self, late_ns: u64, now: Instant) -> Message {
-        let clock_error_ns = self.0.map(|measured| measured.offset.error_at(now));
-        Message::Began { late_ns, clock_error_ns, wall: self.0.and_then(|measured| measured.wall) }
+        let clock_error_ns = self.measured.map(|measured| measured.offset.error_at(now));
+        Message::Began { late_ns, clock_error_ns, wall: self.measured.and_then(|measured| measured.wall) }
+    }
+
+    /// That the step is not made: no clock shows when its conductor had it begin.
+    pub(crate) fn succeeded(share: &StepShare) -> Message {
+        let fault = Some("did not begin the step, as its conductor died just then".to_owned());
+        Message::Ended { step: Some(share.step.index), fault }
     }
 
     /// That the step cannot be begun, as the clock could not be measured.
@@ -36,9 +57,11 @@ impl StepClock {
 
     /// What a measurement after the step says is wrong with the clock, if anything.
     pub(crate) fn fault(self, after: io::Result<Offset>) -> Option<String> {
-        let before = self.0?;
+        let before = self.measured?;
         let after = match after {
             Ok(after) => after,
+            // The conductor is gone, which says nothing about this clock.
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return None,
             Err(error) => return Some(format!("could not compare its clock after the step ({error})")),
         };
         let moved = duration_text(after.moved_since(before.offset)?.as_nanos() as f64);

@@ -17,6 +17,9 @@ use super::shares::{OnLoss, PeerEvent, Peers};
 /// How often the interrupt flag is read meanwhile.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
+/// What came of steps that are over is confirmed so often.
+const KEPT_EVERY: Duration = Duration::from_secs(1);
+
 /// What came from the peer of this index; `None` once it has closed its channel. Nothing comes after that or an error.
 type Received = (usize, io::Result<Option<Message>>);
 
@@ -65,14 +68,14 @@ impl PeerGroup {
         Ok(group)
     }
 
-    /// The peers of a coordinator that is gone, of which those with a share under way make it already; `former` are the shares of all
-    /// its steps. They arrive at once.
+    /// The peers of a coordinator that is gone: those with a share under way, of the step of this index, make it already; `former` are
+    /// the shares of all its steps. They arrive at once.
     ///
     /// # Errors
     /// When a thread cannot be started.
     pub(crate) fn resume(
         rendezvous: &mut dyn Rendezvous,
-        under_way: &[GeneratorShare],
+        (step, under_way): (Option<u32>, &[GeneratorShare]),
         former: &[GeneratorShare],
         origin: Instant,
     ) -> Result<Self, PeerError> {
@@ -80,7 +83,7 @@ impl PeerGroup {
         let peers = Peers::new(false, origin);
         let mut group = Self { peers, received, head_start: rendezvous.head_start() };
         group.let_in(rendezvous, usize::MAX, &sender)?;
-        group.peers.resume(under_way, former);
+        group.peers.resume((step, under_way), former);
         Ok(group)
     }
 
@@ -93,12 +96,16 @@ impl PeerGroup {
     /// Waits until these stand by, or are lost; gives what came meanwhile. Frames are of steps that are over.
     pub(crate) fn await_standing_by(&mut self, interrupted: &AtomicBool) -> Vec<PeerEvent> {
         let deadline = RealClock.now() + READY_WITHIN;
-        let mut came = Vec::new();
+        let (mut came, mut kept) = (Vec::new(), RealClock.now());
         while !self.peers.are_decided() && RealClock.now() < deadline {
             if interrupted.load(Ordering::Relaxed) {
                 return came;
             }
             came.extend(self.next(POLL_INTERVAL));
+            if RealClock.now().since(kept) >= KEPT_EVERY {
+                kept = RealClock.now();
+                self.peers.kept();
+            }
         }
         came.extend(self.peers.give_up_undecided());
         came

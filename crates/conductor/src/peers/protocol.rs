@@ -67,6 +67,9 @@ pub enum Message {
     },
     Frame(Box<Frame>),
     Ended {
+        /// The index of the step; `None` if none was on. A coordinator that took over from one that is gone may get the end of an
+        /// earlier step once more.
+        step: Option<u32>,
         fault: Option<String>,
     },
     /// The answer to [`Command::StandBy`]. Everything before it is of an earlier coordinator, or of a step that is over.

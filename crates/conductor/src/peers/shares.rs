@@ -74,6 +74,8 @@ pub struct Peers {
     on_loss: OnLoss,
     /// The instant from which all times of the run count, as of the last step.
     origin: Instant,
+    /// The index of the step that is on, or was last.
+    step: Option<u32>,
     /// Something new of the shares is known.
     has_news: bool,
     /// The number by which peers of a former coordinator say that they stand by; `None` if there was none.
@@ -89,13 +91,16 @@ impl Peers {
             coordinator_takes_part,
             on_loss: OnLoss::default(),
             origin,
+            step: None,
             has_news: false,
             asked: None,
         }
     }
 
-    /// Goes on for a coordinator that is gone: `under_way` are the shares that these make already, `former` those of all its steps.
-    pub(crate) fn resume(&mut self, under_way: &[GeneratorShare], former: &[GeneratorShare]) {
+    /// Goes on for a coordinator that is gone: `under_way` are the shares that these make already, of the step of this index, `former`
+    /// those of all its steps.
+    pub fn resume(&mut self, (step, under_way): (Option<u32>, &[GeneratorShare]), former: &[GeneratorShare]) {
+        self.step = step;
         for peer in &mut self.peers {
             let most =
                 former.iter().filter(|share| share.name == peer.name).max_by_key(|share| share.workers);
@@ -107,7 +112,7 @@ impl Peers {
 
     /// Asks the peers of a former coordinator to make further steps once the one that is on is over. Of a step that is not
     /// recorded nothing can be kept: it ends.
-    pub(crate) fn stand_by(&mut self, asked: u64) {
+    pub fn stand_by(&mut self, asked: u64) {
         self.asked = Some(asked);
         for peer in &mut self.peers {
             if !peer.at_work {
@@ -118,7 +123,7 @@ impl Peers {
     }
 
     /// True if it is known of all peers of a former coordinator whether they make further steps.
-    pub(crate) fn are_decided(&self) -> bool {
+    pub fn are_decided(&self) -> bool {
         !self.peers.iter().any(Peer::is_undecided)
     }
 
@@ -188,7 +193,7 @@ impl Peers {
     }
 
     /// True if one of them can make a share of further steps.
-    pub(crate) fn are_left(&self) -> bool {
+    pub fn are_left(&self) -> bool {
         self.peers.iter().any(|peer| peer.workers > 0 && !peer.is_lost)
     }
 
@@ -230,7 +235,7 @@ impl Peers {
     /// on; there may be fewer workers than all peers have. A limit of requests is the coordinator's to count; where it makes no
     /// load, each peer counts its part.
     pub fn begin(&mut self, own: &StepShare) {
-        self.origin = own.origin;
+        (self.origin, self.step) = (own.origin, Some(own.step.index));
         let before = own.workers_before + own.own_workers;
         let divided: Vec<(u32, u32)> = self
             .divided(before, own.shares.workers())
@@ -263,7 +268,7 @@ impl Peers {
     }
 
     /// Those that did not say that they stand by are not waited for any more, and are lost.
-    pub(crate) fn give_up_undecided(&mut self) -> Vec<PeerEvent> {
+    pub fn give_up_undecided(&mut self) -> Vec<PeerEvent> {
         let undecided = self.peers.iter().enumerate().filter(|(_, peer)| peer.is_undecided());
         let undecided: Vec<usize> = undecided.map(|(index, _)| index).collect();
         let how = "did not get ready for further steps";
@@ -278,7 +283,7 @@ impl Peers {
     }
 
     /// True if something new of the shares is known since the last call.
-    pub(crate) fn take_news(&mut self) -> bool {
+    pub fn take_news(&mut self) -> bool {
         std::mem::take(&mut self.has_news)
     }
 
@@ -324,14 +329,20 @@ impl Peers {
                 let text = || format!("{} began {:.0} ms after the others", peer.name, late_ns as f64 / 1e6);
                 late.then(|| PeerEvent::Late(text()))
             }
-            Ok(Some(Message::Ended { fault })) => {
-                peer.at_work = false;
+            Ok(Some(Message::Ended { step, fault })) => {
+                let is_earlier = step.is_some() && step != self.step;
+                peer.at_work &= is_earlier;
                 fault.map(|fault| PeerEvent::Fault(format!("{} {fault}", peer.name)))
             }
             Ok(Some(Message::StandsBy { asked, workers, ceiling_per_sec })) if self.asked == Some(asked) => {
                 peer.workers = if peer.is_lost { 0 } else { workers };
                 peer.ceiling_per_sec = ceiling_per_sec;
                 None
+            }
+            // It failed for a former coordinator. What it answers to this one says whether it takes part in further steps.
+            Ok(Some(Message::Failed { why })) if self.asked.is_some() && peer.is_undecided() => {
+                peer.at_work = false;
+                Some(PeerEvent::Fault(format!("{} failed: {why}", peer.name)))
             }
             Ok(Some(Message::Failed { why })) => self.lose(index, &format!("failed: {why}")),
             // In time, or nothing that concerns the step.

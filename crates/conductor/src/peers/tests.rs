@@ -30,6 +30,10 @@ fn ready(workers: u32) -> Message {
     Message::Ready { version: "1.2".to_owned(), workers, ceiling_per_sec: None }
 }
 
+fn ended(step: Option<u32>) -> Message {
+    Message::Ended { step, fault: None }
+}
+
 /// The coordinator's share, in which its own two or fewer workers take part.
 fn share(own_workers: u32, workers: u32) -> StepShare {
     let step = StepPlan {
@@ -61,7 +65,7 @@ fn workers_of_peers_come_after_those_of_the_coordinator_and_no_further_than_ther
     let Some(Command::Begin(received)) = peer.receiver.receive().unwrap() else { panic!("no share") };
     assert_eq!(received, StepShare { workers_before: 2, own_workers: 3, ..share(2, 5) });
     assert!(group.peers.at_work());
-    peer.sender.send(&Message::Ended { fault: None }).unwrap();
+    peer.sender.send(&ended(Some(3))).unwrap();
     while group.peers.at_work() {
         group.next(Duration::from_secs(60));
     }
@@ -159,7 +163,7 @@ fn taken_over() -> (PeerGroup, [Channel<Message, Command>; 2]) {
     };
     let under_way = [share("generator 2", 2), share("generator 3", 0)];
     let former = [share("generator 2", 1), share("generator 3", 4)];
-    (PeerGroup::resume(&mut listener, &under_way, &former, Instant::default()).unwrap(), peers)
+    (PeerGroup::resume(&mut listener, (Some(3), &under_way), &former, Instant::default()).unwrap(), peers)
 }
 
 #[test]
@@ -173,7 +177,7 @@ fn peers_of_a_coordinator_that_is_gone_take_part_once_nothing_of_earlier_steps_c
     working.sender.send(&ready(7)).unwrap();
     working.sender.send(&Message::StandsBy { asked: asked - 1, workers: 7, ceiling_per_sec: None }).unwrap();
     for _ in 0..2 {
-        working.sender.send(&Message::Ended { fault: None }).unwrap();
+        working.sender.send(&ended(Some(3))).unwrap();
     }
     working.sender.send(&Message::StandsBy { asked, workers: 2, ceiling_per_sec: None }).unwrap();
     idle.sender.send(&Message::StandsBy { asked, workers: 3, ceiling_per_sec: None }).unwrap();
@@ -183,6 +187,35 @@ fn peers_of_a_coordinator_that_is_gone_take_part_once_nothing_of_earlier_steps_c
     group.peers.begin(&share(0, 5));
     assert!(group.peers.at_work());
     assert!(group.next(Duration::from_millis(1)).is_none() && group.peers.at_work(), "no old end is left");
+}
+
+#[test]
+fn the_end_of_an_earlier_step_does_not_end_the_one_that_is_on() {
+    let (mut group, [mut working, idle]) = taken_over();
+    working.sender.send(&ended(Some(2))).unwrap();
+    drop(idle);
+    assert!(trouble(&mut group).contains("is gone"));
+    assert!(group.next(Duration::from_millis(50)).is_none() && group.peers.at_work());
+    working.sender.send(&ended(None)).unwrap();
+    while group.peers.at_work() {
+        group.next(Duration::from_secs(60));
+    }
+}
+
+#[test]
+fn a_peer_that_failed_as_its_coordinator_was_gone_takes_part_in_further_steps() {
+    let (mut group, [mut working, idle]) = taken_over();
+    drop(idle);
+    group.stand_by();
+    let Some(Command::StandBy { asked }) = working.receiver.receive().unwrap() else { panic!("not asked") };
+    working.sender.send(&Message::Failed { why: "no clock to compare with".to_owned() }).unwrap();
+    working.sender.send(&Message::StandsBy { asked, workers: 2, ceiling_per_sec: None }).unwrap();
+    let came = group.await_standing_by(&AtomicBool::new(false));
+    assert!(matches!(&came[..], [PeerEvent::Fault(_), PeerEvent::Fault(_)]), "{came:?}");
+    assert_eq!((group.peers.at_work(), group.peers.workers()), (false, 2));
+    working.sender.send(&Message::Failed { why: "no port left".to_owned() }).unwrap();
+    assert!(trouble(&mut group).contains("no port left"));
+    assert_eq!(group.peers.workers(), 0);
 }
 
 #[test]
@@ -201,7 +234,7 @@ fn where_a_run_goes_on_without_the_share_of_a_lost_peer_one_that_does_not_stand_
     group.set_on_loss(OnLoss::Continue);
     group.stand_by();
     let Some(Command::StandBy { asked }) = working.receiver.receive().unwrap() else { panic!("not asked") };
-    working.sender.send(&Message::Ended { fault: None }).unwrap();
+    working.sender.send(&ended(Some(3))).unwrap();
     working.sender.send(&Message::StandsBy { asked, workers: 2, ceiling_per_sec: None }).unwrap();
     drop(idle);
     let lost = group.await_standing_by(&AtomicBool::new(false));

@@ -13,7 +13,7 @@ use crate::made::Made;
 const TOLERANCE_NS: u64 = 1_000_000;
 
 /// The step as its frames show it. Generators of which it is not whole are lost since then.
-pub(super) fn ended_step(run: &Run, plan: &Plan, step: &Step, open: UnderWay) -> Step {
+pub fn ended_step(run: &Run, plan: &Plan, step: &Step, open: UnderWay) -> Step {
     let heads: Vec<&FrameHead> = run.frames_of(step.index).map(|frame| &frame.head).collect();
     let requests_max = match plan.load {
         Load::Single { requests_max, .. } => requests_max,
@@ -68,7 +68,7 @@ fn worker_until(heads: &[&FrameHead], worker: u32) -> Option<u64> {
 }
 
 /// What is missing of the step, in a sentence; `None` if it is whole.
-pub(super) fn missing_text(step: &Step, open: UnderWay) -> Option<String> {
+pub fn missing_text(step: &Step, open: UnderWay) -> Option<String> {
     let of_step = |ns: u64| duration_text(std::time::Duration::from_nanos(ns.saturating_sub(step.began_ns)));
     let lost = |share: &GeneratorShare| {
         let until = of_step(share.lost_ns?);
@@ -86,7 +86,7 @@ pub(super) fn missing_text(step: &Step, open: UnderWay) -> Option<String> {
 
 /// Why the later steps of a run are not made.
 #[derive(Debug)]
-pub(super) enum NotMade {
+pub enum NotMade {
     /// The file is only completed: no step can follow, or the user asks for none.
     ConductorDied,
     NoAgents,
@@ -114,7 +114,7 @@ impl fmt::Display for NotMade {
 }
 
 /// What the plan would have done after the steps of a run, in a sentence; `None` if nothing.
-pub(super) fn not_run_text(made: Made<'_>, why: &NotMade) -> Option<String> {
+pub fn not_run_text(made: Made<'_>, why: &NotMade) -> Option<String> {
     let rest = rest(made);
     (!rest.is_empty()).then(|| format!("the run ends there, as {why}; not run: {}", rest.join(", ")))
 }
@@ -142,9 +142,8 @@ pub(super) fn rest(made: Made<'_>) -> Vec<String> {
 
 fn rest_of_ladder(made: Made<'_>) -> Option<String> {
     let Load::Ladder { steps, .. } = &made.plan().load else { return None };
-    let steps = made.within_limits(steps);
-    let next = made.next_of_ladder(&steps)?;
-    Some(match steps {
+    let next = made.next_connections()?;
+    Some(match made.within_limits(steps) {
         LadderSteps::Fixed(all) => {
             let rest: Vec<String> = all.iter().skip(made.ladder().len()).map(u32::to_string).collect();
             format!("the steps of {} connections", rest.join(", "))

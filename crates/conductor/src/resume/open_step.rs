@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use plimsoll_plan::Plan;
-use plimsoll_record::{EventKind, Frame, FrameHead, Step, StepEnd};
+use plimsoll_record::{EventKind, Frame, FrameHead, Run, Step, StepEnd};
 use plimsoll_store::UnderWay;
 use plimsoll_units::Instant;
 
@@ -38,13 +38,31 @@ fn key(head: &FrameHead) -> FrameKey {
     (head.worker, head.request, head.interval, head.phase == plimsoll_record::Phase::Measure)
 }
 
+/// The frames of a step that its file has: however often one comes, it is written once.
+#[derive(Debug)]
+pub struct KnownFrames {
+    step: u32,
+    keys: HashSet<FrameKey>,
+}
+
+impl KnownFrames {
+    /// Those of the step of this index.
+    pub fn new(run: &Run, step: u32) -> Self {
+        Self { step, keys: run.frames_of(step).map(|frame| key(&frame.head)).collect() }
+    }
+
+    /// Takes in a frame that came; true if it is of the step, and new. A warm-up is recorded by no conductor.
+    pub fn is_new(&mut self, head: &FrameHead) -> bool {
+        head.step == self.step && self.keys.insert(key(head))
+    }
+}
+
 /// The step that was under way when its conductor died.
 pub(super) struct OpenStep<'r, 'a> {
     recorder: &'r mut RunRecorder<'a>,
     open: UnderWay,
     step: Step,
-    /// Its frames in the file.
-    known: HashSet<FrameKey>,
+    known: KnownFrames,
     origin: Instant,
     interrupted: &'r AtomicBool,
     /// When the user ended the load.
@@ -60,7 +78,7 @@ impl<'r, 'a> OpenStep<'r, 'a> {
         origin: Instant,
         interrupted: &'r AtomicBool,
     ) -> Self {
-        let known = recorder.run().frames_of(step.index).map(|frame| key(&frame.head)).collect();
+        let known = KnownFrames::new(recorder.run(), step.index);
         Self { recorder, open, step, known, origin, interrupted, ended_at: None, left: false }
     }
 
@@ -89,6 +107,7 @@ impl<'r, 'a> OpenStep<'r, 'a> {
             self.recorder.event(EventKind::Interrupted, text);
         }
         self.recorder.step(ended);
+        load.kept();
         Ok(Completed { is_stopped: load.is_stopped(), peers: load.into_peers(), missing })
     }
 
@@ -122,8 +141,8 @@ impl Policy for OpenStep<'_, '_> {
     type Error = ConductError;
 
     fn frame(&mut self, load: &mut Load, frame: Box<Frame>, _now: Instant) -> Result<(), ConductError> {
-        // A warm-up is recorded by no conductor.
-        if frame.head.step != self.step.index || !self.known.insert(key(&frame.head)) {
+        if !self.known.is_new(&frame.head) {
+            self.recorder.skip_frame();
             return Ok(());
         }
         let is_safe = self.recorder.frame(*frame);
@@ -137,6 +156,9 @@ impl Policy for OpenStep<'_, '_> {
     }
 
     fn turn(&mut self, load: &mut Load, now: Instant) -> Result<(), ConductError> {
+        if self.recorder.commit_if_due() {
+            load.kept();
+        }
         self.note_troubles(load);
         self.recorder.generators(self.step.index, load.news_of_shares());
         if self.interrupted.load(Ordering::Relaxed) {

@@ -1,6 +1,6 @@
 use plimsoll_record::StepEnd;
 
-use super::account::{NotMade, not_run_text, rest};
+use super::account::rest;
 use super::*;
 use crate::made::tests::{Sample, ladder};
 
@@ -14,10 +14,10 @@ fn at(sec: u64) -> Instant {
 fn times_go_on_from_the_begin_of_the_run() {
     let mut left = Sample::new(ladder(Some(vec![2, 4])));
     left.run.manifest.started_unix_ms = 1_000_000;
-    assert_eq!(origin(&left.run, at(500), 1_060_000), Some(at(440)));
-    assert_eq!(origin(&left.run, at(50), 1_060_000), None, "the machine was started since");
+    assert_eq!(origin_of_run(&left.run, at(500), 1_060_000), Some(at(440)));
+    assert_eq!(origin_of_run(&left.run, at(50), 1_060_000), None, "the machine was started since");
     let left = left.step(2, 100, StepEnd::Steady);
-    assert_eq!(origin(&left.run, at(500), 1_004_000), Some(at(490)), "the wall clock was set back");
+    assert_eq!(origin_of_run(&left.run, at(500), 1_004_000), Some(at(490)), "the wall clock was set back");
 }
 
 #[test]

@@ -55,8 +55,8 @@ struct ActiveRun {
     term: u64,
     /// When that one sent the last state, by its clock.
     latest: Instant,
-    /// A step is made whose end is not reported yet.
-    at_work: bool,
+    /// The index of a step that is made, and whose end is not reported yet.
+    at_work: Option<u32>,
     /// The generator has nothing more to send.
     finished: bool,
     /// The conductor has ended the run.
@@ -79,7 +79,7 @@ impl ActiveRun {
             heard: now,
             term: 0,
             latest: Instant::from_nanos(0),
-            at_work: false,
+            at_work: None,
             finished: false,
             over: false,
             orphaned: false,
@@ -93,7 +93,7 @@ impl ActiveRun {
 
     fn gather(&mut self, message: Message, now: Instant) {
         if matches!(message, Message::Ended { .. } | Message::Failed { .. }) {
-            self.at_work = false;
+            self.at_work = None;
         }
         // The conductor waits for everything else.
         let waits =
@@ -105,13 +105,16 @@ impl ActiveRun {
 
     /// Passes a command on to the generator, if there is one any more.
     fn command(&mut self, command: Command) {
-        let begins = matches!(command, Command::Begin(_));
+        let begun = match &command {
+            Command::Begin(share) => Some(share.step.index),
+            _ => None,
+        };
         let unsent = match &self.commands {
             // A generator that has ended, and of which that is not known yet, takes nothing more.
             Some(commands) => commands.send(command).err().map(|unsent| unsent.0),
             None => Some(command),
         };
-        self.at_work |= begins && unsent.is_none();
+        self.at_work = begun.filter(|_| unsent.is_none()).or(self.at_work);
         if let Some(command @ Command::StandBy { .. }) = unsent {
             self.asked = Some(command);
         }
@@ -129,8 +132,8 @@ impl ActiveRun {
 
     /// The generator has ended.
     fn finish(&mut self, now: Instant) {
-        if self.at_work {
-            self.gather(Message::Ended { fault: None }, now);
+        if let step @ Some(_) = self.at_work {
+            self.gather(Message::Ended { step, fault: None }, now);
         }
         (self.finished, self.commands) = (true, None);
     }
@@ -139,8 +142,8 @@ impl ActiveRun {
     /// and have written nothing of it.
     fn obey(&mut self, term: u64, now: Instant) {
         (self.term, self.orphaned) = (term, false);
-        if !self.at_work {
-            self.gather(Message::Ended { fault: None }, now);
+        if self.at_work.is_none() {
+            self.gather(Message::Ended { step: None, fault: None }, now);
         }
     }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use plimsoll_conductor::peers::{Command, Message, StepShare};
 use plimsoll_units::Instant;
 
-use super::clock::AgentClock;
+use super::clock::{AgentClock, ConductorClock};
 use super::content::{Codec, Keys};
 use super::weather::Fate;
 use crate::agent::gate::Gate;
@@ -45,9 +45,28 @@ pub(super) struct Measurement {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Measured {
     pub(super) offset: Offset,
+    /// What it is compared with: the clock by which the conductor gave the instants of the step.
+    pub(super) clock: ConductorClock,
     /// When it was begun and had ended in the world's time.
     pub(super) from: u64,
     pub(super) until: u64,
+}
+
+/// A share that was begun, which no other has the step and the begin of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Share {
+    pub(super) step: u32,
+    /// By the conductor's clock.
+    pub(super) begins: Instant,
+}
+
+/// A frame that was handed over.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct MadeFrame {
+    pub(super) keys: Keys,
+    pub(super) share: Share,
+    /// The number of its message.
+    pub(super) number: u64,
 }
 
 pub(super) struct SimAgent {
@@ -55,6 +74,8 @@ pub(super) struct SimAgent {
     pub(super) participant: Participant,
     pub(super) clock: AgentClock,
     pub(super) step_clock: StepClock,
+    /// As it was when the measurement began.
+    pub(super) clock_before: StepClock,
     pub(super) commands: Option<Receiver<Command>>,
     pub(super) generator: Generator,
     pub(super) measurement: Option<Measurement>,
@@ -65,6 +86,14 @@ pub(super) struct SimAgent {
     /// Counts loads, so that what was planned for another one is not done.
     pub(super) load: u64,
     pub(super) has_begun: bool,
+    pub(super) shares: Vec<Share>,
+    /// By which the conductor gave the instants of the last of them.
+    pub(super) share_clock: ConductorClock,
+    /// The number of a [`Command::StandBy`] that is answered after the share.
+    pub(super) asked: Option<u64>,
+    /// Of the conductor that is obeyed, and of the last one to which it said that it stands by.
+    pub(super) term: u64,
+    pub(super) stood_by: u64,
     interval: u32,
     last_ns: u64,
     /// When a state of the conductor was last obeyed, by the agent's clock.
@@ -77,7 +106,7 @@ pub(super) struct SimAgent {
     others: VecDeque<u64>,
     others_before: u64,
     /// Those frames, where they are remembered.
-    pub(super) made: Vec<Keys>,
+    pub(super) made: Vec<MadeFrame>,
     pub(super) remembers: bool,
     /// The most messages that waited for the run file.
     pub(super) unkept_max: u64,
@@ -93,6 +122,7 @@ impl SimAgent {
             participant: Participant::new(identity, orphan),
             clock: AgentClock::new(fate),
             step_clock: StepClock::default(),
+            clock_before: StepClock::default(),
             commands: None,
             generator: Generator::Absent,
             measurement: None,
@@ -101,6 +131,11 @@ impl SimAgent {
             token: 0,
             load: 0,
             has_begun: false,
+            shares: Vec::new(),
+            share_clock: ConductorClock::default(),
+            asked: None,
+            term: 0,
+            stood_by: 0,
             interval: 0,
             last_ns: 0,
             heard: Instant::from_nanos(0),
@@ -118,20 +153,27 @@ impl SimAgent {
 
     /// Takes in a message of the generator; true if a batch is full.
     pub(super) fn send(&mut self, message: Message, now: Instant) -> bool {
-        match message {
-            Message::Frame(ref frame) => {
-                self.frames += 1;
-                self.made.extend(self.remembers.then(|| Keys::of(&frame.head)));
-            }
-            _ => self.others.push_back(self.messages),
-        }
-        self.messages += 1;
         self.participant.gather(message, now)
     }
 
     pub(super) fn pack(&mut self, codec: Codec, now: Instant) {
         let messages = self.participant.take_gathered();
+        messages.iter().for_each(|message| self.count(message));
         self.participant.add(messages.len() as u64, codec.encode(&messages), now);
+    }
+
+    /// Counts a message that gets the next number. All that come of a share are packed before the next one begins.
+    fn count(&mut self, message: &Message) {
+        match message {
+            Message::Frame(frame) => {
+                self.frames += 1;
+                let share = self.shares.last().copied().filter(|_| self.remembers);
+                let (keys, number) = (Keys::of(&frame.head), self.messages);
+                self.made.extend(share.map(|share| MadeFrame { keys, share, number }));
+            }
+            _ => self.others.push_back(self.messages),
+        }
+        self.messages += 1;
     }
 
     /// How many of its first messages are frames.

@@ -1,13 +1,12 @@
 //! What happens to the agents of a world, and what must be true whenever it does.
 
 use std::io;
-use std::sync::mpsc::TryRecvError;
+use std::sync::mpsc::{Receiver, TryRecvError};
 use std::time::Duration;
 
 use plimsoll_conductor::peers::{Command, Message};
 
-use super::agent::{Generator, Measured};
-use super::clock::conductor_clock;
+use super::agent::{Generator, MadeFrame, Measured, Share};
 use super::stream::Stored;
 use super::weather::MS;
 use super::world::{AgentEvent, Begun, ConductorEvent, World};
@@ -34,9 +33,8 @@ impl World {
                 self.agents[agent].participant.note_stored(first, stored, now);
             }
             AgentEvent::Ready => {
-                let workers = self.scale.workers;
                 self.agents[agent].generator = Generator::Waiting;
-                let ceiling_per_sec = self.weather.fates[agent].ceiling_per_sec();
+                let (workers, ceiling_per_sec) = self.ready(agent);
                 let version = super::VERSION.to_owned();
                 self.send(agent, Message::Ready { version, workers, ceiling_per_sec });
             }
@@ -61,30 +59,69 @@ impl World {
     }
 
     fn hear(&mut self, agent: usize, message: ToAgent) {
+        self.check_kept(agent, &message);
         let one = &mut self.agents[agent];
-        if let ToAgent::State(state) = &message {
-            let kept = one.frames_among(state.kept);
-            let committed = self.conductor.disk.committed[agent];
-            assert!(kept <= committed, "{kept} frames are said to be in the run file, which has {committed}");
-        }
-        let is_state = matches!(message, ToAgent::State(_));
+        let term = match &message {
+            ToAgent::State(state) => Some(state.term),
+            ToAgent::Join(_) => None,
+        };
         let now = one.clock.now(self.now);
         let admission = one.gate.admit(message);
         let heard = one.participant.hear(admission, now);
-        if is_state && !matches!(heard, Heard::Refused(_)) {
-            one.heard = now;
+        // A replay that came before is not named again.
+        let is_obeyed = one.participant.alive(now).held.is_some_and(|held| held.silent.is_zero());
+        if let Some(term) = term {
+            self.resumed.refused += u64::from(term < one.term);
+            assert!(!is_obeyed || term >= one.term || one.heard == now, "a former conductor is obeyed");
+            if is_obeyed {
+                (one.heard, one.term) = (now, term.max(one.term));
+            }
         }
         let alive = Box::new(one.participant.alive(one.clock.now(self.now)));
         match heard {
             Heard::Nothing => return,
-            Heard::News | Heard::Succeeded | Heard::Refused(_) => {}
+            Heard::News | Heard::Refused(_) => {}
+            // The offset is of the clock of another one.
+            Heard::Succeeded => {
+                one.step_clock.forget();
+                one.measured = None;
+            }
             Heard::Begun(_, commands) => {
-                (one.commands, one.heard) = (Some(commands), now);
-                let prepared = self.random.within(10 * MS..300 * MS);
-                self.plan_agent(prepared, agent, AgentEvent::Ready);
+                one.heard = now;
+                self.prepare(agent, commands);
             }
         }
         self.send_there(agent, ConductorEvent::Sign(agent, alive));
+    }
+
+    /// A generator begins, and connects to the target.
+    fn prepare(&mut self, agent: usize, commands: Receiver<Command>) {
+        let one = &mut self.agents[agent];
+        (one.commands, one.generator) = (Some(commands), Generator::Absent);
+        (one.step_clock, one.measured, one.asked) = (StepClock::default(), None, None);
+        let prepared = self.random.within(10 * MS..300 * MS);
+        self.plan_agent(prepared, agent, AgentEvent::Ready);
+    }
+
+    /// Its workers, and what one of them can make at most.
+    fn ready(&self, agent: usize) -> (u32, Option<u64>) {
+        (self.scale.workers, self.weather.fates[agent].ceiling_per_sec())
+    }
+
+    /// What the conductor says to be in the run file is there. Of an agent that was given up once more may be said: it sent frames
+    /// of steps that were over by then.
+    fn check_kept(&mut self, agent: usize, message: &ToAgent) {
+        let ToAgent::State(state) = message else { return };
+        if self.conductor.session > 0 && self.lost.iter().any(|(lost, _)| *lost == agent) {
+            return;
+        }
+        let disk = &self.conductor.disk;
+        let one = &mut self.agents[agent];
+        let kept = one.frames_among(state.kept);
+        let is_void = |frame: &&MadeFrame| frame.number < state.kept && !disk.has(frame.share);
+        let void = if self.conductor.session > 0 { one.made.iter().filter(is_void).count() } else { 0 };
+        let (kept, committed) = (kept - void as u64, disk.committed[agent]);
+        assert!(kept <= committed, "{kept} frames are said to be in the run file, which has {committed}");
     }
 
     fn send(&mut self, agent: usize, message: Message) {
@@ -107,11 +144,16 @@ impl World {
         }
         let one = &mut self.agents[agent];
         let parcels = one.participant.due(one.clock.now(self.now));
+        let again = one.participant.begin_again();
         while let Some(run) = one.participant.end_run() {
             one.gate.close(run);
         }
         for parcel in parcels {
             self.publish(Stored { agent, parcel });
+        }
+        if let Some((_, commands)) = again {
+            self.resumed.begun_again += 1;
+            self.prepare(agent, commands);
         }
     }
 
@@ -119,13 +161,32 @@ impl World {
         let one = &mut self.agents[agent];
         match (&one.generator, command) {
             (Generator::Waiting, Ok(Command::Begin(share))) => {
-                one.generator = Generator::Measuring(Box::new(share));
+                self.note_begin(agent, Share { step: share.step.index, begins: share.begins });
+                self.agents[agent].generator = Generator::Measuring(Box::new(share));
                 self.measure(agent);
             }
+            (Generator::Waiting, Ok(Command::StandBy { asked })) => self.stand_by(agent, asked),
             (Generator::Waiting, Err(_)) => self.finish(agent),
             (Generator::Working(_), Ok(Command::EndLoad | Command::Abandon) | Err(_)) => self.end_load(agent),
+            (Generator::Working(_), Ok(Command::StandBy { asked })) => one.asked = Some(asked),
             _ => {}
         }
+    }
+
+    /// No share is begun twice, and none of a conductor that went on with the run before nothing old can come.
+    fn note_begin(&mut self, agent: usize, share: Share) {
+        let one = &mut self.agents[agent];
+        assert!(!one.shares.contains(&share), "agent {agent} begins {share:?} a second time");
+        assert_eq!(one.stood_by, one.term, "agent {agent} begins a step before it stands by");
+        one.shares.push(share);
+        one.share_clock = self.clocks[&one.term];
+    }
+
+    fn stand_by(&mut self, agent: usize, asked: u64) {
+        let (workers, ceiling_per_sec) = self.ready(agent);
+        self.agents[agent].stood_by = self.agents[agent].term;
+        self.resumed.standing_by += 1;
+        self.send(agent, Message::StandsBy { asked, workers, ceiling_per_sec });
     }
 
     fn finish(&mut self, agent: usize) {
@@ -135,7 +196,12 @@ impl World {
     }
 
     fn measure(&mut self, agent: usize) {
-        self.agents[agent].begin_measurement(self.now);
+        let one = &mut self.agents[agent];
+        one.clock_before = one.step_clock;
+        if one.participant.conducted_run(one.clock.now(self.now)).is_none() {
+            return self.measured(agent, Err(io::ErrorKind::BrokenPipe.into()));
+        }
+        one.begin_measurement(self.now);
         self.ask(agent);
     }
 
@@ -159,13 +225,17 @@ impl World {
     fn measured(&mut self, agent: usize, result: io::Result<Offset>) {
         let one = &mut self.agents[agent];
         match (std::mem::replace(&mut one.generator, Generator::Waiting), result) {
+            (Generator::Measuring(share), _) if !one.step_clock.is_of_same_conductor(one.clock_before) => {
+                self.send(agent, StepClock::succeeded(&share));
+            }
             // The channel of its commands has broken.
             (Generator::Measuring(_), Err(error)) => {
                 self.send(agent, StepClock::failed(&error));
                 self.finish(agent);
             }
             (Generator::Measuring(share), Ok(offset)) => {
-                let measured = Measured { offset, from: one.measuring_since, until: self.now };
+                let (clock, from, until) = (one.share_clock, one.measuring_since, self.now);
+                let measured = Measured { offset, clock, from, until };
                 one.measured = Some(measured);
                 let share = one.step_clock.begin(Comparison { offset, wall: None }, *share);
                 let waits = one.clock.until(share.begins, self.now);
@@ -189,8 +259,8 @@ impl World {
         one.begin_load(origin, self.now);
         let now = one.clock.now(self.now);
         let began = one.step_clock.began(now.nanos_since(begins), now);
-        let from = one.measured.unwrap().from;
-        let is_sound = self.weather.fates[agent].clock_is_sound(from, self.now);
+        let from = one.measured.map(|measured| measured.from);
+        let is_sound = from.is_some_and(|from| self.weather.fates[agent].clock_is_sound(from, self.now));
         self.begun.insert((step, agent), Begun { at: self.now, is_sound });
         self.check_bound(agent);
         self.send(agent, began);
@@ -228,27 +298,44 @@ impl World {
         let one = &mut self.agents[agent];
         one.generator = Generator::Comparing;
         one.load += 1;
-        self.measure(agent);
+        match one.step_clock.is_measured() {
+            true => self.measure(agent),
+            // Another conductor has come, with another clock.
+            false => self.ended(agent, None),
+        }
+    }
+
+    fn ended(&mut self, agent: usize, fault: Option<String>) {
+        self.agents[agent].generator = Generator::Waiting;
+        let step = self.agents[agent].shares.last().map(|share| share.step);
+        self.send(agent, Message::Ended { step, fault });
+        if let Some(asked) = self.agents[agent].asked.take() {
+            self.stand_by(agent, asked);
+        }
     }
 
     fn compared(&mut self, agent: usize, after: io::Result<Offset>) {
         let one = &self.agents[agent];
         let known = after.as_ref().ok().copied();
         let fault = one.step_clock.fault(after);
-        if let Some(after) = known {
+        if let Some(after) = known.filter(|_| one.measured.is_some()) {
             self.check_reported(agent, after, fault.is_some());
         }
-        self.send(agent, Message::Ended { fault });
+        self.ended(agent, fault);
     }
 
     /// The truth is within the bound of the clock as it was measured, at this instant.
     fn check_bound(&mut self, agent: usize) {
         let Some(measured) = self.agents[agent].measured else { return };
+        // One that is gone for the conductor may ask for its clock, and does not obey it.
+        if self.conductor.disk.gone.contains(&agent) {
+            return;
+        }
         if !self.weather.fates[agent].clock_is_sound(measured.from, self.now) {
             return;
         }
         let clock = &self.agents[agent].clock;
-        let (shown, truth) = (clock.now(self.now), conductor_clock(self.now));
+        let (shown, truth) = (clock.now(self.now), measured.clock.now(self.now));
         let error = measured.offset.to_agent(truth).as_nanos().abs_diff(shown.as_nanos());
         let bound = measured.offset.error_at(shown);
         assert!(error <= bound, "a clock is {error} ns off, and the bound is {bound} ns");

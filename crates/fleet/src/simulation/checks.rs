@@ -1,16 +1,13 @@
 //! What must be true of a world once it is over.
 
 use plimsoll_analyze::fleet_starts;
-use plimsoll_record::EncodedHistogram;
-use plimsoll_record::{
-    Counts, FormatVersion, Frame, Limits, Machine, Manifest, Preflight, Run, RunCommand, Step, StepEnd, Tags,
-    latency_histogram,
-};
+use plimsoll_conductor::peers::OnLoss;
+use plimsoll_record::{Counts, EncodedHistogram, Frame, Run, Step, StepEnd, latency_histogram};
 
-use super::Played;
-use super::conductor::Recorded;
 use super::content::Keys;
+use super::weather::Fate;
 use super::world::World;
+use super::{Played, Resumed};
 
 /// Requests that are dealt out: no multiple of anything.
 const WHOLE: u64 = 10_007;
@@ -31,6 +28,21 @@ impl Played {
         self.unkept_max = self.unkept_max.max(other.unkept_max);
         self.stream_max = self.stream_max.max(other.stream_max);
         self.ended = self.ended.max(other.ended);
+        self.resumed.add(&other.resumed);
+    }
+}
+
+impl Resumed {
+    fn add(&mut self, other: &Self) {
+        self.conductors += other.conductors;
+        self.steps += other.steps;
+        self.repeated += other.repeated;
+        self.frames += other.frames;
+        self.standing_by += other.standing_by;
+        self.begun_again += other.begun_again;
+        self.gone += other.gone;
+        self.refused += other.refused;
+        self.whole += other.whole;
     }
 }
 
@@ -41,8 +53,12 @@ impl World {
             // The file is sealed.
             plimsoll_conductor::FrameFile::commit(&mut self.conductor.disk);
             self.check_complete();
+            self.check_plan();
         }
+        let committed = self.conductor.disk.frames_committed;
+        self.conductor.disk.run.frames.truncate(committed);
         self.check_lost();
+        self.check_times();
         self.check_memory();
         self.check_shares();
         let checked_starts = self.check_starts();
@@ -53,7 +69,7 @@ impl World {
             events: self.events,
             frames: self.conductor.disk.committed.iter().sum(),
             commits: self.conductor.disk.commits,
-            lost_agents: self.conductor.lost.iter().flatten().count() as u64,
+            lost_agents: self.lost.len() as u64,
             dropped: self.stream.dropped,
             refused: self.stream.refused,
             lost: self.stream.lost,
@@ -64,7 +80,15 @@ impl World {
             unkept_max: self.agents.iter().map(|agent| agent.unkept_max).max().unwrap_or(0),
             stream_max: self.stream_max as u64,
             ended: self.now,
+            resumed: self.resumed(),
         }
+    }
+
+    fn resumed(&self) -> Resumed {
+        let whole = self.resumed.conductors > 0 && !self.conductor.died && self.conductor.ends_as.is_none();
+        let is_later = |frame: &&Frame| self.later_steps.contains(&frame.head.step);
+        let frames = self.run().frames.iter().filter(is_later).count() as u64;
+        Resumed { whole: u64::from(whole), frames, ..self.resumed }
     }
 
     fn reports_of(&self, agent: usize) -> impl Iterator<Item = &String> {
@@ -78,32 +102,64 @@ impl World {
         for (agent, one) in self.agents.iter().enumerate() {
             let committed = self.conductor.disk.committed[agent];
             let is_named = self.reports_of(agent).next().is_some();
+            let void = one.made.iter().filter(|frame| !self.conductor.disk.has(frame.share)).count();
+            let due = one.frames - void as u64;
+            assert!(committed <= due, "{committed} frames of agent {agent}, which made {due}");
             assert!(
-                committed <= one.frames,
-                "{committed} frames of agent {agent}, which made {}",
-                one.frames
-            );
-            assert!(
-                committed == one.frames || is_named,
-                "{committed} of {} frames of agent {agent} are in the run file, and nothing is reported: {:?}",
-                one.frames,
+                committed == due || is_named,
+                "{committed} of {due} frames of agent {agent} are in the run file, and nothing is reported: {:?}",
                 self.conductor.reports
             );
         }
     }
 
+    /// The run has each step of its plan, whole, or says why not.
+    fn check_plan(&self) {
+        let steps = &self.run().steps;
+        let is_made = |connections: &u32| {
+            steps.iter().any(|step| step.connections == *connections && step.end != StepEnd::Cut)
+        };
+        let missing: Vec<u32> = self.scale.connections().filter(|step| !is_made(step)).collect();
+        let reports = &self.conductor.reports;
+        let are_all_named = || (0..self.agents.len()).all(|agent| self.reports_of(agent).next().is_some());
+        let is_explained = match &self.conductor.ends_as {
+            _ if missing.is_empty() => true,
+            // The only load of a plan is not made again.
+            None => self.scale.steps.len() == 1 && reports.iter().any(|text| text.contains("not recorded")),
+            Some(why) if why.contains("generator was lost") => self.on_loss == OnLoss::Stop,
+            Some(why) if why.contains("no agent is left") => are_all_named(),
+            Some(_) => steps.is_empty(),
+        };
+        let why = &self.conductor.ends_as;
+        assert!(is_explained, "the steps of {missing:?} connections are not made ({why:?}): {reports:?}");
+    }
+
+    /// Steps follow each other by the clocks of all conductors.
+    fn check_times(&self) {
+        let is_sound = |fate: &Fate| fate.clock_is_sound(0, self.now);
+        if !self.weather.fates.iter().all(is_sound) {
+            return;
+        }
+        for (step, next) in self.run().steps.iter().zip(self.run().steps.iter().skip(1)) {
+            assert!(step.ended_ns <= next.began_ns, "{step:?} and {next:?}");
+        }
+    }
+
     /// No agent is given up that lives and is reachable.
     fn check_lost(&self) {
-        for (agent, at) in self.conductor.lost.iter().enumerate() {
-            let Some(at) = at else { continue };
-            let fate = &self.weather.fates[agent];
-            let says = |what: &str| self.reports_of(agent).any(|text| text.contains(what));
+        for (agent, at) in &self.lost {
+            let fate = &self.weather.fates[*agent];
+            let says = |what: &str| self.reports_of(*agent).any(|text| text.contains(what));
+            // Agents gave up while the process stood still, or it heard none as it listened. It may end before it reports that.
+            let of_pause = ["has left the run", "nothing is heard", "is a replay"];
+            let is_over = self.conductor.died || self.conductor.ends_as.is_some();
+            let is_of_pause = is_over || of_pause.iter().any(|what| says(what));
             let is_excused = fate.dies.is_some()
                 || fate.set.is_some()
                 || fate.stops.is_some()
-                || !self.weather.links[agent].is_up(0, *at)
+                || !self.weather.links[*agent].is_up(0, *at)
                 || says("cannot begin together")
-                || !self.weather.pauses.is_empty() && says("has left the run");
+                || !self.weather.pauses.is_empty() && is_of_pause;
             assert!(is_excused, "agent {agent} is lost, and lives: {:?}", self.conductor.reports);
         }
     }
@@ -120,10 +176,13 @@ impl World {
     fn check_starts(&self) -> u64 {
         let run = self.run();
         let mut checked = 0;
-        for start in fleet_starts(&run) {
+        for start in fleet_starts(run) {
             let Some(apart_max) = start.apart_max_ns else { continue };
-            let recorded = &self.conductor.steps[start.step as usize];
-            let has_frames = |first: u32| run.frames_of(start.step).any(|frame| frame.head.worker == first);
+            let recorded = &run.steps[start.step as usize];
+            // Of one that is gone the first frame may be missing: the report knows no more than the file.
+            let has_frames = |first: u32| {
+                run.frames_of(start.step).any(|frame| frame.head.worker == first && frame.head.interval == 0)
+            };
             let shares = recorded.generators.iter().filter(|share| has_frames(share.first_worker));
             // What is reported covers all; the truth must hold for those whose clocks are as is assumed.
             let begun: Vec<_> = shares
@@ -140,14 +199,15 @@ impl World {
 
     /// The parts of a step add up to it, and are those that follow from the run file.
     fn check_shares(&self) {
-        for start in fleet_starts(&self.run()) {
-            let Recorded { share, generators } = &self.conductor.steps[start.step as usize];
+        for start in fleet_starts(self.run()) {
+            let share = &self.conductor.disk.shares[start.step as usize];
+            let Step { generators, .. } = &self.run().steps[start.step as usize];
             let parts = generators.iter().map(|one| share.shares.ratio(one.first_worker, one.workers));
             let is_near = |(part, known): (f64, &f64)| (part - known).abs() < 1e-6;
             assert!(parts.zip(&start.shares).all(is_near), "{generators:?}, not {:?}", start.shares);
             let workers: u32 = generators.iter().map(|generator| generator.workers).sum();
             // No agent makes the part of one that was lost in an earlier step.
-            if workers < share.shares.workers() {
+            if workers < share.shares.workers() && self.on_loss == OnLoss::Continue {
                 continue;
             }
             let of = |first, workers| share.shares.requests(first, workers, WHOLE);
@@ -156,28 +216,27 @@ impl World {
         }
     }
 
-    fn run(&self) -> Run {
-        let disk = &self.conductor.disk;
-        let frames = disk.frames[..disk.frames_committed].to_vec();
-        let steps = self.conductor.steps.iter().map(recorded_step).collect();
-        Run { steps, frames, ..Run::begun(manifest()) }
+    fn run(&self) -> &Run {
+        &self.conductor.disk.run
     }
 
-    /// What many agents made is what one process would have made: the same frames, and the same bytes of their merge.
+    /// What many agents made is what one process would have made: the same frames, and the same bytes of their merge. Each frame is
+    /// as its keys say, which was compared as it was written.
     fn check_merge(&self) {
         let disk = &self.conductor.disk;
-        let mut merged: Vec<&Frame> = disk.frames[..disk.frames_committed].iter().collect();
-        let in_order_of_arrival = self.is_merged().then(|| merge(merged.iter().copied()));
-        merged.sort_by_key(|frame| Keys::of(&frame.head));
-        let mut made: Vec<Keys> = Vec::new();
         for (agent, one) in self.agents.iter().enumerate() {
-            made.extend(&one.made[..disk.committed[agent] as usize]);
+            let mut due = one.made.iter().filter(|frame| disk.has(frame.share)).map(|frame| frame.keys);
+            let heads = disk.run.frames.iter().map(|frame| &frame.head);
+            for head in heads.filter(|head| disk.owner(head.step, head.worker) == agent) {
+                let is_made = due.any(|keys| keys == Keys::of(head));
+                assert!(is_made, "agent {agent} made no such frame, or it came twice: {head:?}");
+            }
         }
-        made.sort();
-        let made: Vec<Frame> = made.into_iter().map(|keys| keys.frame(true)).collect();
-        assert!(merged.iter().copied().eq(&made), "the frames are those that were made, each once");
-        if let Some(merged) = in_order_of_arrival {
-            assert_eq!(merged, merge(made.iter()));
+        if self.is_merged() {
+            let in_order_of_arrival = merge(disk.run.frames.iter());
+            let mut sorted: Vec<&Frame> = disk.run.frames.iter().collect();
+            sorted.sort_by_key(|frame| Keys::of(&frame.head));
+            assert_eq!(in_order_of_arrival, merge(sorted.into_iter()));
         }
     }
 
@@ -195,57 +254,4 @@ fn merge<'a>(frames: impl Iterator<Item = &'a Frame>) -> (String, Vec<u8>) {
         frame.latency.add_to(&mut latency).unwrap();
     }
     (serde_json::to_string(&counts).unwrap(), EncodedHistogram::encode(&latency).as_bytes().to_vec())
-}
-
-fn recorded_step(recorded: &Recorded) -> Step {
-    let Recorded { share, generators } = recorded;
-    let began_ns = share.begins.nanos_since(share.origin);
-    let ended_ns = began_ns + share.step.limit.as_nanos() as u64;
-    Step {
-        index: share.step.index,
-        connections: share.shares.workers(),
-        depth: 1,
-        rate_per_sec: None,
-        stages: Vec::new(),
-        began_ns,
-        ended_ns,
-        drained_ns: ended_ns,
-        end: StepEnd::TimeLimit,
-        generators: generators.clone(),
-    }
-}
-
-fn manifest() -> Manifest {
-    Manifest {
-        format: FormatVersion::CURRENT,
-        name: super::RUN.to_owned(),
-        command: RunCommand::Run,
-        command_line: None,
-        plan: String::new(),
-        plan_hash: String::new(),
-        tool_version: super::VERSION.to_owned(),
-        machine: Machine {
-            hostname: String::new(),
-            kernel: String::new(),
-            architecture: String::new(),
-            limits: Limits { descriptors: 0, ports: 0, cores: 1 },
-            lowered_to: None,
-            calibration: None,
-        },
-        preflight: Preflight {
-            addresses: Vec::new(),
-            address: String::new(),
-            local: false,
-            resolve_ns: 0,
-            connect_ns: 0,
-            first: None,
-            streams_max: None,
-        },
-        driver: String::new(),
-        protocol: String::new(),
-        tls: None,
-        started_unix_ms: 0,
-        tags: Tags::default(),
-        sealed: true,
-    }
 }

@@ -7,9 +7,21 @@ use super::weather::Fate;
 /// Where the conductor's clock stands when the world begins.
 const CONDUCTOR_NS: u64 = 7_200_000_000_000;
 
-/// The conductor's clock, which shows how time goes.
-pub(super) fn conductor_clock(now: u64) -> Instant {
-    Instant::from_nanos(CONDUCTOR_NS + now)
+/// The clock of a conductor's machine, which shows how time goes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct ConductorClock {
+    /// By how much it is ahead of that of the first conductor, in nanoseconds.
+    ahead: i64,
+}
+
+impl ConductorClock {
+    pub(super) fn new(ahead: i64) -> Self {
+        Self { ahead }
+    }
+
+    pub(super) fn now(self, now: u64) -> Instant {
+        Instant::from_nanos((CONDUCTOR_NS + now).saturating_add_signed(self.ahead))
+    }
 }
 
 /// A clock that is ahead, drifts, and is set or stands still.
@@ -32,9 +44,9 @@ impl AgentClock {
         Instant::from_nanos(ns.max(0) as u64)
     }
 
-    /// By how much the conductor's clock is ahead of it.
+    /// By how much the first conductor's clock is ahead of it.
     pub(super) fn offset(&self, now: u64) -> i128 {
-        i128::from(conductor_clock(now).as_nanos()) - i128::from(self.now(now).as_nanos())
+        i128::from(ConductorClock::default().now(now).as_nanos()) - i128::from(self.now(now).as_nanos())
     }
 
     /// In how many nanoseconds it shows this instant, unless it is set meanwhile.

@@ -1,72 +1,26 @@
 //! The conductor of a world: production decides what it sends, keeps and reports; its disk is a list.
 
-use std::collections::BTreeMap;
-use std::sync::mpsc::Receiver;
+use std::collections::HashMap;
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
 
-use plimsoll_conductor::peers::{Peers, StepShare};
-use plimsoll_conductor::{Commits, FrameFile};
-use plimsoll_record::{Counts, Frame, GeneratorShare};
-use tokio::sync::mpsc::UnboundedReceiver;
+use plimsoll_conductor::peers::{OnLoss, Peers};
+use plimsoll_conductor::{Commits, KnownFrames, UnderWay};
+use plimsoll_record::Step;
+use plimsoll_units::Instant;
+use serde_json::json;
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
-use super::content::Keys;
-use crate::members::{Arrival, Members, Order};
+use super::clock::ConductorClock;
+use super::disk::Disk;
+use super::weather::Scale;
+use crate::fleet::AgentCommands;
+use crate::members::{Arrival, Member, Members, Order};
+use crate::orphans::{FleetSession, Orphans};
+use crate::wire::Invitation;
 
 /// A delivery of the stream.
 pub(super) type Sequence = u64;
-
-/// The run file. Only what is committed outlives the conductor.
-#[derive(Debug, Default)]
-pub(super) struct Disk {
-    keeps_frames: bool,
-    with_latency: bool,
-    /// Frames of each agent.
-    written: Vec<u64>,
-    pub(super) committed: Vec<u64>,
-    /// The frames in the order in which they were written, and how many of them are committed.
-    pub(super) frames: Vec<Frame>,
-    pub(super) frames_committed: usize,
-    /// The next interval of each worker of each step.
-    next: BTreeMap<(u32, u32), u32>,
-    /// Whose workers are whose in the steps: the step, the first worker, the agent.
-    pub(super) owners: BTreeMap<(u32, u32), usize>,
-    pub(super) counts: Counts,
-    pub(super) commits: u64,
-}
-
-impl Disk {
-    pub(super) fn new(agents: usize, keeps_frames: bool, with_latency: bool) -> Self {
-        Self {
-            keeps_frames,
-            with_latency,
-            written: vec![0; agents],
-            committed: vec![0; agents],
-            ..Self::default()
-        }
-    }
-}
-
-impl FrameFile for Disk {
-    /// Each frame is the next of its worker, and as it was made.
-    fn write(&mut self, frame: &Frame) {
-        let keys = Keys::of(&frame.head);
-        let next = self.next.entry((keys.step, keys.worker)).or_default();
-        assert_eq!(keys.interval, *next, "a frame of worker {} is lost or came twice", keys.worker);
-        *next += 1;
-        assert_eq!(*frame, keys.frame(self.with_latency), "a frame is as it was made");
-        let owner = self.owners.range(..=(keys.step, keys.worker)).next_back();
-        self.written[*owner.unwrap().1] += 1;
-        self.counts.merge(&frame.head.counts);
-        if self.keeps_frames || keys.interval == 0 {
-            self.frames.push(frame.clone());
-        }
-    }
-
-    fn commit(&mut self) {
-        self.committed.clone_from(&self.written);
-        self.frames_committed = self.frames.len();
-        self.commits += 1;
-    }
-}
 
 /// Where the conductor is in its run.
 #[derive(Debug)]
@@ -79,9 +33,25 @@ pub(super) enum Phase {
     },
     /// A step is on; it is ended early or abandoned at these instants.
     Step {
-        share: Box<StepShare>,
         ends_early: Option<u64>,
         abandons: u64,
+    },
+    /// It goes on with the run of one that died, and hears how the agents stand.
+    Listening {
+        session: Box<FleetSession>,
+        orphans: Orphans,
+        until: u64,
+    },
+    /// The agents are to obey it.
+    Taking {
+        left: HashMap<String, String>,
+        until: u64,
+    },
+    /// The step that was under way is made to its end.
+    Completing(Box<OpenStep>),
+    /// Agents say that nothing old can come.
+    StandingBy {
+        until: u64,
     },
     /// The agents learn that the run is over.
     Ending {
@@ -91,14 +61,21 @@ pub(super) enum Phase {
     Ended,
 }
 
-/// A step as it was recorded.
+/// The step that was under way as the former conductor died.
 #[derive(Debug)]
-pub(super) struct Recorded {
-    pub(super) share: StepShare,
-    pub(super) generators: Vec<GeneratorShare>,
+pub(super) struct OpenStep {
+    pub(super) step: Step,
+    pub(super) open: UnderWay,
+    pub(super) known: KnownFrames,
+    pub(super) abandons: u64,
 }
 
 pub(super) struct SimConductor {
+    /// How many conductors the run had before.
+    pub(super) session: u32,
+    pub(super) clock: ConductorClock,
+    /// The instant from which all times of the run count.
+    pub(super) origin: Instant,
     pub(super) members: Members<Sequence>,
     pub(super) orders: UnboundedReceiver<Order>,
     pub(super) arrivals: Vec<Receiver<Arrival>>,
@@ -109,16 +86,19 @@ pub(super) struct SimConductor {
     pub(super) disk: Disk,
     pub(super) ready: usize,
     pub(super) phase: Phase,
-    pub(super) steps: Vec<Recorded>,
-    /// What it reports of its agents.
+    /// What it and those before it report of their agents.
     pub(super) reports: Vec<String>,
+    /// Why the run ends before its plan, if it does.
+    pub(super) ends_as: Option<String>,
     pub(super) ticked: u64,
     pub(super) turn_planned: bool,
     /// When something last came of each agent.
     pub(super) heard: Vec<u64>,
-    /// When each was found to be lost.
-    pub(super) lost: Vec<Option<u64>>,
+    /// Agents that it has found to be lost.
+    pub(super) lost: Vec<bool>,
     pub(super) died: bool,
+    /// It dies as it begins the next step.
+    pub(super) dies_at_begin: bool,
     /// An agent was lost whose loss ends the run.
     pub(super) is_stopped: bool,
     /// The last instant that it has sent with a state.
@@ -126,7 +106,110 @@ pub(super) struct SimConductor {
 }
 
 impl SimConductor {
+    /// One that begins a run.
+    pub(super) fn new(scale: &Scale, on_loss: OnLoss) -> Self {
+        let clock = ConductorClock::default();
+        let (mut members, mut arrivals) = (Vec::new(), Vec::new());
+        for agent in 0..scale.agents {
+            let (sender, receiver) = channel();
+            arrivals.push(receiver);
+            members.push(Member::new(super::name(agent), agent as u64, sender, clock.now(0)));
+        }
+        let disk = Disk::new(scale.agents, scale.keeps_frames, scale.keeps_frames);
+        let mut one = Self::at_work(scale.agents, (0, clock), disk, Phase::Meeting);
+        (one.members, one.arrivals) = (Members::new(invitation(), members), arrivals);
+        one.meet(on_loss, true);
+        one
+    }
+
+    /// One that goes on with the run that the former left on the disk. Its reports are read from there.
+    pub(super) fn succeeding(former: &mut Self, clock: ConductorClock, until: u64) -> Self {
+        let empty = Disk::new(0, false, false);
+        let disk = std::mem::replace(&mut former.disk, empty);
+        let phase = listening(former.heard.len(), until);
+        let next = Self::at_work(former.heard.len(), (former.session + 1, clock), disk, phase);
+        Self { reports: std::mem::take(&mut former.reports), ..next }
+    }
+
+    fn at_work(agents: usize, (session, clock): (u32, ConductorClock), disk: Disk, phase: Phase) -> Self {
+        Self {
+            session,
+            clock,
+            origin: clock.now(0),
+            members: Members::new(invitation(), Vec::new()),
+            orders: unbounded_channel().1,
+            arrivals: Vec::new(),
+            changed: Vec::new(),
+            peers: None,
+            commits: Commits::default(),
+            disk,
+            ready: 0,
+            phase,
+            reports: Vec::new(),
+            ends_as: None,
+            ticked: 0,
+            turn_planned: false,
+            heard: vec![0; agents],
+            lost: vec![false; agents],
+            died: false,
+            dies_at_begin: false,
+            is_stopped: false,
+            sent: 0,
+        }
+    }
+
+    /// Its agents are peers of the run from now on.
+    pub(super) fn meet(&mut self, on_loss: OnLoss, ends_run: bool) {
+        let (orders, received) = unbounded_channel();
+        let mut peers = Peers::new(false, self.origin);
+        for agent in 0..self.heard.len() {
+            let commands = AgentCommands { agent, ends_run, orders: orders.clone() };
+            peers.add(Some(super::name(agent)), Box::new(commands), self.origin);
+        }
+        peers.set_on_loss(on_loss);
+        (self.orders, self.peers) = (received, Some(peers));
+    }
+
     pub(super) fn has_ended(&self) -> bool {
         self.died || matches!(self.phase, Phase::Ended)
+    }
+
+    /// Its run file is not sealed, and another one can go on with it.
+    pub(super) fn can_be_resumed(&self) -> bool {
+        let is_made = self.peers.is_some() || !matches!(self.phase, Phase::Pausing { .. });
+        self.died && is_made && !matches!(self.phase, Phase::Meeting | Phase::Ending { .. })
+    }
+
+    /// It reads the stream.
+    pub(super) fn is_reading(&self) -> bool {
+        !self.died && !matches!(self.phase, Phase::Listening { .. } | Phase::Taking { .. })
+    }
+}
+
+/// It hears how so many agents stand.
+pub(super) fn listening(agents: usize, until: u64) -> Phase {
+    let agents = (0..agents).map(|agent| json!({ "name": super::name(agent), "incarnation": agent }));
+    let text = json!({
+        "broker": "",
+        "fleet": "",
+        "credentials": null,
+        "key": null,
+        "cacert": null,
+        "cert": null,
+        "run": super::RUN,
+        "agents": agents.collect::<Vec<_>>(),
+    });
+    let session = Box::new(FleetSession::from_json(&text.to_string()).unwrap());
+    Phase::Listening { session, orphans: Orphans::default(), until }
+}
+
+pub(super) fn invitation() -> Invitation {
+    Invitation {
+        run: super::RUN.to_owned(),
+        incarnation: 0,
+        version: super::VERSION.to_owned(),
+        plan: String::new(),
+        csv: None,
+        gather: Duration::ZERO,
     }
 }

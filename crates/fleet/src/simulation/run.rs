@@ -2,24 +2,24 @@
 
 use std::io;
 
-use plimsoll_conductor::StepPlan;
 use plimsoll_conductor::peers::{Command, Message, PeerEvent, StepShare};
+use plimsoll_conductor::{Made, StepPlan};
 use plimsoll_plan::Level;
+use plimsoll_record::{Step, StepEnd};
 use plimsoll_units::Instant;
 
-use super::clock::conductor_clock;
-use super::conductor::{Phase, Recorded};
+use super::conductor::Phase;
 use super::weather::{MS, SEC};
-use super::world::{AgentEvent, ConductorEvent, Event, World};
+use super::world::{AgentEvent, ConductorEvent, World};
 use crate::fleet::HEAD_START;
 use crate::hub::GRACE;
 use crate::members::{Arrival, Carried, Delivered};
 use crate::wire::{Alive, REPEAT, ToAgent};
 
 /// The agents have so long to become ready, as `PeerGroup::meet` gives them.
-const READY_WITHIN: u64 = 30 * SEC;
+pub(super) const READY_WITHIN: u64 = 30 * SEC;
 /// A load is abandoned so long after its end.
-const DRAINED_WITHIN: u64 = 10 * SEC;
+pub(super) const DRAINED_WITHIN: u64 = 10 * SEC;
 /// An agent that is gone is named within this time.
 const NAMED_WITHIN: u64 = 3 * SEC;
 
@@ -32,20 +32,21 @@ impl World {
             ConductorEvent::Sign(agent, alive) => self.take_sign(agent, *alive),
             ConductorEvent::ClockAsked { agent, token, asked } => self.answer_clock(agent, token, asked),
             ConductorEvent::Delivered(sequence, stored) => self.take_frame(sequence, stored),
-            ConductorEvent::Dies => self.conductor.died = true,
+            ConductorEvent::Dies => self.die(),
         }
+    }
+
+    /// The time by the conductor's clock.
+    pub(super) fn conductor_now(&self) -> Instant {
+        self.conductor.clock.now(self.now)
     }
 
     fn is_ending(&self) -> bool {
         matches!(self.conductor.phase, Phase::Ending { .. })
     }
 
-    fn plan_conductor(&mut self, after: u64, event: ConductorEvent) {
-        self.plan(self.now + after, Event::Conductor(event));
-    }
-
     /// Plans that what came is taken in.
-    fn wake(&mut self) {
+    pub(super) fn wake(&mut self) {
         if !self.conductor.turn_planned {
             self.conductor.turn_planned = true;
             self.plan_conductor(self.weather.turn, ConductorEvent::Turn);
@@ -53,11 +54,22 @@ impl World {
     }
 
     fn tick_conductor(&mut self) {
-        if self.is_ending() {
-            return;
+        match self.conductor.phase {
+            Phase::Ending { .. } => return,
+            Phase::Listening { .. } => self.listen(),
+            Phase::Taking { .. } => {
+                self.have_taken();
+                self.ask_to_obey();
+            }
+            _ => self.repeat(),
         }
-        let now = conductor_clock(self.now);
-        let since_last = now.since(conductor_clock(self.conductor.ticked));
+        self.plan_conductor(REPEAT.as_nanos() as u64, ConductorEvent::Tick);
+    }
+
+    /// Looks for agents that are silent, and repeats to the others what they are to know.
+    pub(super) fn repeat(&mut self) {
+        let now = self.conductor_now();
+        let since_last = std::time::Duration::from_nanos(self.now - self.conductor.ticked);
         self.conductor.ticked = self.now;
         let connected = self.weather.is_connected(self.now);
         self.conductor.members.look_for_silence(connected, since_last, now);
@@ -74,54 +86,71 @@ impl World {
                 None => self.note_lost(agent),
             }
         }
+        self.conductor.changed = (0..self.agents.len()).collect();
         self.wake();
-        self.plan_conductor(REPEAT.as_nanos() as u64, ConductorEvent::Tick);
     }
 
     fn note_lost(&mut self, agent: usize) {
-        if self.conductor.lost[agent].is_none() {
-            self.conductor.lost[agent] = Some(self.now);
-            self.conductor.changed.push(agent);
+        if !self.conductor.lost[agent] {
+            self.conductor.lost[agent] = true;
+            self.lost.push((agent, self.now));
         }
     }
 
     /// An instant that no earlier state was sent with.
     fn sending(&mut self) -> Instant {
         self.conductor.sent = self.now.max(self.conductor.sent + 1);
-        conductor_clock(self.conductor.sent)
+        self.conductor.clock.now(self.conductor.sent)
     }
 
-    fn repetition(&mut self, agent: usize) -> Option<ToAgent> {
+    pub(super) fn repetition(&mut self, agent: usize) -> Option<ToAgent> {
         let now = self.sending();
         self.conductor.members.repetition(agent, now)
     }
 
     fn send_state(&mut self, agent: usize) {
-        let now = self.sending();
-        if let Some(state) = self.conductor.members.state(agent, now) {
+        if let Some(state) = self.unsent_state(agent) {
             self.send_back(agent, AgentEvent::Heard(Box::new(state)));
         }
     }
 
+    /// What an agent is to know, as it would be sent now.
+    pub(super) fn unsent_state(&mut self, agent: usize) -> Option<ToAgent> {
+        let now = self.sending();
+        self.conductor.members.state(agent, now)
+    }
+
     fn take_sign(&mut self, agent: usize, alive: Alive) {
-        if let Phase::Ending { left, .. } = &mut self.conductor.phase {
-            let run = self.conductor.members.run();
-            left.retain(|name| *name != alive.agent || alive.run.as_deref() == Some(run));
-            return;
+        let now = self.conductor_now();
+        match &mut self.conductor.phase {
+            Phase::Ending { left, .. } => {
+                let run = self.conductor.members.run();
+                return left.retain(|name| *name != alive.agent || alive.run.as_deref() == Some(run));
+            }
+            Phase::Listening { session, orphans, .. } => {
+                orphans.take_sign(session, alive);
+                return self.listen();
+            }
+            Phase::Taking { left, .. } => {
+                self.conductor.members.note_obedience(alive, left, now);
+                return self.have_taken();
+            }
+            _ => {}
         }
         self.conductor.heard[agent] = self.now;
-        self.conductor.members.take_sign(alive, conductor_clock(self.now));
+        self.conductor.members.take_sign(alive, now);
         self.conductor.changed.push(agent);
         self.wake();
     }
 
     fn answer_clock(&mut self, agent: usize, token: u64, asked: Instant) {
-        if self.is_ending() {
+        if self.is_ending() || !self.conductor.is_reading() {
             return;
         }
-        let received = conductor_clock(self.now);
+        let received = self.conductor_now();
         let sent = self.now + self.random.within(0..50_000);
-        let event = AgentEvent::ClockAnswer { token, asked, received, answered: conductor_clock(sent) };
+        let answered = self.conductor.clock.now(sent);
+        let event = AgentEvent::ClockAnswer { token, asked, received, answered };
         self.send_back_at(sent, agent, event);
     }
 
@@ -138,11 +167,12 @@ impl World {
             end: parcel.end,
         };
         self.conductor.heard[agent] = self.now;
-        let now = conductor_clock(self.now);
+        let now = self.conductor.clock.now(self.now);
         let settled = self.conductor.members.take_frame(delivered, parcel.content, sequence, now);
         if let Some(sequence) = settled {
             self.acknowledge(sequence);
         }
+        self.conductor.members.count_backlog(now);
         self.conductor.changed.push(agent);
         self.wake();
     }
@@ -168,16 +198,21 @@ impl World {
     }
 
     fn commit(&mut self) {
+        let now = self.conductor_now();
         let one = &mut self.conductor;
-        if let (Phase::Step { .. }, Some(peers)) = (&one.phase, &mut one.peers)
-            && one.commits.commit_if_due(&mut one.disk, conductor_clock(self.now))
+        let Some(peers) = &mut one.peers else { return };
+        if let Phase::Step { .. } | Phase::Completing(_) | Phase::StandingBy { .. } = &one.phase
+            && one.commits.commit_if_due(&mut one.disk, now)
         {
             peers.kept();
+        }
+        if one.disk.open.is_some() && peers.take_news() {
+            one.disk.note_generators(peers.shares());
         }
     }
 
     fn take(&mut self, agent: usize, received: io::Result<Option<Message>>) {
-        let now = conductor_clock(self.now);
+        let now = self.conductor_now();
         let one = &mut self.conductor;
         let Some(peers) = &mut one.peers else { return };
         if matches!(one.phase, Phase::Meeting) {
@@ -188,21 +223,33 @@ impl World {
         }
         match peers.take_in(agent, received, now) {
             Some(PeerEvent::Frame(frame)) => {
-                let are_safe = one.commits.write(&frame, &mut one.disk, now);
+                let is_kept = match &mut one.phase {
+                    Phase::Completing(open) => open.known.is_new(&frame.head),
+                    // Frames are of steps that are over.
+                    Phase::StandingBy { .. } => false,
+                    _ => true,
+                };
+                if !is_kept {
+                    one.commits.skip();
+                }
+                let are_safe = is_kept && one.commits.write(&frame, &mut one.disk, now);
                 are_safe.then(|| peers.kept());
             }
             Some(PeerEvent::Fault(text) | PeerEvent::Late(text)) => one.reports.push(text),
             Some(PeerEvent::Stop(text)) => {
                 one.reports.push(text);
-                peers.command_all(&Command::EndLoad);
                 one.is_stopped = true;
+                if matches!(one.phase, Phase::Step { .. }) {
+                    peers.command_all(&Command::EndLoad);
+                }
             }
             None => {}
         }
     }
 
-    fn end_run(&mut self, why: String) {
-        self.conductor.reports.push(why);
+    pub(super) fn end_run(&mut self, why: String) {
+        self.conductor.reports.push(why.clone());
+        self.conductor.ends_as = Some(why);
         self.conductor.peers = None;
     }
 
@@ -227,52 +274,81 @@ impl World {
                     self.record_step();
                 }
             }
+            Phase::Completing(open) => {
+                if open.abandons <= now {
+                    open.abandons = u64::MAX;
+                    peers.command_all(&Command::Abandon);
+                }
+                if !peers.at_work() {
+                    self.complete_step();
+                }
+            }
+            Phase::StandingBy { until } if peers.are_decided() || now >= *until => self.have_stood_by(),
             _ => {}
         }
     }
 
+    /// The connections of the next step; `None` if the plan has no more.
+    fn next_connections(&self) -> Option<u32> {
+        let made = Made::new(&self.conductor.disk.run, &self.run_plan);
+        match self.scale.steps.len() {
+            1 => (!made.has_steps()).then(|| self.scale.connections().next()).flatten(),
+            _ => made.next_connections(),
+        }
+    }
+
     fn begin_step(&mut self) {
-        let index = self.conductor.steps.len();
-        let limit = self.scale.steps[index];
-        let Some(peers) = &mut self.conductor.peers else { return };
+        let connections = self.next_connections().unwrap();
+        let nth = self.scale.connections().position(|of_step| of_step == connections);
+        let limit = self.scale.steps[nth.unwrap()];
+        let begins = self.conductor_now() + HEAD_START;
+        let one = &mut self.conductor;
+        let Some(peers) = &mut one.peers else { return };
         let workers = peers.workers();
         if workers == 0 {
             return self.end_run("no agent is left".to_owned());
         }
         let step = StepPlan {
-            index: index as u32,
-            level: Level::Closed { connections: u32::MAX, depth: 1 },
+            index: one.disk.run.steps.len() as u32,
+            level: Level::Closed { connections, depth: 1 },
             limit,
             interval: self.scale.interval,
             requests_max: None,
         };
-        let (begins, origin) = (conductor_clock(self.now) + HEAD_START, conductor_clock(0));
         let shares = peers.divide(0, workers);
-        let share = StepShare { step, workers_before: 0, own_workers: 0, shares, begins, origin };
+        let share = StepShare { step, workers_before: 0, own_workers: 0, shares, begins, origin: one.origin };
         peers.begin(&share);
-        for generator in peers.shares() {
-            let agent = super::number_of(&generator.name);
-            self.conductor.disk.owners.insert((index as u32, generator.first_worker), agent);
+        if one.dies_at_begin {
+            self.carry_out();
+            return self.end_process();
         }
+        one.disk.begin_step(&share, peers.shares());
         let ends = self.now + HEAD_START.as_nanos() as u64 + limit.as_nanos() as u64;
         let ends_early = self.weather.ends_early.map(|after| self.now + after);
         let abandons = ends + DRAINED_WITHIN;
-        self.conductor.phase = Phase::Step { share: Box::new(share), ends_early, abandons };
+        self.note_later_step(&share);
+        self.conductor.phase = Phase::Step { ends_early, abandons };
     }
 
     fn record_step(&mut self) {
         let one = &mut self.conductor;
         let until = self.now + self.random.within(MS..SEC);
-        let phase = std::mem::replace(&mut one.phase, Phase::Pausing { until });
-        let (Phase::Step { share, .. }, Some(peers)) = (phase, &one.peers) else { return };
-        one.steps.push(Recorded { share: *share, generators: peers.shares() });
-        if one.steps.len() == self.scale.steps.len() || one.is_stopped {
-            one.peers = None;
+        let Some(peers) = &mut one.peers else { return };
+        let (generators, step) = (peers.shares(), one.disk.run.steps.last().unwrap().clone());
+        let end = if one.is_stopped { StepEnd::Cut } else { StepEnd::TimeLimit };
+        let ended_ns = one.clock.now(self.now).nanos_since(one.origin).min(step.ended_ns);
+        one.disk.end_step(Step { ended_ns, drained_ns: ended_ns, end, generators, ..step });
+        peers.kept();
+        one.phase = Phase::Pausing { until };
+        if one.is_stopped {
+            self.end_run("a generator was lost".to_owned());
+        } else if self.next_connections().is_none() {
+            self.conductor.peers = None;
         }
     }
 
     /// Carries out what the run asks of its agents.
-    fn carry_out(&mut self) {
+    pub(super) fn carry_out(&mut self) {
         while let Ok(order) = self.conductor.orders.try_recv() {
             match self.conductor.members.carry_out(order) {
                 Some(Carried::SendState(agent)) => self.send_state(agent),
@@ -281,6 +357,11 @@ impl World {
                 }
                 None => {}
             }
+        }
+        let is_over = self.conductor.peers.is_none() && self.conductor.is_reading();
+        if self.conductor.session > 0 && is_over {
+            // The channels of its agents do not end the run: what it was started by does.
+            self.conductor.members.end();
         }
         if self.conductor.members.are_over() && !self.is_ending() {
             let left = self.conductor.members.taking_part();

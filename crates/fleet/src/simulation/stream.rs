@@ -125,8 +125,14 @@ impl Stream {
     /// The conductor needs it no more.
     pub(super) fn acknowledge(&mut self, sequence: u64) {
         if self.messages.remove(&sequence).is_some() {
-            self.pending -= 1;
+            self.pending -= usize::from(sequence < self.cursor);
         }
+    }
+
+    /// Another conductor reads all that it holds.
+    pub(super) fn read_anew(&mut self) {
+        (self.cursor, self.pending) = (0, 0);
+        self.waiting.clear();
     }
 
     pub(super) fn len(&self) -> usize {

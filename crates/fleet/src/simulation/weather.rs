@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use plimsoll_plan::{ArrivalProcess, LoadSpec, Plan, PlanSpec};
 use plimsoll_testkit::Random;
 
 /// Nanoseconds of a second of simulated time.
@@ -25,7 +26,7 @@ pub(super) struct Scale {
 impl Scale {
     /// A few agents for some seconds.
     pub(super) fn small(random: &mut Random) -> Self {
-        let steps = (0..random.within(1..3)).map(|_| Duration::from_millis(random.within(500..9_000)));
+        let steps = (0..random.within(1..4)).map(|_| Duration::from_millis(random.within(500..7_000)));
         Self {
             steps: steps.collect(),
             agents: random.within(1..5) as usize,
@@ -40,6 +41,27 @@ impl Scale {
     pub(super) fn full(agents: usize, workers: u32, load: Duration) -> Self {
         let interval = Duration::from_secs(1);
         Self { agents, workers, steps: vec![load], interval, keeps_frames: false, packs: false }
+    }
+
+    /// A ladder whose steps all workers take part in, or one load.
+    pub(super) fn plan(&self) -> Plan {
+        let steps = self.connections().map(u64::from);
+        let load = match self.steps.len() {
+            1 => LoadSpec::Single {
+                connections: steps.min(),
+                profile: None,
+                arrivals: ArrivalProcess::Constant,
+                duration: None,
+                requests_max: None,
+            },
+            _ => LoadSpec::Ladder { steps: Some(steps.collect()), step_limit: None, budget: None },
+        };
+        PlanSpec::new("http://192.0.2.1/", load).freeze().unwrap()
+    }
+
+    /// The connections of each step.
+    pub(super) fn connections(&self) -> impl Iterator<Item = u32> {
+        (1..=self.steps.len() as u32).map(|step| step * 100_000)
     }
 
     /// Batches of all agents within this time.
@@ -239,6 +261,45 @@ impl Fate {
     }
 }
 
+/// The death of a conductor.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Death {
+    /// So long after it began, or went on with the run of another one.
+    pub(super) after: u64,
+    /// It dies as it begins the next step: agents have the command, and the run file has no such step.
+    pub(super) before_record: bool,
+    /// Another one goes on with the run so long after it, if one does.
+    pub(super) resumed_after: Option<u64>,
+    /// By how much the clock of that one is ahead of the first conductor's, in nanoseconds.
+    pub(super) ahead: i64,
+    /// Its last commands reach the agents so long after its death, if they do.
+    pub(super) last_words_after: Option<u64>,
+}
+
+impl Death {
+    /// One, or two in a row.
+    fn some(random: &mut Random, scale: &Scale) -> Vec<Self> {
+        (0..if random.permille(250) { 2 } else { 1 }).map(|_| Self::new(random, scale)).collect()
+    }
+
+    fn new(random: &mut Random, scale: &Scale) -> Self {
+        // Agents go on with their load, or have given up.
+        let pause = if random.permille(500) { SEC..9 * SEC } else { 9 * SEC..45 * SEC };
+        let elsewhere = random.within(0..17_000 * SEC) as i64 - 7_000 * SEC as i64;
+        let resumed_after = random.permille(850).then(|| random.within(pause));
+        Self {
+            after: scale.any_time(random),
+            before_record: random.permille(150),
+            resumed_after,
+            ahead: if random.permille(500) { elsewhere } else { 0 },
+            // Mostly about when the next one has the agents obey.
+            last_words_after: random
+                .permille(500)
+                .then(|| resumed_after.unwrap_or(0) + random.within(0..6 * SEC)),
+        }
+    }
+}
+
 /// 100 ppm, less what the rate of a clock differs by if it is measured by the other.
 const WITHIN_PPB: u64 = 99_989;
 
@@ -256,7 +317,8 @@ pub(super) struct Weather {
     pub(super) turn: u64,
     /// Times in which the conductor's process stands still.
     pub(super) pauses: Vec<(u64, u64)>,
-    pub(super) conductor_dies: Option<u64>,
+    /// Of the first conductor, and of each that goes on with its run.
+    pub(super) deaths: Vec<Death>,
     /// When the load is ended before its time, after the begin of a step.
     pub(super) ends_early: Option<u64>,
     /// Nothing goes wrong but that messages take a while.
@@ -270,32 +332,44 @@ impl Weather {
         // The conductor itself is cut off, and may notice that.
         let cut_off = (!calm && random.permille(100)).then(|| Outage::new(random, scale));
         links.iter_mut().for_each(|link| link.outages.extend(cut_off));
+        let sometimes = |random: &mut Random, permille: u64| !calm && random.permille(permille);
+        let cut_short = |random: &mut Random, permille| !scale.is_full() && sometimes(random, permille);
+        let deaths = if cut_short(random, 450) { Death::some(random, scale) } else { Vec::new() };
         let mut stream = StreamWeather::new(random, scale, calm);
         let mut fates: Vec<Fate> = (0..scale.agents).map(|_| Fate::new(random, scale, calm)).collect();
-        // Where answers get lost, messages behind a gap may fill a stream that holds so few.
-        let is_small = !calm && stream.unanswered == 0 && links.iter().all(|link| link.outages.is_empty());
+        // Where answers get lost, messages behind a gap may fill a stream that holds so few. So may they where a conductor dies that
+        // has confirmed messages to the stream, and not to their agents.
+        let is_small = deaths.is_empty()
+            && !calm
+            && stream.unanswered == 0
+            && links.iter().all(|link| link.outages.is_empty());
         if is_small && !scale.is_full() && random.permille(300) {
             stream.capacity = scale.agents * random.within(5..10) as usize;
             // An agent that is lost and goes on would fill it.
             let stop = (random.within(3 * SEC..6 * SEC), random.within(2 * SEC..5 * SEC));
             fates[0].stops = random.permille(500).then_some(stop);
         }
-        let sometimes = |random: &mut Random, permille: u64| !calm && random.permille(permille);
-        let cut_short = |random: &mut Random, permille| !scale.is_full() && sometimes(random, permille);
         let pauses = (0..if sometimes(random, 150) { 2 } else { 0 }).map(|_| {
             let from = scale.any_time(random);
             (from, from + random.within(0..6 * SEC))
         });
+        let pauses = pauses.collect();
+        let orphan = match deaths.is_empty() {
+            // Steps are cut where agents give up before their end.
+            false if random.permille(750) => random.within(2..5),
+            _ if sometimes(random, 200) => random.within(4..30),
+            _ => 10,
+        };
         Self {
-            pauses: pauses.collect(),
-            orphan: Duration::from_secs(if sometimes(random, 200) { random.within(4..30) } else { 10 }),
+            orphan: Duration::from_secs(orphan),
+            pauses,
             links,
             fates,
             stream,
             cut_off,
             notices_cut: random.permille(500),
             turn: if sometimes(random, 200) { random.within(50 * MS..900 * MS) } else { 50 * MS },
-            conductor_dies: cut_short(random, 120).then(|| scale.any_time(random)),
+            deaths,
             ends_early: cut_short(random, 200).then(|| scale.any_time(random)),
             calm,
         }
@@ -312,7 +386,7 @@ impl Weather {
         self.pauses.iter().find(|(from, until)| (*from..*until).contains(&now)).map(|(_, until)| *until)
     }
 
-    /// The end of everything that goes wrong.
+    /// The end of everything that goes wrong, apart from deaths.
     pub(super) fn ends(&self) -> u64 {
         let outages = self.links.iter().flat_map(|link| &link.outages).map(|outage| outage.until);
         let stops = self.fates.iter().filter_map(|fate| fate.stops).map(|(at, long)| at + long);

@@ -1,17 +1,21 @@
 //! The world's time: what happens next, and to whom.
 
 use std::cmp::{Ordering, Reverse};
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use std::time::Duration;
 
+use plimsoll_conductor::peers::OnLoss;
+use plimsoll_plan::Plan;
 use plimsoll_testkit::Random;
 use plimsoll_units::Instant;
 
+use super::Resumed;
 use super::agent::SimAgent;
+use super::clock::ConductorClock;
 use super::conductor::SimConductor;
 use super::content::Codec;
 use super::stream::{Answer, Stored, Stream};
-use super::weather::{MS, SEC, Scale, Weather};
+use super::weather::{Death, MS, SEC, Scale, Weather};
 use crate::wire::{Alive, ToAgent};
 
 /// A publisher waits so long for the broker's answer.
@@ -23,8 +27,13 @@ const BROKER_TICK: u64 = 100 * MS;
 #[derive(Debug)]
 pub(super) enum Event {
     Agent(usize, AgentEvent),
-    Conductor(ConductorEvent),
+    /// Of the conductor of this session.
+    Conductor(u32, ConductorEvent),
+    /// Of the conductor that there is by then.
+    AnyConductor(ConductorEvent),
     Broker(BrokerEvent),
+    /// Another conductor is to go on with the run.
+    Resume,
 }
 
 #[derive(Debug)]
@@ -124,6 +133,8 @@ pub(super) struct Begun {
 pub(super) struct World {
     pub(super) scale: Scale,
     pub(super) weather: Weather,
+    pub(super) on_loss: OnLoss,
+    pub(super) run_plan: Plan,
     pub(super) codec: Codec,
     pub(super) random: Random,
     pub(super) now: u64,
@@ -143,19 +154,33 @@ pub(super) struct World {
     pub(super) checked_bounds: u64,
     /// Clocks that moved beyond what the bounds assume, and were reported.
     pub(super) reported_clocks: u64,
+    /// Agents that a conductor found to be lost, and when.
+    pub(super) lost: Vec<(usize, u64)>,
+    pub(super) resumed: Resumed,
+    /// The steps that such conductors began.
+    pub(super) later_steps: BTreeSet<u32>,
+    /// The clocks of the conductors by their terms.
+    pub(super) clocks: BTreeMap<u64, ConductorClock>,
+    /// A conductor has died, and another one is to go on with its run.
+    pub(super) is_resumption_due: bool,
+    /// How often one tried in vain.
+    pub(super) failed_tries: u32,
 }
 
 impl World {
     pub(super) fn new(
         (scale, weather, random): (Scale, Weather, Random),
+        on_loss: OnLoss,
         agents: Vec<SimAgent>,
         conductor: SimConductor,
     ) -> Self {
         let count = agents.len();
         let codec = Codec { packs: scale.packs, with_latency: scale.keeps_frames };
         let mut world = Self {
+            run_plan: scale.plan(),
             scale,
             weather,
+            on_loss,
             codec,
             random,
             now: 0,
@@ -171,6 +196,12 @@ impl World {
             stream_max: 0,
             checked_bounds: 0,
             reported_clocks: 0,
+            lost: Vec::new(),
+            resumed: Resumed::default(),
+            later_steps: BTreeSet::new(),
+            clocks: BTreeMap::from([(0, ConductorClock::default())]),
+            is_resumption_due: false,
+            failed_tries: 0,
         };
         world.plan_first();
         world
@@ -184,14 +215,28 @@ impl World {
                 self.plan(at, Event::Agent(agent, AgentEvent::Dies));
             }
         }
-        self.plan(0, Event::Conductor(ConductorEvent::Tick));
+        self.plan_conductor(0, ConductorEvent::Tick);
         self.plan(BROKER_TICK, Event::Broker(BrokerEvent::Tick));
         for (_, until) in self.weather.stream.elections.clone() {
             self.plan(until, Event::Broker(BrokerEvent::Elected));
         }
-        if let Some(at) = self.weather.conductor_dies {
-            self.plan(at, Event::Conductor(ConductorEvent::Dies));
+        self.plan_death();
+    }
+
+    pub(super) fn plan_death(&mut self) {
+        if let Some(death) = self.death() {
+            self.plan_conductor(death.after, ConductorEvent::Dies);
         }
+    }
+
+    /// How the conductor that there is dies, if it does.
+    pub(super) fn death(&self) -> Option<Death> {
+        self.weather.deaths.get(self.conductor.session as usize).copied()
+    }
+
+    /// Plans something for the conductor that there is after so many nanoseconds.
+    pub(super) fn plan_conductor(&mut self, after: u64, event: ConductorEvent) {
+        self.plan(self.now + after, Event::Conductor(self.conductor.session, event));
     }
 
     pub(super) fn plan(&mut self, at: u64, event: Event) {
@@ -206,8 +251,7 @@ impl World {
 
     /// Plays until the run is over for everyone.
     pub(super) fn play(&mut self) {
-        let load: Duration = self.scale.steps.iter().sum();
-        let longest = load.as_nanos() as u64 + self.weather.ends() + 100 * SEC;
+        let longest = self.longest();
         while !self.is_over() {
             let Reverse(Planned { at, event, .. }) = self.planned.pop().unwrap();
             assert!(at < longest, "the run does not end: {}", self.standing());
@@ -215,15 +259,27 @@ impl World {
             self.events += 1;
             match event {
                 Event::Agent(agent, event) => self.of_agent(agent, event),
-                Event::Conductor(event) => self.of_conductor(event),
+                Event::Conductor(session, _) if session != self.conductor.session => {}
+                Event::Conductor(_, event) | Event::AnyConductor(event) => self.of_conductor(event),
                 Event::Broker(event) => self.of_broker(event),
+                Event::Resume => self.resume(),
             }
         }
     }
 
+    /// When all must have ended. A conductor that goes on with a run makes a step of it again at most, and waits for agents.
+    fn longest(&self) -> u64 {
+        let load: Duration = self.scale.steps.iter().sum();
+        let load = load.as_nanos() as u64;
+        let pauses = self.weather.deaths.iter().map(|death| death.after + death.resumed_after.unwrap_or(0));
+        let again = pauses.map(|pause| pause + load + 100 * SEC).sum::<u64>();
+        load + self.weather.ends() + again + 100 * SEC
+    }
+
     fn is_over(&self) -> bool {
         let takes_part = |agent: &SimAgent| !agent.died && !agent.participant.is_free();
-        self.conductor.has_ended() && !self.agents.iter().any(takes_part)
+        let is_left = self.conductor.has_ended() && !self.is_resumption_due;
+        is_left && !self.agents.iter().any(takes_part)
     }
 
     /// Where everyone is, for a run that does not end.
@@ -231,7 +287,8 @@ impl World {
         let left = self.agents.iter().filter(|agent| !agent.died && agent.participant.run().is_some());
         let agents: String = left.map(|agent| agent.standing()).collect();
         let (held, reports) = (self.stream.standing(), &self.conductor.reports);
-        format!("{agents}; {held}; {reports:?}; {:?}; {:?}", self.conductor.lost, self.weather)
+        let phase = &self.conductor.phase;
+        format!("{phase:?}; {agents}; {held}; {reports:?}; {:?}; {:?}", self.lost, self.weather)
     }
 
     /// An agent whose machine stands still gets nothing until it goes on.
@@ -250,7 +307,7 @@ impl World {
             return;
         }
         match self.weather.paused_until(self.now) {
-            Some(until) => self.plan(until, Event::Conductor(event)),
+            Some(until) => self.plan_conductor(until - self.now, event),
             None => self.conductor_event(event),
         }
     }
@@ -263,10 +320,13 @@ impl World {
             BrokerEvent::Published { stored, sent } => self.publish_arrived(stored, sent),
         }
         self.stream_max = self.stream_max.max(self.stream.len());
+        if !self.conductor.is_reading() {
+            return;
+        }
         for (sequence, stored) in self.stream.deliver(&self.weather.stream, self.now) {
             let link = &self.weather.links[stored.agent];
             if let Some(at) = link.arrival(&mut self.random, self.now, true) {
-                self.plan(at, Event::Conductor(ConductorEvent::Delivered(sequence, stored)));
+                self.plan_conductor(at - self.now, ConductorEvent::Delivered(sequence, stored));
             }
         }
     }
@@ -295,8 +355,13 @@ impl World {
         if let Some(at) = self.weather.links[agent].arrival(&mut self.random, self.now, true) {
             let at = at.max(self.last_there[agent] + 1);
             self.last_there[agent] = at;
-            self.plan(at, Event::Conductor(event));
+            self.plan(at, Event::AnyConductor(event));
         }
+    }
+
+    /// What the next conductor sends does not wait for what the former one did.
+    pub(super) fn forget_order(&mut self) {
+        self.last_back.fill(0);
     }
 
     /// The same from the conductor to an agent.
