@@ -211,7 +211,7 @@ fn a_part_without_an_answer_is_a_gap_and_the_others_are_kept() {
         1 => Reply::Silence,
         _ => asked.matrix(&[("", &wave)]),
     });
-    let client = Client::new(&server.url(), &[], None, Duration::from_millis(300)).unwrap();
+    let client = Client::new(&server.url(), &[], None, Duration::from_secs(3)).unwrap();
     let reading = read(&client, &long(), &mut |_| {}).unwrap();
     let rates = &reading.series.rate_per_sec;
     let missing = rates.iter().filter(|rate| rate.is_none()).count();
@@ -353,7 +353,7 @@ fn a_server_that_dies_is_not_waited_for_query_after_query() {
             _ => Reply::Silence,
         }
     });
-    let client = Client::new(&server.url(), &[], None, Duration::from_millis(300)).unwrap();
+    let client = Client::new(&server.url(), &[], None, Duration::from_secs(3)).unwrap();
     let error = read(&client, &question(), &mut |_| {}).unwrap_err();
     assert!(matches!(error, ReadError::Query(QueryError::Unreachable { .. })), "{error}");
     // The rate, the list, one query that waits, and whether the server is there.
@@ -368,10 +368,10 @@ fn a_server_that_dies_is_not_waited_for_query_after_query() {
 #[test]
 fn the_time_that_a_query_may_take_is_a_number_of_seconds() {
     let server = bare(|asked| {
-        assert_eq!(asked.get("timeout"), "1.5");
+        assert_eq!(asked.get("timeout"), "10.5");
         asked.matrix(&[("", &wave)])
     });
-    let client = Client::new(&server.url(), &[], None, Duration::from_millis(1500)).unwrap();
+    let client = Client::new(&server.url(), &[], None, Duration::from_millis(10_500)).unwrap();
     read(&client, &question(), &mut |_| {}).unwrap();
 }
 

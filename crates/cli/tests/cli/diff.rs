@@ -111,7 +111,7 @@ fn runs_of_different_loads_are_named_and_refused_if_asked_for() {
     let target = Target::start(&bench);
     let url = target.url("/sleep?ms=2");
     for (folder, load) in [("old", ["-c", "2"]), ("new", ["-R", "200"])] {
-        bench.expect(0, &[&["run", &url], &load[..], &["-d", "300ms", "--no-probe", "-o", folder]].concat());
+        bench.expect(0, &[&["run", &url], &load[..], &["-n", "60", "--no-probe", "-o", folder]].concat());
     }
     let (old, new) = (bench.run_file("old"), bench.run_file("new"));
     let diff = |code, more: &[&str]| {

@@ -109,9 +109,9 @@ fn a_folder_that_cannot_be_written_is_found_before_the_load() {
 fn a_reader_that_goes_away_is_no_error() {
     let bench = Bench::new();
     let target = Target::start(&bench);
-    let url = target.url("/healthz");
+    let url = target.url("/sleep?ms=10");
     let mut child =
-        bench.command(&["run", &url, "-c", "1", "-d", "300ms"]).stdout(Stdio::piped()).spawn().unwrap();
+        bench.command(&["run", &url, "-c", "1", "-n", "30"]).stdout(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
     assert_eq!(child.wait().unwrap().code(), Some(0));
 }

@@ -176,7 +176,7 @@ fn a_calibration_is_remembered_and_later_runs_are_judged_by_it() {
         called
     };
     let url = target.url("/sleep?ms=20");
-    let run = ["run", &url, "-c", "1", "-d", "200ms", "--no-files", "--full"];
+    let run = ["run", &url, "-c", "1", "-n", "10", "--no-files", "--full"];
     assert!(with_cache(&run).out.contains("plimsoll calibrate measures"), "it says what is missing");
     let called = with_cache(&["calibrate", "--budget", "2s", "--json"]);
     let calibrated = called.json();

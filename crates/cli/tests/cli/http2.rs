@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 use crate::bench::{Bench, Called};
 use crate::https::schema_errors;
 
-/// A short run with two connections.
+/// A short run with two connections of one worker.
 fn short_run(bench: &Bench, code: i32, url: &str, more: &[&str]) -> Called {
-    bench.expect(code, &[&["run", url, "-c", "2", "-d", "200ms"], more].concat())
+    bench.expect(code, &[&["run", url, "-c", "2", "-t", "1", "-n", "200"], more].concat())
 }
 
 fn assert_served(document: &Value, nginx: &Nginx, before: u64) {
@@ -87,8 +87,7 @@ fn the_whole_answers_first_request_goes_over_http2() {
 fn a_sweep_holds_streams_on_each_step() {
     let (bench, nginx) = (Bench::new(), Nginx::start().unwrap());
     let url = format!("http://{}/", nginx.http2_address());
-    let line =
-        ["sweep", &url, "--streams", "8", "--ladder", "1,2", "--step", "200ms", "--no-files", "--json"];
+    let line = ["sweep", &url, "--streams", "8", "--ladder", "1,2", "--step", "1s", "--no-files", "--json"];
     let document = bench.expect(0, &line).json();
     let depths: Vec<&Value> =
         document["steps"].as_array().unwrap().iter().map(|step| &step["depth"]).collect();

@@ -11,9 +11,9 @@ fn url(address: SocketAddr) -> String {
     format!("https://{address}/")
 }
 
-/// A short run with two connections that keeps no file.
+/// A short run with two connections of one worker that keeps no file.
 fn short_run(bench: &Bench, code: i32, url: &str, more: &[&str]) -> Called {
-    bench.expect(code, &[&["run", url, "-c", "2", "-d", "200ms", "--no-files"], more].concat())
+    bench.expect(code, &[&["run", url, "-c", "2", "-t", "1", "-n", "200", "--no-files"], more].concat())
 }
 
 fn assert_all_served(step: &Value) {
@@ -194,9 +194,9 @@ fn without_tls_opening_alone_is_timed_apart() {
 fn the_whole_answers_first_request_goes_over_tls_and_its_file_tells_the_same() {
     let (bench, nginx) = (Bench::new(), Nginx::start().unwrap());
     let (url, certificate) = (url(nginx.tls_address()), nginx.certificate());
-    // A budget this short may break a condition; only that it was answered counts here.
+    // A budget this short may break a condition, or leave it open; only that it was answered counts here.
     let called = bench.call(&[&url, "--cacert", certificate.to_str().unwrap(), "--budget", "2s"]);
-    assert!([0, 3].contains(&called.code), "{}", called.err);
+    assert!([0, 3, 4].contains(&called.code), "{}", called.err);
     let file = bench.run_file("plimsoll-runs");
     let again = bench.expect(0, &["report", file.to_str().unwrap()]);
     assert_eq!(again.out, called.out);
@@ -224,7 +224,7 @@ fn a_plan_file_asks_for_http2_several_requests_and_an_authority_next_to_it() {
     std::fs::write(bench.path("body"), "a=1").unwrap();
     std::fs::write(bench.path("mix.http"), "GET /?from=file\n").unwrap();
     let target = |more: &str| format!("[target]\nurl = \"{}\"\n{more}\n", url(nginx.tls_address()));
-    let load = "[load]\nladder = [2]\nstep = \"200ms\"\n";
+    let load = "[load]\nladder = [2]\nstep = \"1s\"\n";
     let tables = "[[request]]\nurl = \"/?a\"\nweight = 3\n[[request]]\nname = \"post\"\nurl = \"/\"\nbody = \"@body\"\n";
     let plan = format!("{}{load}{tables}", target("http2 = true\ncacert = \"ca.pem\""));
     // The plan lies elsewhere than the command is called, and what it names is next to it.

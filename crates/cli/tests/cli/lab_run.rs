@@ -61,7 +61,8 @@ fn names(list: &Value) -> Vec<&str> {
 #[test]
 fn runs_of_a_file_are_compared_and_a_lab_stays_up_while_its_hosts_are_the_same() {
     let more = "[compare]\nagainst = \"same\"\n[machines]\ntarget = \"10k\"\nutilisation = 0.6\n";
-    let Some(bench) = lab(&format!("{SHOP}{more}{VARIANTS}")) else { return };
+    let text = format!("{SHOP}{more}{VARIANTS}").replace("600ms", "1s");
+    let Some(bench) = lab(&text) else { return };
     let called = bench.expect(0, &["lab", "run", "one.toml", "--json"]);
     assert_eq!(starts(&bench), 2, "one lab for three runs, and one for the last\n{}", called.err);
     assert_eq!(called.err.matches("in the lab of the run before").count(), 2, "{}", called.err);
@@ -236,7 +237,8 @@ fn switched(command: &str) -> String {
 #[test]
 fn runs_of_an_ablation_go_on_in_a_new_lab_after_a_service_ended_and_use_none_of_that_run() {
     let dies = "run = [\"until [ -e ${dir}/end ]; do sleep 0.05; done; rm ${dir}/end; exit 1\", \"";
-    let Some(bench) = lab(&switched("touch end").replace("run = [\"", dies)) else { return };
+    let text = switched("touch end").replace("run = [\"", dies).replace("600ms", "2s");
+    let Some(bench) = lab(&text) else { return };
     let called = bench.expect(1, &["ablate", "-f", "one.toml", "--rounds", "2"]);
     assert_eq!(called.err.matches("a service ended during the run").count(), 3, "{}", called.err);
     assert!(called.err.contains("no run of shop can be used"), "{}", called.err);

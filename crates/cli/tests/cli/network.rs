@@ -62,9 +62,9 @@ fn answer(mut stream: TcpStream, connection: usize, from: SocketAddr, seen: &Mut
     }
 }
 
-/// A short run with two connections.
+/// A short run with two connections of one worker.
 fn short_run(bench: &Bench, code: i32, url: &str, more: &[&str]) -> Called {
-    bench.expect(code, &[&["run", url, "-c", "2", "-d", "200ms", "--no-files"], more].concat())
+    bench.expect(code, &[&["run", url, "-c", "2", "-t", "1", "-n", "200", "--no-files"], more].concat())
 }
 
 #[test]
@@ -120,9 +120,9 @@ fn the_whole_answers_first_request_goes_through_the_unix_socket_too() {
     let socket = nginx.socket();
     let line =
         ["http://api.test/", "--unix", socket.to_str().unwrap(), "--budget", "1s", "--json", "--no-files"];
-    // A budget this short may break a condition; only that it was answered counts here.
+    // A budget this short may break a condition, or leave it open; only that it was answered counts here.
     let called = bench.call(&line);
-    assert!([0, 3].contains(&called.code), "{}", called.err);
+    assert!([0, 3, 4].contains(&called.code), "{}", called.err);
     assert_eq!(called.json()["preflight"]["first_answer"]["status"], 200);
 }
 
@@ -190,7 +190,7 @@ fn of_a_ladder_the_steps_beyond_the_descriptors_are_rows_without_figures() {
 fn as_many_connections_as_descriptors_allow_do_run() {
     let (bench, target) = (Bench::new(), Target::start(&Bench::new()));
     let url = target.url("/healthz");
-    let line = ["run", &url, "-c", "136", "-d", "300ms", "--json", "--no-files"];
+    let line = ["run", &url, "-c", "136", "-n", "2000", "--json", "--no-files"];
     let called = with_descriptors(&bench, 200, &line);
     assert_eq!(called.code, 0, "{}", called.err);
     assert_eq!(called.json()["steps"][0]["failed"], serde_json::json!({}));
@@ -201,7 +201,7 @@ fn a_soft_limit_of_descriptors_is_raised_without_a_word() {
     let (bench, target) = (Bench::new(), Target::start(&Bench::new()));
     let mut command = Command::new("sh");
     command.args(["-c", "ulimit -Sn 100 && exec \"$@\"", "sh", env!("CARGO_BIN_EXE_plimsoll")]);
-    command.args(["run", &target.url("/healthz"), "-c", "200", "-d", "300ms", "--no-files"]);
+    command.args(["run", &target.url("/healthz"), "-c", "200", "-n", "2000", "--no-files"]);
     let called = Called::from(command.current_dir(bench.folder()).output().unwrap());
     assert_eq!(called.code, 0, "{}", called.err);
     assert!(!called.err.contains("limit"), "{}", called.err);

@@ -55,7 +55,10 @@ fn components_are_shown_and_those_that_do_not_tell_are_named() {
     let gone = format!("memcached://{}", refused_address());
     let redis = format!("redis://{}", redis.address());
     let components = ["--component", &stub, "--component", &redis, "--component", &gone];
-    let seen = bench.expect(0, &[&["probe", "--every", "200ms"][..], &components].concat()).out;
+    let look = || bench.expect(0, &[&["probe", "--every", "200ms"][..], &components].concat()).out;
+    // On a machine that stalls a component may not answer in time.
+    let in_time = |seen: &String| !seen.contains("did not answer within");
+    let seen = (0..9).map(|_| look()).find(in_time).unwrap_or_else(look);
     assert!(seen.contains(" commands/s") && seen.contains(" requests/s"), "{seen}");
     let line = seen.lines().find(|line| line.contains("memcached")).unwrap();
     assert!(line.starts_with('!') && line.contains("could not connect"), "{line}");

@@ -152,10 +152,10 @@ fn a_real_prometheus_says_when_the_link_of_a_lab_host_is_full() {
     };
     let link = of("network_out");
     let each_bytes = link["demand"]["per_request"].as_f64().unwrap() / 8.0;
-    assert!((0.9..1.15).contains(&(each_bytes / PAGE_BYTES)), "{link:#}");
+    assert!((0.8..1.25).contains(&(each_bytes / PAGE_BYTES)), "{link:#}");
     let full_at = link["demand"]["full_at_per_sec"].as_f64().unwrap();
     let truth = LINK_BITS_PER_SEC / 8.0 / (1.045 * PAGE_BYTES);
-    assert!((full_at / truth - 1.0).abs() < 0.15, "{full_at} of {truth}: {link:#}");
+    assert!((full_at / truth - 1.0).abs() < 0.25, "{full_at} of {truth}: {link:#}");
     // The quota of the host's control group is found as that of a container.
     assert_eq!(of("container_cpu")["capacity"], 0.4);
     assert_eq!(called.code, 0, "{}", called.err);

@@ -93,9 +93,9 @@ fn rows_come_in_their_order_and_round_again() {
 fn the_whole_answer_sends_its_first_request_as_the_load_does() {
     let (bench, server) = (Bench::new(), Echo::start());
     std::fs::write(bench.path("urls.txt"), format!("{}/n/${{counter}}\n", server.url())).unwrap();
-    // A budget this short may break a condition; only what was sent counts here.
-    let called = bench.call(&["--requests", "urls.txt", "--budget", "1s", "--json", "--no-files"]);
-    assert!([0, 3].contains(&called.code), "{}", called.err);
+    // A budget this short may break a condition, or leave it open; only what was sent counts here.
+    let called = bench.call(&["--requests", "urls.txt", "--budget", "3s", "--json", "--no-files"]);
+    assert!([0, 3, 4].contains(&called.code), "{}", called.err);
     let lines = server.lines();
     assert_eq!(server.received()[0].line(), "GET /n/0");
     assert!(lines.len() > 10 && lines.values().all(|count| *count == 1), "a number came twice");

@@ -9,7 +9,7 @@ use crate::bench::{Bench, Target, happened};
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
 
 fn sweep<'a>(url: &'a str, name: &'a str) -> Vec<&'a str> {
-    vec!["sweep", url, "--ladder", "1,2,4", "--step", "400ms", "--name", name, "--out", "out"]
+    vec!["sweep", url, "--ladder", "1,2,4", "--step", "1s", "--name", name, "--out", "out"]
 }
 
 #[test]

@@ -95,5 +95,6 @@ fn at_a_rate_a_script_s_delay_is_not_called_as_in_wrk2() {
     let script = caller.script("function delay() return 600000 end");
     let url = format!("http://{}/", nginx.address());
     let called = caller.expect(0, &["-t1", "-c2", "-d1s", "-R100", "-s", &script, &url]);
-    assert!((90..=110).contains(&called.requests()), "{called:?}");
+    // With the delay it would be two. A machine that stalls at the end of the second sends fewer than a hundred in time.
+    assert!((11..=110).contains(&called.requests()), "{called:?}");
 }

@@ -16,8 +16,8 @@ struct Observed {
 }
 
 impl Observed {
-    fn new(mut command: Command, recorder: &Recorder, script: &str, threads: &str) -> Self {
-        command.args(["-t", threads, "-c", threads, "-d1s", "-H", "X-Given: a: b", "-s"]);
+    fn new(mut command: Command, recorder: &Recorder, script: &str, threads: &str, length: &str) -> Self {
+        command.args(["-t", threads, "-c", threads, length, "-H", "X-Given: a: b", "-s"]);
         command.arg(example(script)).args([&recorder.url(), "--", "/argument"]);
         let called = Called::from(command.output().unwrap());
         assert_eq!(called.code, 0, "{called:?}");
@@ -45,11 +45,11 @@ fn shape(line: &str) -> String {
     line.split_ascii_whitespace().map(word).collect::<Vec<_>>().join(" ")
 }
 
-/// Runs a script under wrk and here, against one server.
-fn both(script: &str, threads: &str) -> (Observed, Observed) {
+/// Runs a script under wrk and here, for this long, against one server.
+fn both(script: &str, threads: &str, length: &str) -> (Observed, Observed) {
     let (caller, recorder) = (Caller::new(), Recorder::start());
-    let theirs = Observed::new(Command::new("wrk"), &recorder, script, threads);
-    let ours = Observed::new(caller.command("wrk"), &recorder, script, threads);
+    let theirs = Observed::new(Command::new("wrk"), &recorder, script, threads, length);
+    let ours = Observed::new(caller.command("wrk"), &recorder, script, threads, length);
     (ours, theirs)
 }
 
@@ -57,7 +57,7 @@ fn both(script: &str, threads: &str) -> (Observed, Observed) {
 fn a_server_gets_the_same_requests_as_from_wrk_and_a_user_the_same_lines() {
     let names = ["addr", "auth", "counter", "delay", "pipeline", "post", "report"];
     for name in names {
-        let (ours, theirs) = both(&format!("{name}.lua"), "1");
+        let (ours, theirs) = both(&format!("{name}.lua"), "1", "-d1s");
         assert!(ours.requests[0].len() > 5, "{name}: {:?}", ours.called);
         let least = ours.requests[0].len().min(theirs.requests[0].len()).min(REQUESTS);
         assert_eq!(ours.requests.len(), theirs.requests.len(), "{name}");
@@ -69,7 +69,7 @@ fn a_server_gets_the_same_requests_as_from_wrk_and_a_user_the_same_lines() {
 
 #[test]
 fn threads_have_variables_of_their_own_that_done_adds_up() {
-    let (ours, theirs) = both("setup.lua", "3");
+    let (ours, theirs) = both("setup.lua", "3", "-d1s");
     assert_eq!(ours.shape(), theirs.shape());
     assert_eq!(ours.requests.len(), 3);
     let asked: u64 = ours.requests.iter().map(|requests| requests.len() as u64).sum();
@@ -83,7 +83,7 @@ fn threads_have_variables_of_their_own_that_done_adds_up() {
 
 #[test]
 fn a_thread_that_stops_itself_sends_no_more() {
-    let (ours, theirs) = both("stop.lua", "2");
+    let (ours, theirs) = both("stop.lua", "2", "-d4s");
     let counts = |observed: &Observed| observed.requests.iter().map(Vec::len).collect::<Vec<_>>();
     assert_eq!((counts(&ours), counts(&theirs)), (vec![100, 100], vec![100, 100]));
     assert_eq!(ours.first_requests(), theirs.first_requests());
@@ -92,7 +92,7 @@ fn a_thread_that_stops_itself_sends_no_more() {
 
 #[test]
 fn a_pipelined_batch_is_sent_at_once_and_every_answer_counts() {
-    let (ours, _) = both("pipeline.lua", "1");
+    let (ours, _) = both("pipeline.lua", "1", "-d1s");
     let sent = ours.requests[0].len() as u64;
     assert_eq!(sent % 3, 0);
     assert!(ours.called.requests() + 3 >= sent, "{sent} {:?}", ours.called);

@@ -11,7 +11,7 @@ use super::measured::{Measured, closed, open, order};
 fn against(script: Script) -> Measured {
     let server = BadServer::start(script);
     let mut order = order(server.address(), closed(3));
-    order.timeout = Duration::from_millis(500);
+    order.requests_max = Some(60);
     Measured::new(&order)
 }
 
@@ -20,6 +20,17 @@ fn fails_as(script: Script, name: &str) -> Measured {
     let what = format!("{script:?}");
     let measured = against(script);
     assert_eq!(measured.failures(), [name], "{what}");
+    measured
+}
+
+/// No request is answered within the timeout of half a second.
+fn times_out(script: Script) -> Measured {
+    let server = BadServer::start(script);
+    let mut order = order(server.address(), closed(3));
+    order.requests_max = Some(6);
+    order.timeout = Duration::from_millis(500);
+    let measured = Measured::new(&order);
+    assert_eq!((measured.failures(), measured.counts.completed), (vec!["timed_out"], 0));
     measured
 }
 
@@ -65,7 +76,7 @@ fn a_reset_is_named_after_where_it_struck() {
 
 #[test]
 fn a_server_that_never_answers_times_out_and_its_requests_are_in_the_histogram_at_their_age() {
-    let measured = fails_as(Script::NeverAnswer, "timed_out");
+    let measured = times_out(Script::NeverAnswer);
     let timed_out = measured.failed(FailureKind::TimedOut);
     assert_eq!(measured.service.len(), timed_out);
     assert!(measured.service.min() >= 499_000_000, "{}", measured.service.min());
@@ -73,7 +84,7 @@ fn a_server_that_never_answers_times_out_and_its_requests_are_in_the_histogram_a
 
 #[test]
 fn a_trickle_that_never_ends_times_out() {
-    fails_as(Script::SlowTrickle { gap: Duration::from_millis(20) }, "timed_out");
+    times_out(Script::SlowTrickle { gap: Duration::from_millis(20) });
 }
 
 #[test]
@@ -117,12 +128,19 @@ fn responses_without_end_do_not_hold_up_the_end_of_the_step() {
         let server = BadServer::start(Script::WithoutEnd { first: first.to_vec(), piece });
         let mut order = order(server.address(), closed(8));
         order.timeout = Duration::from_millis(300);
-        let measured = Measured::new(&order);
+        order.requests_max = None;
+        let mut failed = 0;
+        let measured = Measured::watched(&order, |frame, running| {
+            failed += frame.head.counts.failed.total();
+            if failed + frame.head.in_flight >= 8 {
+                running.end_load();
+            }
+        });
         assert_eq!(measured.counts.completed, 0);
         assert!(measured.counts.failed.total() >= 8, "{:?}", measured.counts);
-        // 300 ms of load and as much of waiting. The rest is for a machine that is busy.
+        // A frame or two of load and 300 ms of waiting. The rest is for a machine that is busy.
         let ended_ns = measured.frames.last().unwrap().head.ended_ns;
-        assert!(ended_ns < 10_000_000_000, "{ended_ns}");
+        assert!(ended_ns < 30_000_000_000, "{ended_ns}");
     }
 }
 
@@ -171,22 +189,37 @@ fn error_statuses_are_complete_but_no_successes() {
 
 #[test]
 fn a_refused_connection_fails_a_request_and_is_not_tried_as_fast_as_the_machine_can() {
-    let measured = Measured::new(&order(refused_address(), closed(2)));
+    let mut order = order(refused_address(), closed(2));
+    order.requests_max = Some(8);
+    let measured = Measured::new(&order);
     assert_eq!(measured.failures(), ["connect_refused"]);
-    assert!(measured.counts.intended <= 2 * 4, "a retry every 100 ms: {}", measured.counts.intended);
+    assert_eq!(measured.counts.intended, 8);
+    // One of the two connections is tried four times or more.
+    let (first, last) = (&measured.frames[0].head, &measured.frames.last().unwrap().head);
+    let span_ns = last.ended_ns - first.began_ns;
+    assert!(span_ns >= 300_000_000, "a retry every 100 ms: {span_ns} ns");
     assert!(measured.latency.is_empty(), "what is refused at once has no age");
 }
 
 #[test]
 fn in_an_open_loop_every_refused_arrival_is_counted() {
-    let measured = Measured::new(&order(refused_address(), open(100.0, 2)));
+    let mut order = order(refused_address(), open(100.0, 2));
+    order.requests_max = Some(30);
+    let measured = Measured::new(&order);
     assert_eq!(measured.counts.intended, 30);
     assert_eq!(measured.failed(FailureKind::ConnectRefused), 30);
 }
 
 #[test]
 fn a_server_killed_under_load_leaves_what_was_measured_and_named_failures() {
-    let measured = against(Script::KillAfter { requests: 50 });
+    let server = BadServer::start(Script::KillAfter { requests: 50 });
+    let mut order = order(server.address(), closed(3));
+    order.requests_max = None;
+    let measured = Measured::watched(&order, |frame, running| {
+        if frame.head.counts.failed.of(FailureKind::ConnectRefused) > 0 {
+            running.end_load();
+        }
+    });
     assert!(measured.counts.completed >= 40, "{:?}", measured.counts);
     assert!(measured.failed(FailureKind::ConnectRefused) > 0, "{:?}", measured.failures());
 }
@@ -197,6 +230,7 @@ fn a_connection_that_is_never_accepted_is_counted_when_its_time_is_over() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     rustix::net::listen(&listener, 0).unwrap();
     let mut order = order(listener.local_addr().unwrap(), closed(20));
+    order.requests_max = Some(20);
     order.timeout = Duration::from_millis(400);
     let measured = Measured::new(&order);
     assert!(measured.failed(FailureKind::ConnectTimedOut) > 0, "{:?}", measured.failures());

@@ -27,11 +27,15 @@ fn connections_are_dealt_out_to_all_workers_without_remainder() {
     let server = BadServer::start(Script::Correct { body: b"ok".to_vec() });
     let mut order = order(server.address(), closed(5));
     order.workers = 2;
+    order.requests_max = None;
     let mut most = [0, 0];
-    Measured::watched(&order, |frame, _| {
+    Measured::watched(&order, |frame, running| {
         if frame.head.phase == Phase::Measure {
             let seen = &mut most[frame.head.worker as usize];
             *seen = frame.head.connections.max(*seen);
+        }
+        if most.iter().sum::<u64>() >= 5 && server.connections() >= 5 {
+            running.end_load();
         }
     });
     assert_eq!(most, [3, 2]);
@@ -67,6 +71,7 @@ fn a_step_ended_early_still_waits_for_its_answers() {
     let nginx = Nginx::start().unwrap();
     let mut order = order(nginx.address(), closed(8));
     order.duration = Duration::from_secs(600);
+    order.requests_max = None;
     let mut frames = 0;
     let measured = Measured::watched(&order, |_, running| {
         frames += 1;
@@ -97,7 +102,15 @@ fn an_abandoned_step_counts_what_was_under_way_as_unanswered() {
 #[test]
 fn frames_follow_each_other_without_gap_or_overlap() {
     let nginx = Nginx::start().unwrap();
-    let measured = Measured::new(&order(nginx.address(), closed(2)));
+    let mut order = order(nginx.address(), closed(2));
+    order.requests_max = None;
+    let mut frames = 0;
+    let measured = Measured::watched(&order, |_, running| {
+        frames += 1;
+        if frames == 5 {
+            running.end_load();
+        }
+    });
     for pair in measured.frames.windows(2) {
         assert_eq!(pair[0].head.ended_ns, pair[1].head.began_ns);
         assert!(pair[0].head.interval <= pair[1].head.interval);
@@ -109,6 +122,7 @@ fn connections_that_the_server_closes_do_not_keep_others_from_opening() {
     let server = BadServer::start(Script::CloseDelimited);
     let mut order = order(server.address(), closed(300));
     order.duration = Duration::from_secs(600);
+    order.requests_max = None;
     // All 300 are under way or being replaced, once the load is on: none waits behind those that come back.
     let mut most = 0;
     let measured = Measured::watched(&order, |frame, running| {

@@ -148,9 +148,13 @@ fn think_times_pace_a_connection_and_are_not_latency() {
     let factory = Counting { think_time: Duration::from_millis(40), ..Counting::new() };
     let mut order = order(nginx.address(), closed(2));
     order.traffic = Traffic::Generated(Arc::new(factory));
+    order.requests_max = Some(10);
     let measured = Measured::new(&order);
-    assert!((2..=2 * 300 / 40).contains(&measured.counts.completed), "{:?}", measured.counts);
-    assert_eq!(measured.failures(), [""; 0]);
+    assert_eq!((measured.counts.completed, measured.failures()), (10, vec![]));
+    // One of the two connections makes five requests or more, with a pause of 40 ms between each two.
+    let (first, last) = (&measured.frames[0].head, &measured.frames.last().unwrap().head);
+    let span_ns = last.ended_ns - first.began_ns;
+    assert!(span_ns >= 4 * 40_000_000, "{span_ns} ns");
     assert!(measured.latency.min() < 40_000_000);
 }
 

@@ -93,7 +93,9 @@ fn large_bodies_and_pipelines_go_through_tls() {
 #[test]
 fn an_open_loop_goes_through_tls() {
     let nginx = Nginx::start().unwrap();
-    let measured = all_served(&nginx, &secure(&nginx, open(500.0, 4)));
+    let mut order = secure(&nginx, open(500.0, 4));
+    order.requests_max = Some(150);
+    let measured = all_served(&nginx, &order);
     assert_eq!(measured.counts.completed, 150);
 }
 
@@ -102,6 +104,7 @@ fn a_certificate_for_another_name_is_a_failure_of_its_own() {
     let nginx = Nginx::start().unwrap();
     let mut order = secure(&nginx, closed(2));
     order.tls = Some(tls(&nginx, "elsewhere.test", false));
+    order.requests_max = Some(4);
     let measured = Measured::new(&order);
     assert_eq!(measured.failures(), ["tls_certificate"]);
     assert_eq!(measured.counts.completed, 0);
@@ -112,6 +115,7 @@ fn a_server_without_tls_fails_the_handshake() {
     let nginx = Nginx::start().unwrap();
     let mut order = secure(&nginx, closed(2));
     order.destinations = vec![nginx.address().into()];
+    order.requests_max = Some(4);
     assert_eq!(Measured::new(&order).failures(), ["tls_handshake"]);
 }
 
@@ -121,12 +125,13 @@ fn a_server_that_never_shakes_hands_times_out() {
     let server = BadServer::start(Script::NeverAnswer);
     let mut order = secure(&nginx, closed(2));
     order.destinations = vec![server.address().into()];
-    order.timeout = Duration::from_millis(100);
+    order.timeout = Duration::from_millis(500);
+    order.requests_max = Some(2);
     let measured = Measured::new(&order);
     assert_eq!(measured.failures(), ["tls_handshake"]);
     // They are in the histogram at their age.
     assert_eq!(measured.latency.len(), measured.failed(FailureKind::TlsHandshake));
-    assert!(measured.latency.min() >= 99_000_000, "{}", measured.latency.min());
+    assert!(measured.latency.min() >= 499_000_000, "{}", measured.latency.min());
 }
 
 #[test]
@@ -176,6 +181,7 @@ fn a_server_that_does_not_speak_http2_breaks_its_rules() {
     let mut order = over_streams(&nginx, closed(2), 4);
     order.destinations = vec![nginx.address().into()];
     order.tls = None;
+    order.requests_max = Some(16);
     let measured = Measured::new(&order);
     assert_eq!(measured.counts.completed, 0);
     assert_eq!(measured.failures(), ["h2_not_spoken"]);
@@ -188,7 +194,8 @@ fn streams_that_are_never_answered_time_out_one_by_one() {
     let mut order = over_streams(&nginx, closed(1), 8);
     order.destinations = vec![server.address().into()];
     order.tls = None;
-    order.timeout = Duration::from_millis(100);
+    order.timeout = Duration::from_millis(300);
+    order.requests_max = Some(16);
     let measured = Measured::new(&order);
     assert_eq!(measured.failures(), ["timed_out"]);
     assert_eq!(measured.latency.len(), measured.failed(FailureKind::TimedOut));

@@ -8,19 +8,20 @@ use plimsoll_plan::{ArrivalProcess, Level, RateProfile, Target};
 use plimsoll_record::{Counts, FailureKind, Frame, Histogram, latency_histogram};
 use plimsoll_units::{Clock, RealClock};
 
-/// A step for `address`, short and small; tests change what they are about.
+/// A small step for `address`; tests change what they are about. It ends by the number of its requests, so that a machine
+/// that stalls makes it longer and takes none of them away.
 pub(crate) fn order(address: SocketAddr, level: Level) -> StepSpec {
     let target = Target::parse(&format!("http://{address}/")).unwrap();
     StepSpec {
         step: 0,
         level,
-        duration: Duration::from_millis(300),
+        duration: Duration::from_secs(60),
         destinations: vec![address.into()],
         sources: Vec::new(),
         traffic: Traffic::Fixed(FixedRequest::new(target.encode().unwrap(), &target.method)),
         requests: 1,
         depth: 1,
-        requests_max: None,
+        requests_max: Some(300),
         streams: false,
         tls: None,
         workers: 1,

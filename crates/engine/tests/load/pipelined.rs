@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use plimsoll_engine::{FixedRequest, Traffic};
-use plimsoll_plan::Target;
+use plimsoll_plan::{ArrivalProcess, Level, Target};
 use plimsoll_record::FailureKind;
 use plimsoll_testkit::{BadServer, Nginx, Script};
 
@@ -29,9 +29,14 @@ fn as_many_requests_are_under_way_as_connections_carry() {
     let server = BadServer::start(Script::NeverAnswer);
     let mut order = order(server.address(), closed(3));
     order.depth = 5;
-    order.timeout = Duration::from_millis(200);
+    order.timeout = Duration::from_secs(1);
     let mut most = 0;
-    let measured = Measured::watched(&order, |frame, _| most = frame.head.in_flight.max(most));
+    let measured = Measured::watched(&order, |frame, running| {
+        most = frame.head.in_flight.max(most);
+        if most >= 15 {
+            running.end_load();
+        }
+    });
     assert_eq!(most, 15);
     assert_eq!(measured.failures(), ["timed_out"]);
     assert_eq!(measured.latency.len(), measured.failed(FailureKind::TimedOut));
@@ -40,11 +45,19 @@ fn as_many_requests_are_under_way_as_connections_carry() {
 #[test]
 fn an_open_loop_fills_connections_before_it_opens_more() {
     let server = BadServer::start(Script::NeverAnswer);
-    let mut order = order(server.address(), open(1000.0, 2));
+    let (profile, arrivals) = ("const(1000,90ms)".parse().unwrap(), ArrivalProcess::Constant);
+    let level = Level::Open { profile, arrivals, connections: 2, depth: 1 };
+    let mut order = order(server.address(), level);
     order.depth = 50;
-    order.timeout = Duration::from_secs(1);
-    order.duration = Duration::from_millis(90);
-    let measured = Measured::new(&order);
+    order.requests_max = None;
+    order.timeout = Duration::from_secs(60);
+    let mut sent = 0;
+    let measured = Measured::watched(&order, |frame, running| {
+        sent += frame.head.counts.sent;
+        if sent >= 90 && server.connections() >= 2 {
+            running.abandon();
+        }
+    });
     assert_eq!((measured.counts.intended, measured.counts.sent), (90, 90));
     assert_eq!(server.connections(), 2);
 }

@@ -103,13 +103,20 @@ fn a_server_that_allows_no_request_fails_those_that_wait_for_it() {
     let (tls, certificate) = eager_tls();
     let server = Refuser::start_with(Closed, Some(tls));
     for (level, kind) in [(closed(2), "h2_no_streams"), (open(100.0, 2), "unsent")] {
-        let mut order = secure(posts(&server, level, 20), certificate.clone());
-        order.duration = Duration::from_millis(300);
-        order.timeout = Duration::from_millis(100);
-        let measured = Measured::new(&order);
+        let mut order = secure(posts(&server, level, 10_000), certificate.clone());
+        order.connections_max = 2;
+        order.timeout = Duration::from_secs(2);
+        let before = server.connections();
+        // Both connections are replaced when no request of theirs was sent in time.
+        let measured = Measured::watched(&order, |_, running| {
+            if server.connections() >= before + 4 {
+                running.end_load();
+            }
+        });
         assert_eq!((measured.counts.sent, measured.failures()), (0, vec![kind]));
         assert!(measured.counts.failed.total() >= 2, "{:?}", measured.counts);
-        assert!(measured.latency.min() >= 99_000_000, "{}", measured.latency.min());
+        // As long as the timeout, or as what is due may still be sent after the end of the load.
+        assert!(measured.latency.min() >= 999_000_000, "{}", measured.latency.min());
     }
 }
 
@@ -249,5 +256,6 @@ fn a_connection_on_which_only_refused_requests_are_left_is_replaced_when_the_oth
     let measured = Measured::new(&order);
     assert!(measured.failed(FailureKind::TimedOut) >= 1, "{:?}", measured.failures());
     assert!(measured.counts.completed >= 1, "{:?}", measured.failures());
-    assert_eq!(server.connections(), 2);
+    // A machine that stalls for a second makes the answers of the second one overdue as well.
+    assert!(server.connections() >= 2, "{}", server.connections());
 }

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
+use plimsoll_engine::StepSpec;
 use plimsoll_sys::Destination;
 use plimsoll_testkit::Nginx;
 
@@ -58,6 +59,17 @@ fn answer(mut stream: impl Read + Write, closes: bool) {
     }
 }
 
+/// Runs a step until the servers have accepted so many connections.
+fn until_accepted(order: &StepSpec, servers: &[&Witness], connections: usize) -> Measured {
+    let order = StepSpec { requests_max: None, ..order.clone() };
+    Measured::watched(&order, |_, running| {
+        let accepted: usize = servers.iter().map(|server| server.seen.lock().unwrap().len()).sum();
+        if accepted >= connections {
+            running.end_load();
+        }
+    })
+}
+
 fn ip(text: &str) -> IpAddr {
     text.parse().unwrap()
 }
@@ -68,7 +80,7 @@ fn connections_come_in_equal_shares_from_the_sources_that_were_asked_for() {
     let mut order = order(server.address, closed(12));
     order.workers = 2;
     order.sources = vec!["127.0.0.5".parse().unwrap(), "127.0.1.1-127.0.1.2".parse().unwrap()];
-    let measured = Measured::new(&order);
+    let measured = until_accepted(&order, &[&server], 12);
     assert_eq!(measured.failures(), [""; 0]);
     let expected = [(ip("127.0.0.5"), 4), (ip("127.0.1.1"), 4), (ip("127.0.1.2"), 4)];
     assert_eq!(server.connections_by_source(), BTreeMap::from(expected));
@@ -77,7 +89,7 @@ fn connections_come_in_equal_shares_from_the_sources_that_were_asked_for() {
 #[test]
 fn without_a_source_asked_for_connections_come_from_the_usual_address() {
     let server = Witness::start(false);
-    Measured::new(&order(server.address, closed(4)));
+    until_accepted(&order(server.address, closed(4)), &[&server], 4);
     assert_eq!(server.connections_by_source(), BTreeMap::from([(ip("127.0.0.1"), 4)]));
 }
 
@@ -87,7 +99,7 @@ fn two_destinations_get_equal_shares_of_the_connections() {
     let mut order = order(servers[0].address, closed(10));
     order.workers = 2;
     order.destinations = servers.iter().map(|server| server.address.into()).collect();
-    let measured = Measured::new(&order);
+    let measured = until_accepted(&order, &[&servers[0], &servers[1]], 10);
     assert_eq!(measured.failures(), [""; 0]);
     for server in servers {
         assert_eq!(server.connections_by_source().values().sum::<usize>(), 5);
@@ -101,13 +113,14 @@ fn a_port_that_others_hold_is_passed_over_where_ports_are_chosen_here() {
     // So many connections that ports are chosen, of which this step opens only the first few.
     let mut order = order(server.address, super::measured::open(200.0, 2));
     order.connections_max = ports * 9 / 10;
+    order.requests_max = Some(60);
     order.sources = vec!["127.0.2.1".parse().unwrap()];
     let first = *plimsoll_sys::local_ports().start();
     let _held: Vec<TcpListener> =
         (first..first + 20).filter_map(|port| TcpListener::bind(("127.0.2.1", port)).ok()).collect();
     let measured = Measured::new(&order);
     assert_eq!(measured.failures(), [""; 0]);
-    assert!(measured.counts.completed >= 50, "{}", measured.counts.completed);
+    assert_eq!(measured.counts.completed, 60);
     let seen = server.seen.lock().unwrap();
     assert!(seen.iter().all(|from| from.ip() == ip("127.0.2.1")));
     let ports: std::collections::BTreeSet<u16> = seen.iter().map(SocketAddr::port).collect();
@@ -130,6 +143,7 @@ fn another_port_is_tried_where_only_the_connecting_tells_that_one_is_taken() {
     let ports = plimsoll_sys::local_ports();
     let mut order = order(server.address, super::measured::open(100.0, 2));
     order.connections_max = ports.len() as u32 * 9 / 10;
+    order.requests_max = Some(30);
     order.sources = vec!["127.0.2.2".parse().unwrap()];
     // Both ends of these connections are the ones that come first. Binding to their ports goes well.
     let taken: Vec<SocketAddr> = ports.take(4).map(|port| SocketAddr::new(ip("127.0.2.2"), port)).collect();
@@ -153,7 +167,6 @@ fn a_unix_socket_serves_small_and_large_bodies() {
             "GET",
         ));
         order.destinations = vec![Destination::Unix(nginx.socket().as_path().into())];
-        order.duration = Duration::from_millis(200);
         let before = nginx.requests().unwrap();
         let measured = Measured::new(&order);
         assert_eq!(measured.failures(), [""; 0]);
@@ -186,6 +199,7 @@ fn connections_wait_for_a_place_in_the_queue_of_a_unix_socket() {
     let mut order = order("127.0.0.1:1".parse().unwrap(), closed(12));
     order.destinations = vec![Destination::Unix(path.as_path().into())];
     order.duration = Duration::from_secs(600);
+    order.requests_max = None;
     let mut most = 0;
     // No connection is accepted before a frame shows that the queue is full, and the load goes on until all are open.
     let measured = Measured::watched(&order, |frame, running| {
@@ -208,6 +222,7 @@ fn a_unix_socket_that_is_gone_or_full_has_a_name() {
         order.destinations = vec![Destination::Unix(path.as_path().into())];
         // Waiting connections are never answered. A busy machine may take some time to try each.
         order.timeout = Duration::from_secs(1);
+        order.requests_max = Some(connections.into());
         Measured::new(&order).failures()
     };
     assert_eq!(failures(1), ["connect_refused"]);

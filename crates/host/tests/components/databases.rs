@@ -28,12 +28,11 @@ fn redis_reports_its_commands_clients_and_memory() {
         say(&mut user, "SET a 1\r\n", "+OK\r\n");
     }
     let after = probed.counters(Source::Redis, &address);
-    assert_eq!(after[redis::COMMANDS] - before[redis::COMMANDS], 11, "ten of the user, one of the probe");
-    assert_eq!(
-        (after[redis::CONNECTED_CLIENTS], after[redis::MAX_CLIENTS]),
-        (2, 50),
-        "the probe keeps its connection"
-    );
+    let grown = after[redis::COMMANDS] - before[redis::COMMANDS];
+    assert!((11..=11 + probed.missed).contains(&grown), "{grown}: ten of the user, one of the probe");
+    let clients = after[redis::CONNECTED_CLIENTS];
+    assert!((2..=2 + probed.missed).contains(&clients), "{clients}: the probe keeps its connection");
+    assert_eq!(after[redis::MAX_CLIENTS], 50);
     assert_eq!(after[redis::MAXMEMORY_BYTES], 64 << 20);
     assert!(after[redis::USED_MEMORY_BYTES] > 100_000 && after[redis::CPU_US] >= before[redis::CPU_US]);
     assert!(after[redis::MAIN_THREAD_CPU_US] <= after[redis::CPU_US], "{after:?}");
@@ -97,13 +96,13 @@ fn mariadb_reports_its_questions_threads_and_limits_to_users_it_knows() {
     let mut probed = self::mariadb(&address, Server::MARIADB_PASSWORD);
     let first = probed.counters_once(Source::Mariadb, &address, &[(mariadb::THREADS_CONNECTED, 1)]);
     let second = probed.counters(Source::Mariadb, &address);
-    assert_eq!(
-        second[mariadb::QUESTIONS] - first[mariadb::QUESTIONS],
-        2,
-        "two of the probe, over one connection"
-    );
-    assert_eq!(second[mariadb::CONNECTIONS], first[mariadb::CONNECTIONS]);
-    assert_eq!((second[mariadb::THREADS_CONNECTED], second[mariadb::MAX_CONNECTIONS]), (1, 17));
+    if probed.missed == 0 {
+        let questions = second[mariadb::QUESTIONS] - first[mariadb::QUESTIONS];
+        assert_eq!(questions, 2, "two of the probe, over one connection");
+        assert_eq!(second[mariadb::CONNECTIONS], first[mariadb::CONNECTIONS]);
+        assert_eq!(second[mariadb::THREADS_CONNECTED], 1);
+    }
+    assert_eq!(second[mariadb::MAX_CONNECTIONS], 17);
     let all = [
         mariadb::THREADS_RUNNING,
         mariadb::INNODB_ROW_LOCK_TIME_MS,

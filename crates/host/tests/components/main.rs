@@ -17,17 +17,35 @@ use plimsoll_record::{Counters, HostSample, Metric, Reading, Source};
 use plimsoll_units::Instant;
 
 /// A host with one component.
-struct Probed(Host);
+struct Probed {
+    host: Host,
+    /// How often the component has not answered in time, as on a machine that stalls. It may count such a reading, and the
+    /// next one comes over another connection.
+    missed: u64,
+}
 
 impl Probed {
     fn new(probe: &Probe) -> Self {
         let mut host = Host::elsewhere("web");
         host.add_component(Component::from_probe(probe, Path::new("/")).unwrap());
-        Self(host)
+        Self { host, missed: 0 }
     }
 
     fn samples(&mut self) -> Vec<HostSample> {
-        self.0.samples(Instant::default())
+        self.host.samples(Instant::default())
+    }
+
+    /// Samples of a component that has answered in time.
+    fn samples_in_time(&mut self) -> Vec<HostSample> {
+        let until = std::time::Instant::now() + Duration::from_secs(20);
+        loop {
+            let samples = self.samples();
+            let failed = samples.iter().any(|sample| matches!(sample.reading, Reading::Failed(_)));
+            if !failed || std::time::Instant::now() > until {
+                return samples;
+            }
+            self.missed += 1;
+        }
     }
 
     /// The counters of a source that has one subject, which must be this one.
@@ -39,7 +57,7 @@ impl Probed {
     }
 
     fn reading(&mut self, source: Source, subject: &str) -> Reading {
-        let mut samples = self.samples();
+        let mut samples = self.samples_in_time();
         samples.retain(|sample| sample.source == source);
         assert_eq!(samples.len(), 1, "{samples:?}");
         let sample = samples.remove(0);

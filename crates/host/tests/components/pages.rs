@@ -5,7 +5,7 @@ use std::path::Path;
 use plimsoll_host::{Host, Watched};
 use plimsoll_plan::Probe;
 use plimsoll_record::metric::{nginx, scheduler, sockets, tcp};
-use plimsoll_record::{Reading, Source};
+use plimsoll_record::{Metric, Reading, Source};
 use plimsoll_testkit::{Nginx, Server};
 use plimsoll_units::Instant;
 
@@ -22,9 +22,13 @@ fn nginx_reports_its_connections_and_requests() {
         say(&mut user, "GET / HTTP/1.1\r\nHost: a\r\n\r\n", "{\"status\":\"ok\"}");
     }
     let after = probed.counters(Source::Nginx, &address);
-    assert_eq!(after[nginx::REQUESTS] - before[nginx::REQUESTS], 6, "five of the user, one of the probe");
-    assert_eq!(after[nginx::ACCEPTS] - before[nginx::ACCEPTS], 1, "the probe keeps its connection");
-    assert_eq!((after[nginx::ACTIVE], after[nginx::WRITING], after[nginx::WAITING]), (2, 1, 1));
+    let grown = |metric: Metric| after[metric] - before[metric];
+    let (requests, accepts) = (grown(nginx::REQUESTS), grown(nginx::ACCEPTS));
+    assert!((6..=6 + probed.missed).contains(&requests), "{requests}: five of the user, one of the probe");
+    assert!((1..=1 + probed.missed).contains(&accepts), "{accepts}: the probe keeps its connection");
+    if probed.missed == 0 {
+        assert_eq!((after[nginx::ACTIVE], after[nginx::WRITING], after[nginx::WAITING]), (2, 1, 1));
+    }
     assert_eq!(after[nginx::HANDLED], after[nginx::ACCEPTS]);
 }
 
@@ -46,7 +50,7 @@ fn a_page_that_is_not_the_one_expected_is_shown() {
 #[test]
 fn node_exporters_page_reports_what_the_hosts_own_files_report() {
     let exporter = Server::node_exporter().unwrap();
-    let page = Probed::new(&Probe::Page(format!("http://{}/metrics", exporter.address()))).samples();
+    let page = Probed::new(&Probe::Page(format!("http://{}/metrics", exporter.address()))).samples_in_time();
     let own = Host::local("web", Path::new("/"), &Watched::default()).samples(Instant::default());
     for source in [Source::Cpu, Source::Core, Source::Scheduler, Source::Memory, Source::Tcp, Source::Sockets]
     {
