@@ -2,7 +2,7 @@
 
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
-import { drawAll } from "./charts/figure";
+import { destroyFigures, drawAll } from "./charts/figure";
 import { embedded, type PageDocument } from "./document";
 import { h, foreign, visible } from "./dom";
 import { liveLine } from "./live";
@@ -25,7 +25,21 @@ function header(): HTMLElement {
   return h("header", {}, h("span", { class: "brand" }, "Plimsoll"), button);
 }
 
+/** Replaces the whole page. */
+function put(...children: (HTMLElement | null)[]): void {
+  root.replaceChildren(header(), h("main", {}, ...children));
+  document.documentElement.dataset["ready"] = "true";
+}
+
+/** Gives up what the page shows. */
+function clear(): void {
+  view?.close();
+  view = null;
+  destroyFigures(root);
+}
+
 function render(page: PageDocument): void {
+  clear();
   const run = page.runs[shown];
   const several = page.runs.length > 1;
   const show = (index: number): void => { shown = index; render(page); };
@@ -37,10 +51,8 @@ function render(page: PageDocument): void {
   const title = page.together?.name ?? run?.name;
   document.title = title === undefined ? "Plimsoll" : `${visible(title)} – Plimsoll`;
   const nothing = said === null && above === null && view === null;
-  root.replaceChildren(header(), h("main", {}, above, said,
-    several && !hasRows(page) ? compare(page, open) : null, page.runs.length === 0 ? null : tabs, view?.element,
-    nothing ? h("section", {}, h("h1", {}, "No run"), h("p", {}, "This page has no run to show.")) : null));
-  document.documentElement.dataset["ready"] = "true";
+  put(above, said, several && !hasRows(page) ? compare(page, open) : null, page.runs.length === 0 ? null : tabs, view?.element ?? null,
+    nothing ? h("section", {}, h("h1", {}, "No run"), h("p", {}, "This page has no run to show.")) : null);
 }
 
 /** Whether what the runs say together is a table with a row for each. */
@@ -65,8 +77,8 @@ function browse(): void {
   runsPage({
     show: (title, ...children) => {
       document.title = title;
-      root.replaceChildren(header(), h("main", {}, ...children));
-      document.documentElement.dataset["ready"] = "true";
+      clear();
+      put(...children);
     },
     render: (page, before) => { above = before; begin(page); },
   });

@@ -35,12 +35,13 @@ export function withDocument(file, document) {
   return before + JSON.stringify(document).replaceAll("<", "\\u003c") + after;
 }
 
-/** A page once it is built, with the errors that it reports. */
-export async function opened(browser, file, width, colorScheme) {
+/** A page once it is built, with the errors that it reports. A function `first` runs in the page before its own script. */
+export async function opened(browser, file, width, colorScheme, first = null) {
   // Scripts of a test are refused by the page's own policy, as any others are.
   const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme, bypassCSP: true });
   const page = await context.newPage();
   const errors = errorsOf(page);
+  if (first !== null) await page.addInitScript(first);
   await page.goto(pathToFileURL(file).href);
   await page.waitForFunction(() => document.documentElement.dataset.ready === "true");
   return { context, page, errors };

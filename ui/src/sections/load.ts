@@ -102,6 +102,6 @@ function models(run: Run, link: TimeLink): LineModel[] {
 
 /** The charts of the load; empty where no window was recorded. */
 export function loadCharts(run: Run, link: TimeLink): { handles: FigureHandle<LineModel>[]; models: (run: Run) => LineModel[] } {
-  const list = run.timeline.at_sec.length === 0 ? [] : models(run, link);
-  return { handles: list.map((one) => figure(lineChart, one)), models: (next) => models(next, link) };
+  const of = (one: Run): LineModel[] => (one.timeline.at_sec.length === 0 ? [] : models(one, link));
+  return { handles: of(run).map((one) => figure(lineChart, one)), models: of };
 }
