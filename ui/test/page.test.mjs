@@ -6,6 +6,7 @@ import path from "node:path";
 import { after, before, test } from "node:test";
 import { HARMLESS, harm, hostile } from "./hostile.mjs";
 import { documentOf, launched, opened, overflow, pages, scrolled, serious, skip, unfolded, withDocument } from "./pages.mjs";
+import { blank } from "./values.mjs";
 
 /** The most that a page may have without its document, in bytes. */
 const MAX_PAGE = 400_000;
@@ -59,6 +60,7 @@ for (const file of pages) {
             .filter((chart) => !chart.querySelector("figcaption")?.textContent || chart.querySelectorAll("table tbody tr").length === 0)
             .map((chart) => chart.dataset.chart));
         assert.deepEqual(bare, [], "a chart has a sentence and a table");
+        assert.deepEqual(await blank(page), [], "a canvas is not blank");
         const lost = await page.evaluate(() => [...document.querySelectorAll("#evidence td a")].map((link) => link.getAttribute("href"))
           .filter((to) => document.querySelector(to) === null));
         assert.deepEqual(lost, [], "the evidence is linked with what shows it");
