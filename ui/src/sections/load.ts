@@ -4,8 +4,9 @@ import { figure, type FigureHandle } from "../charts/figure";
 import { heat } from "../charts/heat";
 import { lineChart, type LineModel, type Series } from "../charts/line";
 import type { Run } from "../document";
-import { count, type Format, grouped, instant, milliseconds, rate, whole } from "../format";
+import { count, type Format, grouped, instant, list, milliseconds, rate, whole } from "../format";
 import type { TimeLink } from "../link";
+import { latencyLimits } from "../slo";
 import { number, type TableModel } from "../table";
 import { bandsOf, eventsOf } from "./spans";
 
@@ -85,7 +86,9 @@ function peak(values: Values): { value: number; index: number } | null {
 function latencyModel(run: Run, link: TimeLink): LineModel {
   const { timeline } = run;
   const slow = peak(timeline.p99_ms);
-  const heatMap = "The stronger the colour of a cell, the more of the responses of its time are in it.";
+  const horizontals = latencyLimits(run);
+  const heatMap = "The stronger the colour of a cell, the more of the responses of its time are in it."
+    + (horizontals.length === 0 ? "" : ` Dashed: ${list(horizontals.map((limit) => limit.label))}.`);
   const lines = model(run, link, {
     name: "time-latency", title: "Latency", format: milliseconds,
     caption: slow === null ? `In no window did enough requests end for p99. ${heatMap}`
@@ -95,9 +98,13 @@ function latencyModel(run: Run, link: TimeLink): LineModel {
   });
   const bounds = timeline.latency_bounds_ms;
   const [low, high] = [bounds[0], bounds[bounds.length - 1]];
+  const limits = horizontals.map((limit) => limit.at);
   return {
-    ...lines, table: classTable(run, lines.table), yLog: true, height: 260, under: heat(timeline),
-    ...(low !== undefined && high !== undefined ? { yRange: [Math.max(low, 1e-4), Math.max(high, 2e-4)] as [number, number] } : {}),
+    ...lines, table: classTable(run, lines.table), yLog: true, height: 260, under: heat(timeline), horizontals,
+    // All classes, and room for the label of each limit.
+    ...(low !== undefined && high !== undefined ? { yRange: [
+      Math.max(1e-4, Math.min(low, ...limits.map((limit) => limit / 1.5))), Math.max(2e-4, high, ...limits.map((limit) => limit * 1.5)),
+    ] as [number, number] } : {}),
   };
 }
 
