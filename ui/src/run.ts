@@ -1,6 +1,6 @@
 // One run: its sections in the order in which they are read.
 
-import { destroyFigures, remake } from "./charts/figure";
+import { destroyFigures, renew } from "./charts/figure";
 import type { Run } from "./document";
 import { h } from "./dom";
 import { TimeLink } from "./link";
@@ -45,7 +45,7 @@ export function runView(first: Run, index: number): RunView {
     update(next) {
       const state = stateOf(element);
       const same = over.update(next);
-      remake(element, same ? over.element : null, () => {
+      renew(element, same ? over.element : null, () => {
         if (!same) {
           over.close();
           over = time(next, link);

@@ -77,7 +77,7 @@ let reusable = new Map<string, Kept>();
  * Makes the content of `root` anew. A figure of the same name and kind stays, with its table, its hidden lines and the position at which it
  * is read; the others are given up. Figures in `except` are not part of it.
  */
-export function remake(root: ParentNode, except: Element | null, make: () => void): void {
+export function renew(root: ParentNode, except: Element | null, make: () => void): void {
   reusable = new Map([...root.querySelectorAll<HTMLElement>("figure[data-chart]")].flatMap((element) => {
     const kept = except?.contains(element) ? undefined : figures.get(element);
     return kept === undefined ? [] : [[element.dataset["chart"] ?? "", kept] as const];
