@@ -1,6 +1,7 @@
 // The range and the cursor that all charts over time share.
 
 import uPlot from "uplot";
+import { alive } from "./alive";
 
 export interface Range { min: number; max: number }
 
@@ -27,7 +28,8 @@ export class TimeLink {
 
   subscribe(listener: Listener): () => void {
     this.listeners.add(listener);
-    return () => this.listeners.delete(listener);
+    alive("listeners", 1);
+    return () => { if (this.listeners.delete(listener)) alive("listeners", -1); };
   }
 
   set(range: Range): void {

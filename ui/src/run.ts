@@ -1,5 +1,6 @@
 // One run: its sections in the order in which they are read.
 
+import { destroyFigures, renew } from "./charts/figure";
 import type { Run } from "./document";
 import { h } from "./dom";
 import { TimeLink } from "./link";
@@ -22,6 +23,8 @@ export interface RunView {
   element: HTMLElement;
   /** Shows a later state of the same run, at the same range of time. */
   update(run: Run): void;
+  /** Gives up what is registered outside the element, which is about to be removed. */
+  close(): void;
 }
 
 export function runView(first: Run, index: number): RunView {
@@ -41,9 +44,19 @@ export function runView(first: Run, index: number): RunView {
     element,
     update(next) {
       const state = stateOf(element);
-      if (!over.update(next)) over = time(next, link);
-      fill(next);
+      const same = over.update(next);
+      renew(element, same ? over.element : null, () => {
+        if (!same) {
+          over.close();
+          over = time(next, link);
+        }
+        fill(next);
+      });
       restore(element, state);
+    },
+    close() {
+      over.close();
+      destroyFigures(element);
     },
   };
 }

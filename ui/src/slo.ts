@@ -1,5 +1,6 @@
 // The conditions of an answer, each with what was measured.
 
+import type { Mark } from "./charts/marks";
 import { bestStep, type Run, type StepDocument } from "./document";
 import { milliseconds, percentile, rate, ratio } from "./format";
 import type { TimesDocument } from "./generated/page";
@@ -37,6 +38,13 @@ export function conditions(run: Run): Condition[] {
     list.push({ held: slo.throughput_held, text: `throughput at least ${rate(slo.throughput_per_sec)}` });
   }
   return list;
+}
+
+/** The limits of latency as lines across a chart of it. */
+export function latencyLimits(run: Run): Mark[] {
+  return (run.document.answer.slo?.latency ?? []).flatMap((limit) => (limit.limit_ms === null ? [] : [{
+    at: limit.limit_ms, label: `limit ${percentile(limit.percentile)} ≤ ${milliseconds(limit.limit_ms)}`, dash: true,
+  }]));
 }
 
 export function sign(held: boolean | null): { mark: string; word: string } {

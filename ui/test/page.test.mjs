@@ -1,123 +1,76 @@
 // Pages in a real browser: PLIMSOLL_PAGES is a folder of pages that `plimsoll report FILE --html` made.
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
+import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, before, test } from "node:test";
-import { pathToFileURL } from "node:url";
-import { chromium } from "playwright-core";
+import { HARMLESS, harm, hostile } from "./hostile.mjs";
+import { documentOf, launched, opened, overflow, pages, scrolled, serious, skip, unfolded, withDocument } from "./pages.mjs";
+import { blank } from "./values.mjs";
 
-const folder = process.env.PLIMSOLL_PAGES;
-const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-const pages = folder ? readdirSync(folder).filter((name) => name.endsWith(".html")).map((name) => path.resolve(folder, name)) : [];
+/** The most that a page may have without its document, in bytes. */
+const MAX_PAGE = 400_000;
 let browser;
 
-before(async () => {
-  if (pages.length > 0) browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
-});
+before(async () => { if (!skip) browser = await launched(); });
 after(async () => browser?.close());
 
-async function opened(file, width, colorScheme) {
-  // Scripts of a test are refused by the page's own policy, as those of anybody else.
-  const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme, bypassCSP: true });
-  const page = await context.newPage();
-  const errors = [];
-  page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
-  page.on("pageerror", (error) => errors.push(String(error)));
-  await page.goto(pathToFileURL(file).href);
-  await page.waitForFunction(() => document.documentElement.dataset.ready === "true");
-  return { context, page, errors };
-}
-
-/** Charts are drawn when they come into view. */
-async function scrolled(page) {
-  await page.evaluate(async () => {
-    for (const chart of document.querySelectorAll("figure[data-chart]")) {
-      chart.scrollIntoView();
-      await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
-    }
-  });
-  await page.waitForFunction(() => [...document.querySelectorAll("figure[data-chart]")].every((chart) => chart.dataset.drawn === "true"));
-}
-
-test("PLIMSOLL_PAGES names a folder of pages", { skip: folder ? false : "PLIMSOLL_PAGES is not set" }, () => {
+test("PLIMSOLL_PAGES names a folder of pages", { skip }, () => {
   assert.ok(pages.length > 0);
 });
 
-/** Text of a server or a file that must stay text: markup, a terminal's escape, marks that turn text around, no place to break. */
-const HOSTILE = "</script><img src=x onerror=\"window.hostile=1\"><b>&amp;\u001b[31m\u202eabc\u200f" + "x".repeat(200);
-/** Names that the program writes and the page compares with; other strings may come from anywhere. */
-const NAMES = new Set(["schema", "kind", "limit", "class", "resource", "unit", "command", "confidence", "outcome", "onset", "law", "id", "doubt", "shown_in"]);
-/** Maps whose keys come from a run. */
-const MAPS = new Set(["tags", "failed"]);
+test("the page without a document is small", () => {
+  const { size } = statSync(new URL("../../crates/report/page/index.html", import.meta.url));
+  assert.ok(size <= MAX_PAGE, `the page has ${size} bytes`);
+});
 
-function hostile(value, name) {
-  if (typeof value === "string") return NAMES.has(name) ? value : HOSTILE + value;
-  if (Array.isArray(value)) return value.map((one) => hostile(one, name));
-  if (value === null || typeof value !== "object") return value;
-  return Object.fromEntries(Object.entries(value).map(([key, one]) => [MAPS.has(name) ? HOSTILE + key : key, hostile(one, key)]));
-}
-
-/** The same page with hostile text in every field of its document. */
-function withHostileText(file) {
-  const begin = '<script type="application/json" id="plimsoll">';
-  const page = readFileSync(file, "utf8");
-  const at = page.indexOf(begin) + begin.length;
-  const end = page.indexOf("</script>", at);
-  const json = JSON.stringify(hostile(JSON.parse(page.slice(at, end)), "")).replaceAll("<", "\\u003c");
-  return page.slice(0, at) + json + page.slice(end);
-}
+/** What a chart on paper lacks: something visible, and backgrounds where they are the data. */
+const lacking = (page) => page.evaluate(() => {
+  const visible = (one) => one.checkVisibility() && one.getBoundingClientRect().width > 0 && one.getBoundingClientRect().height > 0;
+  const painted = "canvas, svg, .bars .track, .forest .dot, .flame button";
+  const blank = [...document.querySelectorAll("figure[data-chart] .drawing")].filter((drawing) => ![...drawing.querySelectorAll(painted)].some(visible));
+  const pale = [...document.querySelectorAll(".bars .fill, .forest .dot, .forest .span, .flame button")]
+    .filter((one) => getComputedStyle(one).getPropertyValue("print-color-adjust") !== "exact");
+  return [...blank, ...pale].map((one) => one.closest("figure")?.dataset.chart);
+});
 
 for (const file of pages) {
   test(`${path.basename(file)} with hostile text in every field`, async () => {
     const folder = mkdtempSync(path.join(tmpdir(), "plimsoll-hostile-"));
     const changed = path.join(folder, "page.html");
-    writeFileSync(changed, withHostileText(file));
-    const { context, page, errors } = await opened(changed, 375, "light");
+    writeFileSync(changed, withDocument(file, hostile(documentOf(file))));
+    const { context, page, errors } = await opened(browser, changed, 375, "light");
     await scrolled(page);
-    await page.evaluate(() => document.querySelectorAll("details").forEach((fold) => { fold.open = true; }));
-    const found = await page.evaluate(() => ({
-      markup: document.querySelectorAll("#page img, #page b b").length, ran: "hostile" in window,
-      marks: /[\u001b\u200f\u202e]/.test(document.getElementById("page").textContent), shown: document.body.textContent.includes("onerror"),
-      overflow: document.documentElement.scrollWidth - window.innerWidth,
-    }));
-    assert.deepEqual([errors, found.markup, found.ran, found.marks, found.shown], [[], 0, false, false, true]);
-    assert.ok(found.overflow <= 0, `the page is ${found.overflow} px wider than the window`);
+    await unfolded(page);
+    assert.deepEqual([errors, await harm(page)], [[], HARMLESS]);
+    assert.equal(await overflow(page), 0, "px by which the page is wider than the window");
     await context.close();
     rmSync(folder, { recursive: true, force: true });
   });
   for (const width of [375, 768, 1440]) {
     for (const scheme of ["light", "dark"]) {
       test(`${path.basename(file)} at ${width} px, ${scheme}`, async () => {
-        const { context, page, errors } = await opened(file, width, scheme);
+        const { context, page, errors } = await opened(browser, file, width, scheme);
         await scrolled(page);
         assert.deepEqual(errors, []);
-        const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
-        assert.ok(overflow <= 0, `the page is ${overflow} px wider than the window`);
-        // The rows of a table are made when it is opened.
-        await page.evaluate(() => document.querySelectorAll("details").forEach((fold) => { fold.open = true; }));
-        await page.waitForFunction(() => [...document.querySelectorAll("table[data-rows]")]
-          .every((table) => table.tBodies[0].rows.length === Number(table.dataset.rows)));
+        assert.equal(await overflow(page), 0, "px by which the page is wider than the window");
+        await unfolded(page);
         const bare = await page.evaluate(() =>
           [...document.querySelectorAll("figure[data-chart]")]
             .filter((chart) => !chart.querySelector("figcaption")?.textContent || chart.querySelectorAll("table tbody tr").length === 0)
             .map((chart) => chart.dataset.chart));
         assert.deepEqual(bare, [], "a chart has a sentence and a table");
+        assert.deepEqual(await blank(page), [], "a canvas is not blank");
         const lost = await page.evaluate(() => [...document.querySelectorAll("#evidence td a")].map((link) => link.getAttribute("href"))
           .filter((to) => document.querySelector(to) === null));
         assert.deepEqual(lost, [], "the evidence is linked with what shows it");
-        await page.evaluate(axe);
-        const { violations } = await page.evaluate(() => window.axe.run());
-        const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
-        assert.deepEqual(serious.map(({ id, nodes }) => [id, nodes[0].html.slice(0, 200)]), []);
+        assert.deepEqual(await serious(page), []);
         await context.close();
       });
     }
   }
   test(`${path.basename(file)} by keyboard`, async () => {
-    const { context, page, errors } = await opened(file, 1024, "light");
+    const { context, page, errors } = await opened(browser, file, 1024, "light");
     await scrolled(page);
     const chart = page.locator("#time .plot").first();
     if (await chart.count() > 0) {
@@ -137,11 +90,13 @@ for (const file of pages) {
     await context.close();
   });
   test(`${path.basename(file)} in print`, async () => {
-    const { context, page, errors } = await opened(file, 1024, "light");
+    const { context, page, errors } = await opened(browser, file, 1024, "light");
     await page.pdf();
     const undrawn = await page.evaluate(() =>
       [...document.querySelectorAll('figure[data-chart]:not([data-drawn="true"])')].map((chart) => chart.dataset.chart));
     assert.deepEqual([errors, undrawn], [[], []]);
+    await page.emulateMedia({ media: "print" });
+    assert.deepEqual(await lacking(page), [], "charts of which paper shows nothing");
     await context.close();
   });
 }

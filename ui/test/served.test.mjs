@@ -1,17 +1,15 @@
 // Pages that the program serves, in a real browser: PLIMSOLL is the program.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { createRequire } from "node:module";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { after, before, test } from "node:test";
-import { chromium } from "playwright-core";
+import { errorsOf, launched, overflow, scrolled, serious } from "./pages.mjs";
 
 const program = process.env.PLIMSOLL;
 const skip = program ? false : "PLIMSOLL is not set";
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const folder = mkdtempSync(path.join(tmpdir(), "plimsoll-served-"));
 const started = [];
 let browser;
@@ -37,24 +35,27 @@ async function serving(stream, ...args) {
 
 async function opened(url) {
   const page = await (await browser.newContext({ viewport: { width: 1000, height: 900 }, bypassCSP: false })).newPage();
-  const errors = [];
-  page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
-  page.on("pageerror", (error) => errors.push(String(error)));
+  const errors = errorsOf(page);
   await page.goto(url);
   return { page, errors };
 }
 
-async function serious(page) {
-  await page.evaluate(axe);
-  const { violations } = await page.evaluate(() => window.axe.run());
-  return violations.filter(({ impact }) => impact === "serious" || impact === "critical").map(({ id, nodes }) => [id, nodes[0].html.slice(0, 200)]);
+/** The page on a phone at night. */
+async function small(page) {
+  await page.setViewportSize({ width: 375, height: 800 });
+  await page.emulateMedia({ colorScheme: "dark" });
+  await scrolled(page);
+  assert.equal(await overflow(page), 0, "px by which the page is wider than the window");
+  assert.deepEqual(await serious(page), []);
+  await page.emulateMedia({ colorScheme: "light" });
+  await page.setViewportSize({ width: 1000, height: 900 });
 }
 
 const load = (name, ...more) => ["sweep", `http://${target}/cpu?us=100`, "--ladder", "1,2,4", "--no-git", "-o", folder, "--name", name, ...(more.length === 0 ? ["--step", "1s"] : more)];
 
 before(async () => {
   if (!program) return;
-  browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
+  browser = await launched();
   target = (await serving("stdout", "target")).address;
 });
 
@@ -69,11 +70,13 @@ test("a page follows a run to its end, and keeps what was opened", { skip }, asy
   const { page, errors } = await opened(address);
   await page.locator("html[data-live=on]").waitFor({ state: "attached" });
   await page.locator("details.data > summary").first().click();
+  await page.locator(".live").getByText(/As of \d+\.\d s of the run, received/).waitFor();
   assert.equal(await ended, 0);
   await page.locator("html[data-live=ended]").waitFor({ state: "attached" });
   await page.getByText("The run has ended.").waitFor();
   assert.ok(await page.locator("#ladder").count() > 0, "all steps are there");
   assert.equal(await page.locator("details.data[open]").count(), 1);
+  await small(page);
   assert.deepEqual(errors, []);
 });
 
@@ -86,16 +89,17 @@ test("recorded runs are listed, filtered, opened and compared", { skip }, async 
   const { page, errors } = await opened(address);
   const rows = page.locator("main table tbody tr");
   await rows.filter({ hasText: "first" }).waitFor();
-  assert.deepEqual(await serious(page), []);
+  await small(page);
   for (const name of ["first", "second"]) await rows.filter({ hasText: name }).locator("input[type=checkbox]").check();
   await page.getByRole("button", { name: "Compare" }).click();
   await page.locator("#compared").waitFor();
-  assert.deepEqual(await serious(page), []);
+  await small(page);
   await page.goBack();
   await rows.filter({ hasText: "first" }).waitFor();
   await page.getByLabel("Name or URL").fill("second");
   await rows.filter({ hasText: "first" }).waitFor({ state: "detached" });
   await rows.filter({ hasText: "second" }).getByRole("link").click();
   await page.locator("#answer").waitFor();
+  await small(page);
   assert.deepEqual(errors, []);
 });

@@ -1,5 +1,6 @@
 // A chart on the page: title, caption, drawing and table. The drawing is made when it comes into view.
 
+import { alive } from "../alive";
 import { foreign, h } from "../dom";
 import { joined } from "../format";
 import { lazyTable, type TableModel } from "../table";
@@ -19,6 +20,8 @@ export interface Drawing<M> {
   update(model: M): void;
   /** Another width, or other colours. */
   redraw(): void;
+  /** Gives up what is registered outside the host element. */
+  destroy?(): void;
 }
 
 export type Chart<M> = (host: HTMLElement, model: M) => Drawing<M>;
@@ -28,28 +31,90 @@ export interface FigureHandle<M> {
   update(model: M): void;
 }
 
-const waiting = new Map<Element, () => void>();
+/** A figure as observers, the theme and updates of the page call it back. */
+interface Kept {
+  chart: unknown;
+  handle: unknown;
+  draw(): void;
+  redraw(): void;
+  resized(): void;
+  destroy(): void;
+}
+
+// The page holds its figures: what is only registered here goes with its element.
+const figures = new WeakMap<Element, Kept>();
 
 const nearby = new IntersectionObserver((entries) => {
-  for (const entry of entries) if (entry.isIntersecting) waiting.get(entry.target)?.();
+  for (const entry of entries) if (entry.isIntersecting) figures.get(entry.target)?.draw();
 }, { rootMargin: "200px" });
+
+const widths = new ResizeObserver((entries) => {
+  for (const { target } of entries) {
+    const element = target.closest("figure");
+    if (element !== null) figures.get(element)?.resized();
+  }
+});
+
+const within = (root: ParentNode): Kept[] =>
+  [...root.querySelectorAll("figure[data-chart]")].flatMap((element) => figures.get(element) ?? []);
+
+onTheme(() => within(document).forEach((one) => one.redraw()));
 
 /** Draws what was not scrolled to, for print. */
 export function drawAll(): void {
-  for (const draw of [...waiting.values()]) draw();
+  within(document).forEach((one) => one.draw());
+}
+
+/** Gives up the figures in this part of the page, which is about to be removed. */
+export function destroyFigures(root: ParentNode): void {
+  within(root).forEach((one) => one.destroy());
+}
+
+/** Figures of the content that is made anew, by name. */
+let reusable = new Map<string, Kept>();
+
+/**
+ * Makes the content of `root` anew. A figure of the same name and kind stays, with its table, its hidden lines and the position at which it
+ * is read; the others are given up. Figures in `except` are not part of it.
+ */
+export function renew(root: ParentNode, except: Element | null, make: () => void): void {
+  reusable = new Map([...root.querySelectorAll<HTMLElement>("figure[data-chart]")].flatMap((element) => {
+    const kept = except?.contains(element) ? undefined : figures.get(element);
+    return kept === undefined ? [] : [[element.dataset["chart"] ?? "", kept] as const];
+  }));
+  try {
+    make();
+  } finally {
+    reusable.forEach((one) => one.destroy());
+    reusable = new Map();
+  }
 }
 
 export function figure<M extends FigureModel>(chart: Chart<M>, first: M): FigureHandle<M> {
+  const known = reusable.get(first.name);
+  if (known !== undefined && known.chart === chart) {
+    reusable.delete(first.name);
+    // The same kind of chart has the same kind of model.
+    const handle = known.handle as FigureHandle<M>;
+    handle.update(first);
+    return handle;
+  }
+  return newFigure(chart, first);
+}
+
+function newFigure<M extends FigureModel>(chart: Chart<M>, first: M): FigureHandle<M> {
   let model = first;
   let drawing: Drawing<M> | null = null;
+  let width = 0;
   const canvas = h("div", { class: "drawing", role: "group" });
   const caption = h("figcaption");
   const data = h("details", { class: "data" });
-  const title = h("h3", {}, foreign(first.title));
+  const title = h("h3");
   const element = h("figure", { "data-chart": first.name, "data-drawn": "false", id: `chart-${first.name}` },
     title, caption, canvas, data);
 
   const describe = (): void => {
+    title.replaceChildren(foreign(model.title));
     caption.replaceChildren(foreign(joined(model.caption)));
     canvas.setAttribute("aria-label", `${model.title}. ${model.caption} The table below has the values.`);
     const { element: body, rows } = lazyTable(model.title, model.table);
@@ -57,32 +122,44 @@ export function figure<M extends FigureModel>(chart: Chart<M>, first: M): Figure
     data.ontoggle = () => { if (data.open) rows(); };
     if (data.open) rows();
   };
-  const draw = (): void => {
-    waiting.delete(element);
-    nearby.unobserve(element);
-    if (drawing !== null) return;
-    drawing = chart(canvas, model);
-    element.dataset["drawn"] = "true";
-    let width = canvas.clientWidth;
-    new ResizeObserver(() => {
-      if (canvas.clientWidth === width || canvas.clientWidth === 0) return;
-      width = canvas.clientWidth;
-      drawing?.redraw();
-    }).observe(canvas);
-    onTheme(() => { if (element.isConnected) drawing?.redraw(); });
-  };
-
-  describe();
-  waiting.set(element, draw);
-  nearby.observe(element);
-  return {
+  const handle = {
     element,
-    update(next) {
+    update(next: M): void {
       model = next;
       describe();
       drawing?.update(next);
     },
   };
+  figures.set(element, {
+    chart, handle,
+    draw(): void {
+      nearby.unobserve(element);
+      if (drawing !== null) return;
+      drawing = chart(canvas, model);
+      element.dataset["drawn"] = "true";
+      width = canvas.clientWidth;
+      widths.observe(canvas);
+      alive("figures", 1);
+    },
+    redraw: () => drawing?.redraw(),
+    resized(): void {
+      if (canvas.clientWidth === width || canvas.clientWidth === 0) return;
+      width = canvas.clientWidth;
+      drawing?.redraw();
+    },
+    destroy(): void {
+      figures.delete(element);
+      nearby.unobserve(element);
+      widths.unobserve(canvas);
+      if (drawing === null) return;
+      drawing.destroy?.();
+      drawing = null;
+      alive("figures", -1);
+    },
+  });
+  describe();
+  nearby.observe(element);
+  return handle;
 }
 
 /** A chart that is made anew from its model each time, such as SVG. */

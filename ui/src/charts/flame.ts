@@ -7,6 +7,8 @@ import type { Chart, FigureModel } from "./figure";
 export interface FlameBox {
   name: string;
   depth: number;
+  /** The names from the outermost box to this one, a line each. */
+  path: string;
   /** CPU time of a request in it and in what it called, in µs. */
   us: number;
   /** How much more that is than in the other run, as far as it is certain; undefined where no other is compared. */
@@ -16,10 +18,60 @@ export interface FlameBox {
 export interface FlameModel extends FigureModel {
   boxes: readonly FlameBox[];
   totalUs: number;
+  /** Graphs with the same link share search and zoom. */
+  link?: FlameLink;
+  /** The CPU time that the whole width stands for while the box of this path, or all (null), is shown; by default that of the graph itself. */
+  widthUs?: (path: string | null) => number;
+}
+
+/** What is sought and zoomed to in flame graphs. */
+export class FlameLink {
+  private readonly listeners = new Set<() => void>();
+  private soughtText = "";
+  private zoomedPath: string | null = null;
+
+  /** In lower case; empty for nothing. */
+  get sought(): string {
+    return this.soughtText;
+  }
+
+  /** The path of the box that fills the width; null for all. */
+  get path(): string | null {
+    return this.zoomedPath;
+  }
+
+  subscribe(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  find(text: string): void {
+    this.soughtText = text.toLowerCase();
+    this.tell();
+  }
+
+  zoom(path: string | null): void {
+    this.zoomedPath = path;
+    this.tell();
+  }
+
+  private tell(): void {
+    for (const listener of this.listeners) listener();
+  }
+}
+
+/** The search field and the way back from a zoom, for all graphs with this link. */
+export function flameTools(link: FlameLink, ...more: HTMLElement[]): HTMLElement {
+  const field = h("input", { type: "search", placeholder: "Find a function", "aria-label": "Find a function", input: () => link.find(field.value) });
+  const whole = h("button", { type: "button", disabled: true, click: () => link.zoom(null) }, "Show all");
+  link.subscribe(() => { whole.disabled = link.path === null; });
+  return h("div", { class: "flame-tools" }, field, ...more, whole);
 }
 
 interface Placed extends FlameBox { index: number; left: number; parent: number }
 
+/** The height of a row in px, with the space below it. */
+const ROW = 20;
 /** A box narrower than this share of the view is not made. */
 const NARROWEST = 0.001;
 /** Differences of this share of all CPU time have the full colour. */
@@ -63,90 +115,117 @@ function described(box: FlameBox, total: number): string {
 export const flameChart: Chart<FlameModel> = (host, first) => {
   let model = first;
   let boxes = placed(model.boxes);
-  let zoomed = -1;
   let focused = 0;
-  let sought = "";
+  let shown: string | null = null;
+  const link = model.link ?? new FlameLink();
+  const elements = new Map<number, HTMLElement>();
   const graph = h("div", { class: "flame", role: "group", "aria-label": "Flame graph: arrow keys move, Enter zooms, Escape shows all" });
   const line = h("p", { class: "note reading", "aria-live": "polite" }, "Point at a box, or move with the arrow keys.");
-  const whole = h("button", { type: "button", disabled: true, click: () => zoom(-1) }, "Show all");
-  const field = h("input", { type: "search", placeholder: "Find a function", "aria-label": "Find a function",
-    input: () => { sought = field.value.toLowerCase(); mark(); } });
-  const found = h("span", { class: "note" });
-  const elements = new Map<number, HTMLElement>();
+  const found = h("span", { class: "note", role: "status" });
 
-  function zoom(index: number): void {
-    zoomed = index;
-    focused = Math.max(0, index);
-    (whole as HTMLButtonElement).disabled = index < 0;
-    draw();
-    elements.get(focused)?.focus();
-  }
-
-  function mark(): void {
-    let sum = 0;
-    let end = -1;
-    for (const box of boxes) {
-      const hit = sought !== "" && box.name.toLowerCase().includes(sought);
-      elements.get(box.index)?.classList.toggle("found", hit);
-      // What a function that was found called counts once.
-      if (hit && box.left >= end) { sum += box.us; end = box.left + box.us; }
+  /** The box that fills the width: that of the zoom, or the nearest around it that this graph has; -1 for all. */
+  const root = (): number => {
+    for (let path = link.path; path; path = path.slice(0, Math.max(0, path.lastIndexOf("\n")))) {
+      const index = boxes.findIndex((box) => box.path === path);
+      if (index >= 0) return index;
     }
-    found.textContent = sought === "" ? "" : `${significant(sum)} µs, ${significant(model.totalUs > 0 ? (100 * sum) / model.totalUs : 0)} %`;
-  }
-
-  function move(event: KeyboardEvent): void {
-    const shown = boxes.filter((box) => elements.has(box.index));
-    const at = boxes[focused];
-    if (at === undefined) return;
-    const row = shown.filter((box) => box.depth === at.depth);
-    const place = row.findIndex((box) => box.index === focused);
-    const next: Record<string, number | undefined> = {
-      ArrowLeft: row[place - 1]?.index, ArrowRight: row[place + 1]?.index, ArrowUp: at.parent >= 0 ? at.parent : undefined,
-      ArrowDown: shown.find((box) => box.parent === focused)?.index,
-    };
-    if (event.key === "Escape") zoom(-1);
-    else if (next[event.key] !== undefined) { focus(next[event.key] ?? 0); } else return;
-    event.preventDefault();
-  }
-
-  function focus(index: number): void {
+    return -1;
+  };
+  const zoom = (index: number): void => {
+    focused = Math.max(0, index);
+    link.zoom(boxes[index]?.path ?? null);
+    elements.get(focused)?.focus();
+  };
+  const focus = (index: number): void => {
     elements.get(focused)?.setAttribute("tabindex", "-1");
     focused = index;
     elements.get(index)?.setAttribute("tabindex", "0");
     elements.get(index)?.focus();
-  }
-
-  function draw(): void {
-    const root = boxes[zoomed];
-    const [from, width] = root ? [root.left, root.us] : [0, model.totalUs || 1];
+  };
+  const describe = (box: Placed) => (): void => { line.textContent = described(box, model.totalUs); };
+  const draw = (): void => {
     elements.clear();
-    let depth = 0;
-    for (const box of boxes) {
-      const left = Math.max(0, (box.left - from) / width);
-      const right = Math.min(1, (box.left + box.us - from) / width);
-      if (right - left < NARROWEST) continue;
+    for (const { box, left, right } of visibleBoxes(model, boxes, root(), link.path)) {
       const element = h("button", { type: "button", tabindex: -1, "aria-label": described(box, model.totalUs),
-        click: () => zoom(box.index), focus: () => { line.textContent = described(box, model.totalUs); },
-        mouseenter: () => { line.textContent = described(box, model.totalUs); } }, foreign(box.name));
+        click: () => zoom(box.index), focus: describe(box), mouseenter: describe(box) }, foreign(box.name));
       element.style.left = `${(100 * left).toFixed(3)}%`;
       element.style.width = `${(100 * (right - left)).toFixed(3)}%`;
-      element.style.top = `${box.depth * 20}px`;
+      element.style.top = `${box.depth * ROW}px`;
       paint(element, box, model.totalUs);
       elements.set(box.index, element);
-      depth = Math.max(depth, box.depth);
     }
+    if (!elements.has(focused)) focused = [...elements.keys()][0] ?? 0;
     elements.get(focused)?.setAttribute("tabindex", "0");
-    if (!elements.has(focused)) [...elements.values()][0]?.setAttribute("tabindex", "0");
-    graph.style.height = `${(depth + 1) * 20}px`;
+    graph.style.height = `${(Math.max(0, ...[...elements.keys()].map((index) => boxes[index]?.depth ?? 0)) + 1) * ROW}px`;
     graph.replaceChildren(...elements.values());
-    mark();
-  }
+    shown = link.path;
+    say();
+  };
+  const say = (): void => {
+    found.textContent = mark(boxes, elements, link.sought, model.totalUs) + missing(boxes[root()], link.path);
+  };
 
-  graph.addEventListener("keydown", (event) => move(event));
-  host.replaceChildren(h("div", { class: "flame-tools" }, field, found, whole), h("div", { class: "flame-scroll" }, graph), line);
+  graph.addEventListener("keydown", (event) => {
+    const next = event.key === "Escape" ? -1 : neighbour(boxes, elements, focused, event.key);
+    if (next === undefined) return;
+    if (event.key === "Escape") zoom(-1); else focus(next);
+    event.preventDefault();
+  });
+  const state = model.link ? h("p", { class: "flame-state" }, found) : flameTools(link, found);
+  host.replaceChildren(state, h("div", { class: "flame-scroll" }, graph), line);
+  const unsubscribe = link.subscribe(() => { if (link.path === shown) say(); else draw(); });
   draw();
   return {
     redraw: () => undefined,
-    update(next) { model = next; boxes = placed(next.boxes); zoomed = -1; draw(); },
+    update(next) { model = next; boxes = placed(next.boxes); draw(); },
+    destroy: unsubscribe,
   };
 };
+
+/** The boxes that are wide enough to be seen, with their sides as parts of the width: those in and around the root. */
+function* visibleBoxes(model: FlameModel, boxes: readonly Placed[], index: number, path: string | null) {
+  const root = boxes[index];
+  const [from, us] = root ? [root.left, root.us] : [0, model.totalUs];
+  // A box around the one that is sought has a scale of its own.
+  const width = (root?.path ?? null) === path ? model.widthUs?.(path) ?? us : us;
+  for (const box of boxes) {
+    const left = Math.max(from, box.left);
+    const right = Math.min(from + us, box.left + box.us);
+    if (right - left >= NARROWEST * width && right > left) yield { box, left: (left - from) / width, right: (right - from) / width };
+  }
+}
+
+/** Marks what was found, and says how much CPU time that is. */
+function mark(boxes: readonly Placed[], elements: ReadonlyMap<number, HTMLElement>, sought: string, total: number): string {
+  let sum = 0;
+  let end = -1;
+  for (const box of boxes) {
+    const hit = sought !== "" && box.name.toLowerCase().includes(sought);
+    elements.get(box.index)?.classList.toggle("found", hit);
+    // What a function that was found called counts once.
+    if (hit && box.left >= end) { sum += box.us; end = box.left + box.us; }
+  }
+  return sought === "" ? "" : `Found: ${significant(sum)} µs, ${significant(total > 0 ? (100 * sum) / total : 0)} %. `;
+}
+
+/** What to say where the graph has not the box that is zoomed to. */
+function missing(root: Placed | undefined, path: string | null): string {
+  if (path === null || root?.path === path) return "";
+  const name = visible(path.slice(path.lastIndexOf("\n") + 1));
+  return `No sample of ${name} under these callers; ${root === undefined ? "all is shown" : `${visible(root.name)} is shown`}.`;
+}
+
+/** The box that a key of the keyboard leads to from this one. */
+function neighbour(boxes: readonly Placed[], elements: ReadonlyMap<number, HTMLElement>, from: number, key: string): number | undefined {
+  const at = boxes[from];
+  const shown = boxes.filter((box) => elements.has(box.index));
+  const row = shown.filter((box) => box.depth === at?.depth);
+  const place = row.findIndex((box) => box.index === from);
+  switch (key) {
+    case "ArrowLeft": return row[place - 1]?.index;
+    case "ArrowRight": return row[place + 1]?.index;
+    case "ArrowUp": return at !== undefined && at.parent >= 0 ? at.parent : undefined;
+    case "ArrowDown": return shown.find((box) => box.parent === from)?.index;
+    default: return undefined;
+  }
+}

@@ -1,6 +1,7 @@
 // Lines over time or over connections, drawn by uPlot.
 
 import uPlot from "uplot";
+import { alive } from "../alive";
 import { h, visible } from "../dom";
 import { type Format, timeTick } from "../format";
 import type { TimeLink } from "../link";
@@ -174,6 +175,36 @@ function shownSamples(model: LineModel, plot: uPlot): [number, number] {
   return first < 0 ? [0, Math.max(0, model.x.length - 1)] : [first, model.x.reduce((last, x, index) => (inside(x) ? index : last), first)];
 }
 
+/** The position of the value that is nearest to another; null without values. Windows get longer in a long run, so the same may be gone. */
+function nearest(values: readonly number[], to: number): number | null {
+  return values.reduce<number | null>((best, value, index) =>
+    (best === null || Math.abs(value - to) < Math.abs((values[best] ?? 0) - to) ? index : best), null);
+}
+
+/** Says which sample the chart, as a slider, is at; null for none. */
+function announce(target: HTMLElement, model: LineModel, hidden: ReadonlySet<number>, index: number | null): void {
+  const x = index === null ? undefined : model.x[index];
+  target.setAttribute("aria-label", model.title);
+  target.setAttribute("aria-valuemax", String(Math.max(0, model.x.length - 1)));
+  target.setAttribute("aria-valuenow", String(index ?? 0));
+  const values = model.series.flatMap((one, at) => (hidden.has(at) ? [] : [`${visible(one.label)} ${model.format(one.values[index ?? 0])}`]));
+  target.setAttribute("aria-valuetext", x === undefined ? "no sample is chosen" : `${model.xFormat(x)}: ${values.join(", ")}`);
+}
+
+/** The legend, which shows the values at the cursor of a plot and hides series. */
+function keyOf(model: LineModel, hidden: Set<number>, toggle: (index: number, shown: boolean) => void) {
+  const key = legend(model.series, model.link ? "" : `by ${model.xLabel}`, hidden, (index, shown) => {
+    if (shown) hidden.delete(index); else hidden.add(index);
+    toggle(index, shown);
+  });
+  const show = (plot: uPlot): void => {
+    const x = model.x[plot.cursor.idx ?? -1];
+    if (x === undefined) return key.show(null, []);
+    key.show(model.xFormat(x), model.series.map((one) => model.format(one.values[plot.cursor.idx ?? -1])));
+  };
+  return { element: key.element, show };
+}
+
 /** A chart of lines. It is a slider for the keyboard: its position is a sample, whose values are its text. */
 export const lineChart: Chart<LineModel> = (host, first) => {
   let model = first;
@@ -184,19 +215,20 @@ export const lineChart: Chart<LineModel> = (host, first) => {
   const keys = h("div");
   host.replaceChildren(target, keys);
 
-  const say = (index: number | null): void => {
-    const x = index === null ? undefined : model.x[index];
-    target.setAttribute("aria-label", model.title);
-    target.setAttribute("aria-valuemax", String(Math.max(0, model.x.length - 1)));
-    target.setAttribute("aria-valuenow", String(index ?? 0));
-    const values = model.series.flatMap((one, at) => (hidden.has(at) ? [] : [`${visible(one.label)} ${model.format(one.values[index ?? 0])}`]));
-    target.setAttribute("aria-valuetext", x === undefined ? "no sample is chosen" : `${model.xFormat(x)}: ${values.join(", ")}`);
-  };
-  const move = (to: number): void => {
-    const x = model.x[to];
+  const say = (index: number | null): void => announce(target, model, hidden, index);
+  /** Puts the cursor at a sample; charts with the same link follow if it is published. */
+  const place = (index: number, publish: boolean): void => {
+    const x = model.x[index];
     if (plot === null || x === undefined) return;
-    plot.setCursor({ left: plot.valToPos(x, "x"), top: plot.over.clientHeight / 2 });
-    say(to);
+    // Its declared type lacks the last parameter.
+    const setCursor: (at: { left: number; top: number }, fire: boolean, publish: boolean) => void = plot.setCursor;
+    setCursor({ left: plot.valToPos(x, "x"), top: plot.over.clientHeight / 2 }, true, publish);
+  };
+  const remove = (): void => {
+    if (plot === null) return;
+    plot.destroy();
+    plot = null;
+    alive("plots", -1);
   };
   target.addEventListener("keydown", (event) => {
     const step = STEPS[event.key];
@@ -205,42 +237,44 @@ export const lineChart: Chart<LineModel> = (host, first) => {
     else if (step !== undefined) {
       const [low, high] = shownSamples(model, plot);
       const at = plot.cursor.idx ?? (step > 0 ? low - 1 : high + 1);
-      move(Math.min(high, Math.max(low, at + step)));
+      const to = Math.min(high, Math.max(low, at + step));
+      place(to, true);
+      say(to);
       event.preventDefault();
     }
   });
 
-  const make = (): void => {
-    plot?.destroy();
-    const key = legend(model.series, model.link ? "" : `by ${model.xLabel}`, hidden, (index, shown) => {
-      if (shown) hidden.delete(index); else hidden.add(index);
-      plot?.setSeries(index + 1, { show: shown });
-    });
-    const show = (at: uPlot): void => {
-      const index = at.cursor.idx;
-      const x = index === null || index === undefined ? undefined : model.x[index];
-      if (index === null || index === undefined || x === undefined) return key.show(null, []);
-      key.show(model.xFormat(x), model.series.map((one) => model.format(one.values[index])));
-    };
+  const make = (next: LineModel): void => {
+    // What was read before stays the position, whatever was added since.
+    const read = model.x[plot?.cursor.idx ?? -1];
+    model = next;
+    remove();
+    const key = keyOf(model, hidden, (index, shown) => plot?.setSeries(index + 1, { show: shown }));
     keys.replaceChildren(key.element);
-    say(null);
-    plot = new uPlot(options(model, host.clientWidth || 320, show), data(model), target);
-    plot.over.addEventListener("dblclick", () => model.link?.reset());
+    const at = read === undefined ? null : nearest(model.x, read);
+    say(at);
+    const made = new uPlot(options(model, host.clientWidth || 320, key.show), data(model), target);
+    plot = made;
+    alive("plots", 1);
+    made.over.addEventListener("dblclick", () => model.link?.reset());
     const range = xRange(model);
-    plot.setScale("x", { min: range[0], max: range[1] });
-    for (const index of hidden) plot.setSeries(index + 1, { show: false });
+    made.setScale("x", { min: range[0], max: range[1] });
+    for (const index of hidden) made.setSeries(index + 1, { show: false });
+    // uPlot sets the scale in a microtask of its own, which is before this one; where a sample is, is known then.
+    if (at !== null) queueMicrotask(() => { if (plot === made) place(at, false); });
   };
 
-  make();
-  first.link?.subscribe((range) => {
+  make(first);
+  const unsubscribe = first.link?.subscribe((range) => {
     const now = plot?.scales["x"];
     if (now && (now.min !== range.min || now.max !== range.max)) plot?.setScale("x", range);
   });
   return {
-    redraw: make,
-    update(next) {
-      model = next;
-      make();
+    redraw: () => make(model),
+    update: make,
+    destroy() {
+      unsubscribe?.();
+      remove();
     },
   };
 };

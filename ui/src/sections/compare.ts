@@ -3,11 +3,12 @@
 import { headline, type PageDocument } from "../document";
 import { foreign, h, section } from "../dom";
 import { count, date, milliseconds, ratio } from "../format";
+import { runPart } from "../route";
 import { judgedStep } from "../slo";
 import { number, table, text } from "../table";
 import { confidence, limitAt } from "../words";
 
-export function compare(page: PageDocument, show: (index: number) => void): HTMLElement {
+export function compare(page: PageDocument): HTMLElement {
   const { runs } = page;
   return section("compare", "Runs", table("Headline figures of each run", {
     columns: [text("run"), text("started"), text("target"), number("requests/s"), number("p50"), number("p99"), number("success"), text("limit"), text("confidence")],
@@ -18,7 +19,7 @@ export function compare(page: PageDocument, show: (index: number) => void): HTML
       const { perSec, lowerBound } = headline(run);
       const step = judgedStep(run);
       const { verdict } = run.document;
-      const link = h("a", { href: `#run-${index}`, click: () => show(index) }, foreign(run.name));
+      const link = h("a", { href: runPart(index) }, foreign(run.name));
       return [link, h("span", { class: "nowrap" }, date(run.document.run.started_unix_ms)), run.target, `${lowerBound && perSec !== null ? "≥ " : ""}${count(perSec)}`,
         milliseconds(step?.latency_ms.p50), milliseconds(step?.latency_ms.p99), ratio(step?.success_ratio),
         limitAt(verdict.limit, verdict.where),

@@ -4,7 +4,8 @@ import { figure } from "../charts/figure";
 import { lineChart, type LineModel } from "../charts/line";
 import { bestStep, ladder as ladderOf, type Run, type StepDocument } from "../document";
 import { section } from "../dom";
-import { count, counted, interval, milliseconds, percentile, rate, ratio, whole } from "../format";
+import { count, counted, interval, milliseconds, rate, ratio, whole } from "../format";
+import { latencyLimits } from "../slo";
 import { number, text } from "../table";
 import { spaced } from "../words";
 
@@ -68,11 +69,8 @@ function growth(run: Run, steps: readonly StepDocument[]): string {
   const last = steps[steps.length - 1];
   const knee = answer.knee_connections;
   const parts: string[] = [];
-  if (knee !== null) {
-    parts.push(`Throughput stops growing at ${counted(knee, "connection")}: more connections add less than 5 %.`);
-  } else {
-    parts.push(`Throughput was still growing at the last step, ${counted(last?.connections ?? 0, "connection")}, or no plateau is known.`);
-  }
+  parts.push(knee === null ? withoutKnee(run, steps)
+    : `Throughput stops growing at ${counted(knee, "connection")}: more connections add less than 5 %.`);
   if (best) parts.push(`The best step has ${counted(best.connections, "connection")} and ${rate(best.throughput_per_sec)}.`);
   const [peak, end] = [answer.plateau_per_sec, last?.throughput_per_sec ?? null];
   if (peak !== null && end !== null && end < 0.9 * peak) {
@@ -81,15 +79,20 @@ function growth(run: Run, steps: readonly StepDocument[]): string {
   return parts.join(" ");
 }
 
+/** Why the ladder has no knee: the document claims a highest throughput where it was still growing, and nothing where too little is known. */
+function withoutKnee(run: Run, steps: readonly StepDocument[]): string {
+  const claim = run.document.findings.find((one) => one.id === "throughput_highest");
+  const at = claim === undefined ? undefined : steps.find((step) => step.throughput_per_sec === claim.value);
+  if (at === undefined) return "No plateau is known: fewer than two steps were held to their end with successful responses.";
+  const which = at === steps[steps.length - 1] ? "the last step" : "the last step that was held to its end with successful responses";
+  return `Throughput was still growing at ${counted(at.connections, "connection")}, ${which}.`;
+}
+
 function latency(run: Run, steps: readonly StepDocument[]): LineModel {
-  const { slo } = run.document.answer;
   const best = bestStep(run);
   const line = (label: string, key: "p50" | "p90" | "p99" | "p999", colour: string, dash = false) => ({
     label, colour, dash, points: true, values: steps.map((step) => step.latency_ms[key]),
   });
-  const limits = (slo?.latency ?? []).flatMap((limit) => limit.limit_ms === null ? [] : [{
-    at: limit.limit_ms, label: `limit ${percentile(limit.percentile)} ≤ ${milliseconds(limit.limit_ms)}`, dash: true,
-  }]);
   const first = steps[0]?.latency_ms.p99 ?? null;
   const last = steps[steps.length - 1];
   const end = last?.latency_ms.p99 ?? null;
@@ -102,7 +105,7 @@ function latency(run: Run, steps: readonly StepDocument[]): LineModel {
     name: "ladder-latency", title: "Latency by connections", caption, format: milliseconds, yLog: true,
     series: [line("p50", "p50", "--blue"), line("p90", "p90", "--teal"), line("p99", "p99", "--purple"),
       line("p99.9", "p999", "--soft", true)],
-    horizontals: limits,
+    horizontals: latencyLimits(run),
     table: {
       columns: ["connections", "mean", "p50", "p90", "p99", "p99.9", "max", "95 % interval of p99"].map(number),
       count: steps.length,

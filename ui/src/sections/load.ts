@@ -4,9 +4,10 @@ import { figure, type FigureHandle } from "../charts/figure";
 import { heat } from "../charts/heat";
 import { lineChart, type LineModel, type Series } from "../charts/line";
 import type { Run } from "../document";
-import { count, type Format, grouped, instant, milliseconds, rate, whole } from "../format";
+import { count, type Format, grouped, instant, list, milliseconds, rate, whole } from "../format";
 import type { TimeLink } from "../link";
-import { number } from "../table";
+import { latencyLimits } from "../slo";
+import { number, type TableModel } from "../table";
 import { bandsOf, eventsOf } from "./spans";
 
 /** A gap of the load is a gap of the lines: a null between two windows that are not neighbours. */
@@ -31,6 +32,33 @@ function course(run: Run): Course {
 
 type Values = readonly (number | null)[];
 
+/** More columns of latency classes than that are not read. */
+const CLASS_COLUMNS = 10;
+
+/** The cells of the heat map as columns of a table: how many responses of a window took how long, neighbouring classes in one. */
+function classTable(run: Run, lines: TableModel): TableModel {
+  const { latency, latency_bounds_ms: bounds } = run.timeline;
+  const each = Math.max(1, Math.ceil((bounds.length - 1) / CLASS_COLUMNS));
+  const firsts = bounds.slice(0, -1).flatMap((_, at) => (at % each === 0 ? [at] : []));
+  const sums = (index: number): number[] => {
+    const cells = latency[index];
+    const list = firsts.map(() => 0);
+    cells?.counts.forEach((one, offset) => {
+      const column = Math.floor((cells.from + offset) / each);
+      list[column] = (list[column] ?? 0) + one;
+    });
+    return list;
+  };
+  return {
+    ...lines,
+    columns: [...lines.columns, ...firsts.map((at) => {
+      const end = bounds[Math.min(at + each, bounds.length - 1)];
+      return number(`${milliseconds(bounds[at])} to ${milliseconds(end)}`);
+    })],
+    row: (index) => [...lines.row(index), ...sums(index).map(grouped)],
+  };
+}
+
 function model(run: Run, link: TimeLink, parts: {
   name: string; title: string; caption: string; format: Format; tickFormat?: Format;
   series: (Omit<Series, "values"> & { values: Values })[];
@@ -54,28 +82,41 @@ function peak(values: Values): { value: number; index: number } | null {
   return best;
 }
 
+/** Latency as lines over a heat map of all responses. */
+function latencyModel(run: Run, link: TimeLink): LineModel {
+  const { timeline } = run;
+  const slow = peak(timeline.p99_ms);
+  const horizontals = latencyLimits(run);
+  const heatMap = "The stronger the colour of a cell, the more of the responses of its time are in it."
+    + (horizontals.length === 0 ? "" : ` Dashed: ${list(horizontals.map((limit) => limit.label))}.`);
+  const lines = model(run, link, {
+    name: "time-latency", title: "Latency", format: milliseconds,
+    caption: slow === null ? `In no window did enough requests end for p99. ${heatMap}`
+      : `p99 is highest at ${instant(timeline.at_sec[slow.index])}, with ${milliseconds(slow.value)}. ${heatMap}`,
+    series: [{ label: "p50", values: timeline.p50_ms, colour: "--ink" },
+      { label: "p99", values: timeline.p99_ms, colour: "--purple", width: 2 }],
+  });
+  const bounds = timeline.latency_bounds_ms;
+  const [low, high] = [bounds[0], bounds[bounds.length - 1]];
+  const limits = horizontals.map((limit) => limit.at);
+  return {
+    ...lines, table: classTable(run, lines.table), yLog: true, height: 260, under: heat(timeline), horizontals,
+    // All classes, and room for the label of each limit.
+    ...(low !== undefined && high !== undefined ? { yRange: [
+      Math.max(1e-4, Math.min(low, ...limits.map((limit) => limit / 1.5))), Math.max(2e-4, high, ...limits.map((limit) => limit * 1.5)),
+    ] as [number, number] } : {}),
+  };
+}
+
 function models(run: Run, link: TimeLink): LineModel[] {
   const { timeline } = run;
   const begin = (index: number): string => instant(timeline.at_sec[index]);
   const served = peak(timeline.throughput_per_sec);
-  const slow = peak(timeline.p99_ms);
   const open = timeline.steps.some((step) => step.rate_per_sec !== null);
   const bad = timeline.unsuccessful.reduce((sum, one) => sum + one, 0);
   const worst = peak(timeline.unsuccessful);
   const inFlight = peak(timeline.in_flight);
-  const bounds = timeline.latency_bounds_ms;
-  const edge = [bounds[0], bounds[bounds.length - 1]];
-  const latency: LineModel = {
-    ...model(run, link, {
-      name: "time-latency", title: "Latency", format: milliseconds,
-      caption: slow === null ? "In no window did enough requests end for p99. The stronger the colour of a cell, the more of the responses of its time are in it."
-        : `p99 is highest at ${begin(slow.index)}, with ${milliseconds(slow.value)}. The stronger the colour of a cell, the more of the responses of its time are in it.`,
-      series: [{ label: "p50", values: timeline.p50_ms, colour: "--ink" },
-        { label: "p99", values: timeline.p99_ms, colour: "--purple", width: 2 }],
-    }),
-    yLog: true, height: 260, under: heat(timeline),
-    ...(edge[0] !== undefined && edge[1] !== undefined ? { yRange: [Math.max(edge[0], 1e-4), Math.max(edge[1], 2e-4)] as [number, number] } : {}),
-  };
+  const latency = latencyModel(run, link);
   return [
     model(run, link, {
       name: "time-throughput", title: "Throughput", format: rate, tickFormat: count,
@@ -102,6 +143,6 @@ function models(run: Run, link: TimeLink): LineModel[] {
 
 /** The charts of the load; empty where no window was recorded. */
 export function loadCharts(run: Run, link: TimeLink): { handles: FigureHandle<LineModel>[]; models: (run: Run) => LineModel[] } {
-  const list = run.timeline.at_sec.length === 0 ? [] : models(run, link);
-  return { handles: list.map((one) => figure(lineChart, one)), models: (next) => models(next, link) };
+  const of = (one: Run): LineModel[] => (one.timeline.at_sec.length === 0 ? [] : models(one, link));
+  return { handles: of(run).map((one) => figure(lineChart, one)), models: of };
 }

@@ -14,14 +14,17 @@ export interface TimeView {
   element: HTMLElement;
   /** Shows a later state of the same run; false if its charts are others and the section must be made anew. */
   update(run: Run): boolean;
+  /** Gives up what listens to the range of time. */
+  close(): void;
 }
 
 export function time(run: Run, link: TimeLink): TimeView {
   const load = loadCharts(run, link);
   const hosts = resourceCharts(run, link);
   const all = [load, hosts];
+  const bar = load.handles.length + hosts.handles.length === 0 ? null : toolbar(link);
   const element = section("time", "Over time",
-    load.handles.length + hosts.handles.length === 0 ? h("p", {}, "Nothing was recorded over time.") : toolbar(link),
+    bar === null ? h("p", {}, "Nothing was recorded over time.") : bar.element,
     ...load.handles.map((one) => one.element),
     hosts.handles.length === 0 ? null : h("h3", { id: "resources", class: "part" }, "Resources of hosts"),
     ...hosts.handles.filter((one) => !isAmount(one)).map((one) => one.element),
@@ -31,11 +34,12 @@ export function time(run: Run, link: TimeLink): TimeView {
     element,
     update(next) {
       link.extend(wholeRange(next));
-      const updates = all.map((part) => [part.handles, part.handles.length === 0 ? [] : part.models(next)] as const);
+      const updates = all.map((part) => [part.handles, part.models(next)] as const);
       if (updates.some(([handles, models]) => !alike(handles, models))) return false;
       for (const [handles, models] of updates) handles.forEach((handle, index) => { const model = models[index]; if (model) handle.update(model); });
       return true;
     },
+    close: () => bar?.close(),
   };
 }
 
@@ -49,7 +53,7 @@ function alike(handles: readonly FigureHandle<LineModel>[], models: readonly Lin
     && handles.every((handle, index) => handle.element.dataset["chart"] === models[index]?.name);
 }
 
-function toolbar(link: TimeLink): HTMLElement {
+function toolbar(link: TimeLink): { element: HTMLElement; close: () => void } {
   const shown = h("span", { class: "range", role: "status" });
   const button = (label: string, sign: string, act: () => void): HTMLButtonElement =>
     h("button", { type: "button", "aria-label": label, title: label, click: act }, sign);
@@ -58,12 +62,13 @@ function toolbar(link: TimeLink): HTMLElement {
     shown.textContent = `${instant(link.current.min)} to ${instant(link.current.max)}`;
     reset.disabled = !link.zoomed;
   };
-  link.subscribe(describe);
+  const close = link.subscribe(describe);
   describe();
-  return h("div", { class: "toolbar", role: "group", "aria-label": "Range of time of all charts below" },
+  const element = h("div", { class: "toolbar", role: "group", "aria-label": "Range of time of all charts below" },
     button("Zoom in", "+", () => link.zoom(0.5)), button("Zoom out", "−", () => link.zoom(2)),
     button("Earlier", "←", () => link.pan(-0.25)), button("Later", "→", () => link.pan(0.25)),
     reset, shown, h("span", { class: "hint" }, "Drag over a chart to zoom, double-click to reset. Keys on a chart: ← → read values, + − zoom, Shift ← → move, 0 resets."));
+  return { element, close };
 }
 
 function eventList(run: Run): HTMLElement | null {

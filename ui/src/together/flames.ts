@@ -1,13 +1,14 @@
-// Where CPU time went: the flame graph of one run, or of two with their difference.
+// Where CPU time went: the flame graph of one run, or of two side by side with their difference.
 
 import { figure } from "../charts/figure";
-import { type FlameBox, flameChart } from "../charts/flame";
+import { type FlameBox, flameChart, FlameLink, type FlameModel, flameTools } from "../charts/flame";
 import type { Run } from "../document";
-import { significant } from "../format";
+import { fold, foreign, h } from "../dom";
+import { counted, joined, significant } from "../format";
 import type { FlameDocument } from "../generated/page";
-import { number, text } from "../table";
+import { number, table, text } from "../table";
 
-function boxes(flame: FlameDocument): (FlameBox & { half: number; path: string })[] {
+function boxes(flame: FlameDocument): (FlameBox & { half: number })[] {
   const path: string[] = [];
   return flame.us.map((us, index) => {
     const depth = flame.depth[index] ?? 0;
@@ -41,13 +42,15 @@ function functions(list: readonly FlameBox[]): Sum[] {
 
 const us = (value: number): string => `${significant(value)} µs`;
 
-export function flame(name: string, title: string, document: FlameDocument): HTMLElement {
+type Shared = Pick<FlameModel, "link" | "widthUs">;
+
+export function flame(name: string, title: string, document: FlameDocument, shared: Shared = {}): HTMLElement {
   const list = boxes(document);
   const sums = functions(list);
   const top = [...sums].sort((a, b) => b.self - a.self)[0];
   const total = document.total_us ?? 0;
   return figure(flameChart, {
-    name, title, boxes: list, totalUs: total,
+    ...shared, name, title, boxes: list, totalUs: total,
     caption: `A request takes ${us(total)} of CPU time${top ? `; most of it in one function is ${us(top.self)} in ${top.name}` : ""}.`,
     table: {
       columns: [text("function"), number("with what it calls"), number("itself")], count: sums.length,
@@ -57,8 +60,7 @@ export function flame(name: string, title: string, document: FlameDocument): HTM
 }
 
 /** The flame graph of a run, coloured by how it differs from that of another. */
-function difference(name: string, one: Run, other: Run): HTMLElement | null {
-  if (one.flame === null || other.flame === null) return null;
+function difference(name: string, one: Profiled, other: Profiled, link: FlameLink): HTMLElement {
   const before = new Map(boxes(other.flame).map((box) => [box.path, box]));
   const list = boxes(one.flame).map((box) => {
     const old = before.get(box.path);
@@ -73,23 +75,52 @@ function difference(name: string, one: Run, other: Run): HTMLElement | null {
   const [totalOne, totalOther] = [one.flame.total_us ?? 0, other.flame.total_us ?? 0];
   const by = totalOne - totalOther;
   return figure(flameChart, {
-    name, title: `${one.name} coloured by its difference from ${other.name}`, boxes: list, totalUs: totalOne,
+    link, name, title: `${one.name} coloured by its difference from ${other.name}`, boxes: list, totalUs: totalOne,
     caption: `A request of ${one.name} takes ${us(Math.abs(by))} ${by < 0 ? "less" : "more"} CPU time. Boxes that grew are orange, those that shrank blue; `
       + "the others differ by no more than their samples leave open.",
     table: {
-      columns: [text("function"), number(one.name), number(other.name), number("difference")], count: rows.length,
+      columns: [text("function"), number(other.name), number(one.name), number("difference")], count: rows.length,
       row: (index) => {
         const row = rows[index];
-        return row === undefined ? [] : [row.name, us(row.one), us(row.other), `${row.one < row.other ? "−" : "+"}${us(Math.abs(row.one - row.other))}`];
+        return row === undefined ? [] : [row.name, us(row.other), us(row.one), `${row.one < row.other ? "−" : "+"}${us(Math.abs(row.one - row.other))}`];
       },
     },
   }).element;
 }
 
-/** Both graphs and the difference; nothing unless both runs have a profile. */
+/** The functions of the other run that this one has no sample of: the graph of the difference has no boxes for them. */
+function gone(one: Profiled, other: Profiled): HTMLElement | null {
+  const known = new Set(one.flame.names);
+  const list = functions(boxes(other.flame)).filter((sum) => !known.has(sum.name)).sort((a, b) => b.self - a.self);
+  const [top] = list;
+  if (top === undefined) return null;
+  const own = list.reduce((sum, each) => sum + each.self, 0);
+  const title = `Functions of ${other.name} without a sample in ${one.name}`;
+  return h("div", { class: "gone" },
+    h("p", {}, foreign(joined(`${counted(list.length, "function")} of ${other.name} ${list.length === 1 ? "has" : "have"} no sample in ${one.name}, so the difference has no box `
+      + `for ${list.length === 1 ? "it" : "them"}. They took ${us(own)} of a request themselves, most of it ${top.name} with ${us(top.self)}.`))),
+    fold(foreign(title), table(title, {
+      columns: [text("function"), number("with what it calls"), number("itself")], count: list.length,
+      row: (index) => { const sum = list[index]; return sum === undefined ? [] : [sum.name, us(sum.us), us(sum.self)]; },
+    })));
+}
+
+type Profiled = Run & { flame: FlameDocument };
+const isProfiled = (run: Run | undefined): run is Profiled => run !== undefined && run.flame !== null;
+
+/** Both graphs side by side, and the difference below them; nothing unless both runs have a profile. */
 export function flames(name: string, one: Run | undefined, other: Run | undefined): HTMLElement[] {
-  if (!one?.flame || !other?.flame) return [];
-  const compared = difference(`${name}-difference`, one, other);
-  return [...(compared ? [compared] : []), flame(`${name}-one`, `CPU time of ${one.name}`, one.flame),
-    flame(`${name}-other`, `CPU time of ${other.name}`, other.flame)];
+  if (!isProfiled(one) || !isProfiled(other)) return [];
+  const link = new FlameLink();
+  const sides = [other, one].map((run) => ({ total: run.flame.total_us ?? 0, us: new Map(boxes(run.flame).map((box) => [box.path, box.us])) }));
+  // A µs is as wide in one as in the other.
+  const widthUs = (path: string | null): number => Math.max(...sides.map((side) => (path === null ? side.total : side.us.get(path) ?? 0))) || 1;
+  return [h("div", { class: "flames", role: "group", "aria-label": "CPU time of both runs" },
+    h("h3", { class: "part" }, "CPU time of a request"),
+    h("p", { class: "note" }, "Both graphs have the same scale: a wider box is more CPU time."),
+    h("p", { class: "hint" }, "Choosing a box zooms all three graphs to it, where they have it under the same callers."),
+    flameTools(link),
+    h("div", { class: "pair" }, flame(`${name}-other`, `CPU time of ${other.name}`, other.flame, { link, widthUs }),
+      flame(`${name}-one`, `CPU time of ${one.name}`, one.flame, { link, widthUs })),
+    difference(`${name}-difference`, one, other, link), gone(one, other))];
 }

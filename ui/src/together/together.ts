@@ -3,6 +3,7 @@
 import type { PageDocument } from "../document";
 import { fold, foreign, h } from "../dom";
 import { counted } from "../format";
+import { runPart } from "../route";
 import { ab } from "./ab";
 import { comparison, diff } from "./diff";
 import { lab } from "./lab";
@@ -10,13 +11,13 @@ import { fleet, machines } from "./machines";
 import { switches } from "./switches";
 import { tiers } from "./tiers";
 
-/** The part above the runs; null on a page of runs alone. `show` opens a run of the page. */
-export function together(page: PageDocument, show: (index: number) => void): HTMLElement | null {
+/** The part above the runs; null on a page of runs alone. */
+export function together(page: PageDocument): HTMLElement | null {
   const said = page.together;
   if (said === null) return null;
   const link = (name: string): Node | string => {
     const index = page.runs.findIndex((run) => run.name === name);
-    return index < 0 ? name : h("a", { href: `#run-${index}`, click: () => show(index) }, foreign(name));
+    return index < 0 ? name : h("a", { href: runPart(index) }, foreign(name));
   };
   const { found } = said;
   const sections = "diff" in found ? diff(found.diff, page.runs)

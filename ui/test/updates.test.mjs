@@ -1,0 +1,106 @@
+// A page that gets many documents of a run that goes on, in a real browser: PLIMSOLL_PAGES is a folder of pages.
+import assert from "node:assert/strict";
+import path from "node:path";
+import { after, before, test } from "node:test";
+import { documentOf, launched, opened, pages, scrolled } from "./pages.mjs";
+
+/** Pages of one run with charts over time. */
+const alone = pages.filter((file) => {
+  const { runs, together } = documentOf(file);
+  return runs.length === 1 && together === null && runs[0].timeline.at_sec.length > 2;
+});
+const skip = alone.length > 0 ? false : "PLIMSOLL_PAGES has no page of one run";
+let browser;
+
+before(async () => { if (!skip) browser = await launched(); });
+after(async () => browser?.close());
+
+/** A page that counts listeners of the window and of the document, and what observers watch. */
+async function counting(file) {
+  const found = await opened(browser, file, 1000, "light", () => {
+    const held = new Map();
+    window.held = (what) => held.get(what)?.size ?? 0;
+    const of = (what) => held.get(what) ?? held.set(what, new Map()).get(what);
+    for (const target of [window, document]) {
+      const { addEventListener, removeEventListener } = target;
+      target.addEventListener = (type, listener, ...more) => {
+        of("listener").set(listener, type);
+        addEventListener.call(target, type, listener, ...more);
+      };
+      target.removeEventListener = (type, listener, ...more) => {
+        of("listener").delete(listener);
+        removeEventListener.call(target, type, listener, ...more);
+      };
+    }
+    for (const kind of [ResizeObserver, IntersectionObserver]) {
+      const { observe, unobserve } = kind.prototype;
+      kind.prototype.observe = function (element, ...more) {
+        of(kind.name).set(element, true);
+        observe.call(this, element, ...more);
+      };
+      kind.prototype.unobserve = function (element) {
+        of(kind.name).delete(element);
+        unobserve.call(this, element);
+      };
+    }
+  });
+  await scrolled(found.page);
+  return found;
+}
+
+/** Gives the page documents of a run that grows, the last of them whole. Every third has no resources: its charts are others. */
+const updated = (page, file, times) => page.evaluate(({ document: whole, times }) => {
+  const [run] = whole.runs;
+  for (let time = 1; time <= times; time += 1) {
+    const windows = Math.ceil((run.timeline.at_sec.length * time) / times);
+    const timeline = { ...run.timeline };
+    for (const [name, values] of Object.entries(timeline)) {
+      if (Array.isArray(values) && values.length === run.timeline.at_sec.length && name !== "latency_bounds_ms") timeline[name] = values.slice(0, windows);
+    }
+    if (time % 3 === 0 && time < times) Object.assign(timeline, { resources: [], hosts_at_sec: [] });
+    const detail = { ...whole, runs: [{ ...run, timeline: time === times ? run.timeline : timeline }] };
+    document.dispatchEvent(new CustomEvent("plimsoll:document", { detail }));
+  }
+}, { document: documentOf(file), times });
+
+const counts = (page) => page.evaluate(() => ({
+  figures: document.documentElement.dataset.figures, plots: document.documentElement.dataset.plots, links: document.documentElement.dataset.listeners,
+  shown: document.querySelectorAll('figure[data-drawn="true"]').length, canvases: document.querySelectorAll("canvas").length,
+  listeners: window.held("listener"), sizes: window.held("ResizeObserver"), nearby: window.held("IntersectionObserver"),
+}));
+
+for (const file of alone) {
+  test(`${path.basename(file)} holds no more after many documents`, { skip }, async () => {
+    const { context, page, errors } = await counting(file);
+    const first = await counts(page);
+    assert.equal(Number(first.figures), first.shown, "every figure that is drawn is counted");
+    await updated(page, file, 4);
+    await scrolled(page);
+    const few = await counts(page);
+    await updated(page, file, 40);
+    await scrolled(page);
+    assert.deepEqual([errors, await counts(page)], [[], few]);
+    assert.deepEqual(few, first, "the same document has the same charts");
+    await context.close();
+  });
+}
+
+test("the position at which a chart is read stays when a document comes", { skip }, async () => {
+  const [file] = alone;
+  const { context, page, errors } = await counting(file);
+  for (const name of ["time-throughput", "ladder-throughput"]) {
+    const chart = page.locator(`#chart-${name} .plot`);
+    if (await chart.count() === 0) continue;
+    await chart.focus();
+    for (let key = 0; key < 2; key += 1) await page.keyboard.press("ArrowRight");
+    const read = await chart.getAttribute("aria-valuetext");
+    await updated(page, file, 1);
+    assert.equal(await chart.getAttribute("aria-valuetext"), read);
+    assert.equal(await chart.evaluate((plot) => plot === document.activeElement), true, "it keeps the focus");
+    const before = Number(await chart.getAttribute("aria-valuenow"));
+    await page.keyboard.press("ArrowRight");
+    assert.equal(Number(await chart.getAttribute("aria-valuenow")), before + 1, "reading goes on from there");
+  }
+  assert.deepEqual(errors, []);
+  await context.close();
+});

@@ -1,0 +1,116 @@
+// The values in the tables of charts, in a real browser: they are those of the document.
+import assert from "node:assert/strict";
+import path from "node:path";
+import { after, before, test } from "node:test";
+import { documentOf, launched, opened, pages, skip, unfolded } from "./pages.mjs";
+import { cellsOf, headsOf, read, says } from "./values.mjs";
+
+let browser;
+
+before(async () => { if (!skip) browser = await launched(); });
+after(async () => browser?.close());
+
+/** Compares rows of cells with rows of values, which may leave out the last cells. */
+function same(cells, values, what) {
+  assert.equal(cells.length, values.length, `rows of ${what}`);
+  const other = cells.flatMap((row, at) => values[at].flatMap((value, column) =>
+    (says(row[column], value) ? [] : [`row ${at + 1}, column ${column + 1}: ${row[column]}, not ${value}`])));
+  assert.deepEqual(other, [], what);
+}
+
+/** The ladder: every step, by connections. */
+async function ladder(page, { document }) {
+  const steps = document.steps.filter((step) => step.rate_per_sec === null && step.connections > 0).sort((a, b) => a.connections - b.connections);
+  if (steps.length < 2) return assert.equal(await page.locator("#ladder").count(), 0);
+  const throughput = (await cellsOf(page, "ladder-throughput")).map((row) => [row[0], row[1], row[3]]);
+  same(throughput, steps.map((step) => [step.connections, step.throughput_per_sec, step.success_ratio]), "throughput of the ladder");
+  same(await cellsOf(page, "ladder-latency"), steps.map(({ connections, latency_ms: time }) =>
+    [connections, time.mean, time.p50, time.p90, time.p99, time.p999, time.max]), "latency of the ladder");
+}
+
+/** Charts over time: every window. */
+async function load(page, { timeline }) {
+  if (timeline.at_sec.length === 0) return;
+  const open = timeline.steps.some((step) => step.rate_per_sec !== null);
+  const at = timeline.at_sec.map((sec) => sec * 1e3);
+  // An instant has one decimal, or whole seconds from a minute on.
+  const times = (await cellsOf(page, "time-throughput")).map((row) => read(row[0]));
+  assert.ok(times.every((time, index) => Math.abs(time - at[index]) <= (at[index] < 6e4 ? 51 : 501)), "the begin of each window");
+  const rows = (name) => cellsOf(page, name).then((all) => all.map((row) => row.slice(1)));
+  same(await rows("time-throughput"), at.map((_, index) =>
+    [...(open ? [timeline.due_per_sec[index]] : []), timeline.throughput_per_sec[index]]), "throughput over time");
+  same(await rows("time-concurrency"), at.map((_, index) => [timeline.in_flight[index], timeline.connections[index]]), "concurrency over time");
+  const latency = await rows("time-latency");
+  same(latency, at.map((_, index) => [timeline.p50_ms[index], timeline.p99_ms[index]]), "percentiles over time");
+  heat(latency.map((row) => row.slice(2)), (await headsOf(page, "time-latency")).slice(3), timeline);
+}
+
+/** The heat map: each column is a range of latency without a gap to the next, and each row has all responses of its window. */
+function heat(cells, heads, { latency, latency_bounds_ms: bounds }) {
+  const ends = heads.map((head) => head.split(" to "));
+  assert.ok(heads.length <= 10 && (bounds.length === 0 || heads.length > 0), `${heads.length} classes`);
+  if (bounds.length === 0) return;
+  assert.ok(says(ends[0][0], bounds[0]) && says(ends[ends.length - 1][1], bounds[bounds.length - 1]), heads.join(", "));
+  assert.ok(ends.every(([from], at) => at === 0 || from === ends[at - 1][1]), heads.join(", "));
+  const counted = cells.map((row) => row.map((cell) => read(cell)));
+  // Every class of the document is counted in the column whose range it lies in.
+  const column = (low) => ends.findLastIndex(([from]) => read(from) <= low * 1.006);
+  const expected = latency.map(({ from, counts }) => {
+    const row = heads.map(() => 0);
+    counts.forEach((count, offset) => { row[column(bounds[from + offset])] += count; });
+    return row;
+  });
+  assert.deepEqual(counted, expected);
+}
+
+/** The position of the step at which hosts are shown: that of the highest throughput, or of the plateau. */
+function busiest({ answer, steps }) {
+  const plateau = steps.findIndex((step) => step.rate_per_sec === null && step.connections === answer.plateau_connections);
+  if (plateau >= 0) return plateau;
+  return steps.reduce((best, step, at) => ((step.throughput_per_sec ?? -1) > (steps[best]?.throughput_per_sec ?? -1) ? at : best), 0);
+}
+
+/** Hosts: each use of a resource at that step, and the course of each over time. */
+async function hosts(page, { document, timeline }) {
+  if (document.hosts.length > 0) {
+    // The page has those first that are nearest to their capacity.
+    const filled = (use) => (use.used === null || !(use.capacity > 0) ? -1 : use.used / use.capacity);
+    const uses = document.hosts.flatMap((host) => host.usage.filter((use) => use.step === busiest(document)).sort((a, b) => filled(b) - filled(a))
+      .map((use) => ({ ...use, host: host.name })));
+    const cells = await cellsOf(page, "hosts");
+    assert.deepEqual(cells.map(([name]) => name), uses.map((use) => use.host));
+    same(cells.map((row) => row.slice(2, 4)), uses.map((use) => [inMs(use.unit, use.used), inMs(use.unit, use.capacity)]), "use of resources");
+  }
+  for (const name of new Set(timeline.resources.map((one) => one.host))) {
+    const charts = await page.evaluate((host) => [...document.querySelectorAll("#time figure[data-chart]")]
+      .filter((chart) => [host, `${host}:`].some((title) => chart.querySelector("h3").textContent === title || chart.querySelector("h3").textContent.startsWith(`${host}: `)))
+      .map((chart) => chart.dataset.chart).filter((chart) => /^(resources|amounts)-/.test(chart)), name);
+    const tables = await Promise.all(charts.map((chart) => cellsOf(page, chart)));
+    const list = timeline.resources.filter((one) => one.host === name);
+    timeline.hosts_at_sec.forEach((_, window) => {
+      const numbers = (a, b) => (a ?? -1) - (b ?? -1);
+      const used = list.map((one) => inMs(one.unit, one.used[window])).sort(numbers);
+      const cells = tables.flatMap((rows) => rows[window].slice(1)).sort((a, b) => numbers(read(a), read(b)));
+      same([cells], [used], `resources of ${name}, window ${window + 1}`);
+    });
+  }
+}
+
+/** Times are compared in milliseconds. */
+const inMs = (unit, value) => (unit === "sec" && value !== null ? value * 1e3 : value);
+
+for (const file of pages.filter((file) => documentOf(file).runs.length > 0)) {
+  test(`${path.basename(file)}: tables have the values of the document`, async () => {
+    const { context, page, errors } = await opened(browser, file, 1440, "light");
+    // A page of a comparison shows no run until one is chosen.
+    await page.evaluate(() => { location.hash = "#run-0"; });
+    await page.locator(".run").waitFor();
+    await unfolded(page);
+    const [run] = documentOf(file).runs;
+    await ladder(page, run);
+    await load(page, run);
+    await hosts(page, run);
+    assert.deepEqual(errors, []);
+    await context.close();
+  });
+}
