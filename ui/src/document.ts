@@ -58,23 +58,13 @@ export function busiestPosition(run: Run): number | null {
   return step === undefined ? null : steps.indexOf(step);
 }
 
-/** The throughput that the answer names, and whether it is the least that the target holds. */
-export function headline(run: Run): { perSec: number | null; lowerBound: boolean; what: string } {
-  const { answer, overload, search } = run.document;
-  const least = answer.lower_bound;
-  // The rate that overloads are multiples of; what the other steps served is not the answer.
-  if (overload !== null) return { perSec: overload.rate_per_sec, lowerBound: false, what: "held" };
-  if (search !== null) {
-    const held = answer.max_within_slo_per_sec ?? search.held_per_sec;
-    if (held !== null) return { perSec: held, lowerBound: search.broken_per_sec === null, what: "held" };
-  }
-  if (answer.max_within_slo_per_sec !== null) {
-    return { perSec: answer.max_within_slo_per_sec, lowerBound: least, what: "held" };
-  }
-  if (answer.plateau_per_sec !== null) return { perSec: answer.plateau_per_sec, lowerBound: least, what: "held" };
-  const best = bestStep(run);
-  const served = best === null || best.ok === 0 ? null : best.throughput_per_sec;
-  return { perSec: served, lowerBound: least || served !== null, what: "served" };
+/** What stands before a figure: "≥" where the load generator was the limit, as in the text. */
+const BOUNDS: Record<string, string> = { exact: "", generator_limited: "≥ ", unfinished: "at least " };
+
+/** The throughput that the answer names, as the text does: its bound is a prefix of the figure, empty for what was measured. */
+export function headline(run: Run): { perSec: number | null; bound: string; what: string } {
+  const { per_sec: perSec, bound, what } = run.headline;
+  return { perSec, bound: perSec === null ? "" : BOUNDS[bound] ?? "", what };
 }
 
 /** The first paragraph of the text report, as one line. */

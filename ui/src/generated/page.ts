@@ -66,6 +66,7 @@ export interface PageRunDocument {
    * Where its CPU time went; null without a profile.
    */
   flame: FlameDocument | null;
+  headline: HeadlineDocument;
   /**
    * Its name.
    */
@@ -1729,6 +1730,24 @@ export interface FlameDocument {
    * Half the width of the 95 % interval of that.
    */
   us_half: number[];
+}
+/**
+ * The throughput that the first sentences of `text` speak of.
+ */
+export interface HeadlineDocument {
+  /**
+   * How it stands to what the target can do: `exact`; `generator_limited`, a lower bound because the load generator was the limit;
+   * `unfinished`, at least so much because the run ended before it showed more.
+   */
+  bound: string;
+  /**
+   * Requests per second; null where no request succeeded, or no rate is known.
+   */
+  per_sec: number | null;
+  /**
+   * What the target did with the requests: `held`, `answered` or `served`.
+   */
+  what: string;
 }
 /**
  * A run over time. Times are in seconds since the run began. Lists of one kind are equally long.

@@ -7,7 +7,8 @@ use plimsoll_plan::Plan;
 use plimsoll_record::{Run, Step};
 
 use super::document::{document, each, ms};
-use super::{Document, FlameDocument, TogetherDocument};
+use super::headline::headline;
+use super::{Document, FlameDocument, HeadlineDocument, TogetherDocument};
 use crate::ProfiledRun;
 use crate::privacy::{Values, for_figures, shown_url};
 use crate::{text, words};
@@ -35,6 +36,8 @@ document! {
         target: String = shown_url(findings, values),
         /// The answer as the terminal prints it.
         text: String = text::short(run, &for_figures(findings, values), &text::Page::plain()),
+        /// The figure of its first sentences.
+        headline: HeadlineDocument = headline(findings),
         /// Everything recorded and found, as `--json` prints it.
         document: Document = Document::new(run, findings, values),
         /// Where its CPU time went; null without a profile.

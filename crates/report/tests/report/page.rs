@@ -45,3 +45,40 @@ fn values_of_queries_are_in_no_page() {
     let (_, page) = page(&[secret]);
     assert!(!page.contains("hunter2"));
 }
+
+/// A page of one run.
+fn run_of(sample: &Sample) -> serde_json::Value {
+    page(std::slice::from_ref(sample)).0["runs"][0].clone()
+}
+
+#[test]
+fn the_figure_of_a_page_is_bounded_as_the_text_is() {
+    let answer = plimsoll_record::RunCommand::Answer;
+    let cases = [
+        (sample::healthy(answer), "exact", "held"),
+        (sample::lower_bound(), "generator_limited", "held"),
+        (sample::unsettled(), "unfinished", "answered"),
+        (sample::few(), "exact", "served"),
+        (sample::behind(), "exact", "served"),
+        (sample::lost(), "exact", "served"),
+    ];
+    for (sample, bound, what) in cases {
+        let run = run_of(&sample);
+        let headline = &run["headline"];
+        assert_eq!((&headline["bound"], &headline["what"]), (&bound.into(), &what.into()), "{run:#}");
+        let text = run["text"].as_str().unwrap().split("\n\n").next().unwrap().replace('\n', " ");
+        let figure = plimsoll_units::count_text(headline["per_sec"].as_f64().unwrap());
+        let figure = match bound {
+            "generator_limited" => format!("≥ {figure} requests/s"),
+            "unfinished" => format!("at least {figure} requests/s"),
+            _ => format!("{figure} requests/s"),
+        };
+        assert!(text.contains(&figure), "{figure}: {text}");
+        assert_eq!(text.contains("≥ "), bound == "generator_limited", "{text}");
+    }
+}
+
+#[test]
+fn a_page_of_a_target_that_serves_nothing_has_no_figure() {
+    assert_eq!(run_of(&sample::dead())["headline"]["per_sec"], serde_json::Value::Null);
+}
