@@ -86,20 +86,34 @@ export function filled(use: { used: number | null; capacity: number | null }): n
   return use.used === null || use.capacity === null || use.capacity <= 0 ? null : use.used / use.capacity;
 }
 
-/** The resource that the verdict names: `cpu` of a host also marks its quota and the cores that processes may use. */
+/** Resources that a limit may be of. */
+const LIMITED: Record<string, string[]> = {
+  cpu: ["cpu", "core", "allowed_cores"],
+  thread: ["thread"],
+  quota: ["quota", "cpu"],
+  bandwidth: ["bandwidth_out", "bandwidth_in", "bandwidth_both"],
+  packets: ["packets_out", "packets_in"],
+  memory: ["memory"],
+  disk: ["disk", "disk_read", "disk_write"],
+  connections: ["descriptors", "accept_queue", "connections"],
+  pool: ["pool"],
+};
+/** Kinds of a place that are no part of a host, but take its CPU. */
+const TAKERS = new Set(["other_process", "other_guests", "others"]);
+
+/** Whether the verdict names this use of a resource: that of the process, thread or device of its place, where it has one. */
 export function limits(run: Run, host: string, use: { resource: string; of: string }): boolean {
   const { limit, place } = run.document.verdict;
-  if (place.host !== host) return false;
-  const resources: Record<string, string[]> = {
-    cpu: place.kind === "core" ? ["core"] : ["cpu", "allowed_cores"],
-    thread: ["thread"],
-    quota: ["quota", "cpu"],
-    bandwidth: ["bandwidth_out", "bandwidth_in"],
-    packets: ["packets_out", "packets_in"],
-    memory: ["memory"],
-    disk: ["disk", "disk_read", "disk_write"],
-    connections: ["descriptors", "accept_queue", "connections"],
-  };
-  if (!(resources[limit] ?? []).includes(use.resource)) return false;
-  return place.name === "" || use.of === "" || use.of === place.name || use.of.includes(place.name);
+  if (place.host !== host || !(LIMITED[limit] ?? []).includes(use.resource)) return false;
+  if (TAKERS.has(place.kind)) return use.of === "";
+  if (place.kind !== "host") return place.name !== "" && isOf(run, host, use.of, place.name);
+  return use.of === "" || use.resource === "allowed_cores" || !["cpu", "quota"].includes(limit);
+}
+
+/** A part by its name alone or with its number, `java`, `12 java`; or a thread of the processes of that name, `12/14 main`. */
+function isOf(run: Run, host: string, part: string, name: string): boolean {
+  if (part === name || part.endsWith(` ${name}`)) return true;
+  const pid = /^(\d+)\//.exec(part)?.[1];
+  return pid !== undefined && run.document.tiers.some((tier) =>
+    tier.host === host && tier.process === name && tier.pids.includes(Number(pid)));
 }

@@ -67,8 +67,8 @@ pub use generator::health::{CeilingUse, GeneratorHealth, GeneratorReason, Machin
 pub use history::*;
 pub use hosts::demand::{Demand, Law};
 pub use hosts::host_view::{
-    ComponentFigure, ComponentLoad, FigureUnit, Throttled, Unread, WatchedHost, io_calls_per_sec,
-    watched_hosts,
+    ComponentFigure, ComponentLoad, FigureUnit, Throttled, Unread, WatchedHost, cores_of_tiers,
+    io_calls_per_sec, watched_hosts,
 };
 pub use hosts::resource::{Resource, ResourceId, ResourceKind, ResourceUse};
 pub use hosts::topology::{Endpoint, TierEdge, TierNode, Topology};

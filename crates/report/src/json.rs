@@ -100,7 +100,7 @@ document! {
         /// The hosts that were sampled. The load generator has a part of its own.
         hosts: Vec<HostDocument> = hosts::hosts(run, findings),
         /// The processes that requests pass, the target first, as far as sockets led to them.
-        tiers: Vec<TierDocument> = hosts::tiers(findings),
+        tiers: Vec<TierDocument> = hosts::tiers(run, findings),
         /// The generators of each step, if they were on several machines; otherwise empty.
         fleet: Vec<FleetStepDocument> =
             each(&plimsoll_analyze::fleet_starts(run), |start| FleetStepDocument::new(run, start)),

@@ -1440,6 +1440,10 @@ export interface RequestDocument {
  */
 export interface TierDocument {
   /**
+   * Cores that its processes used at the step of the plateau; null where that was not sampled.
+   */
+  cores: number | null;
+  /**
    * How many connections away from the generator it is, from 1.
    */
   depth: number;
@@ -1451,6 +1455,10 @@ export interface TierDocument {
    * Its host, or its address where the host is not sampled.
    */
   host: string;
+  /**
+   * True if the limit of the verdict is in it, or is what all processes of its host share, such as the CPU.
+   */
+  is_limit: boolean;
   /**
    * The process and its children, as far as they are known.
    */
