@@ -65,6 +65,7 @@ pub use capacity::tiers::{Efficiency, TierCount, TierRow, TierScaling, TierUse, 
 pub use findings::*;
 pub use generator::health::{CeilingUse, GeneratorHealth, GeneratorReason, MachineLoad, WorkerLoad};
 pub use history::*;
+pub use hosts::curves::{Curve, CurveKind};
 pub use hosts::demand::{Demand, Law};
 pub use hosts::host_view::{
     ComponentFigure, ComponentLoad, FigureUnit, Throttled, Unread, WatchedHost, cores_of_tiers,
