@@ -111,7 +111,7 @@ export function limits(run: Run, host: string, use: { resource: string; of: stri
 }
 
 /** A part by its name alone or with its number, `java`, `12 java`; or a thread of the processes of that name, `12/14 main`. */
-function isOf(run: Run, host: string, part: string, name: string): boolean {
+export function isOf(run: Run, host: string, part: string, name: string): boolean {
   if (part === name || part.endsWith(` ${name}`)) return true;
   const pid = /^(\d+)\//.exec(part)?.[1];
   return pid !== undefined && run.document.tiers.some((tier) =>

@@ -10,7 +10,7 @@ export type Interval = [number, number] | null;
 /**
  * A part of a page.
  */
-export type ShownIn = "throughput" | "latency" | "steps" | "failures" | "generator" | "path" | "resources";
+export type ShownIn = ("throughput" | "latency" | "steps" | "failures" | "generator" | "path") | "resources" | "curves";
 /**
  * What a command found of several runs, by the command.
  */
@@ -287,6 +287,10 @@ export interface EvidenceDocument {
    * Its capacity, or the value it is compared with.
    */
   of: number | null;
+  /**
+   * The series of the timeline of a page that show it over time, the best first; a page has them where they were sampled.
+   */
+  series: SeriesDocument[];
   shown_in: ShownIn;
   /**
    * What its value and `of` are counted in: `ratio` (of 1), `count`, `cores`, `per_sec` (requests or connections),
@@ -301,6 +305,23 @@ export interface EvidenceDocument {
    * What was observed.
    */
   what: string;
+}
+/**
+ * A series of the timeline of a page: the use of a resource, or a curve.
+ */
+export interface SeriesDocument {
+  /**
+   * The host, as in the timeline.
+   */
+  host: string;
+  /**
+   * The `resource` of a resource, or the `kind` of a curve.
+   */
+  kind: string;
+  /**
+   * The part of the host, as in the timeline; null for the part of it that has the highest values.
+   */
+  of: string | null;
 }
 /**
  * The generators that made a step together, each on a machine with its own clock.
@@ -1774,6 +1795,10 @@ export interface TimelineDocument {
    */
   connections: number[];
   /**
+   * Garbage collection, stalls, waits and the CPU of processes. Of those of one kind on a host, the highest.
+   */
+  curves: CurveDocument[];
+  /**
    * Requests that fell due, per second; null where no load was on.
    */
   due_per_sec: (number | null)[];
@@ -1825,6 +1850,35 @@ export interface TimelineDocument {
    * The length of a window of the load.
    */
   window_sec: number | null;
+}
+/**
+ * A figure of a host, or of a part of it, over time that is no use of a resource.
+ */
+export interface CurveDocument {
+  /**
+   * The host; `generator` for the machine that makes the load.
+   */
+  host: string;
+  /**
+   * What it is: shares of the time `gc_pauses`, `cpu_pressure`, `io_pressure`, `memory_pressure` (PSI, some), `stalled` and
+   * `starved` (the worst worker of the generator), `cpu_wait` (of a host the share of the CPU time that processes needed and
+   * did not get), `packet_time`; `gc_threads`, the share of the CPU time of a process; `heap`, the share of its limit;
+   * `throttled`, the share of periods; `stolen`, the share of CPU time; `lock_waits` and `disk_waits`, threads; `process_cpu`,
+   * cores; `pages_fetched`, `queue_overflows` and `turned_away`, per second.
+   */
+  kind: string;
+  /**
+   * The part of the host, such as the name of its processes; empty for the host itself.
+   */
+  of: string;
+  /**
+   * The unit of `values`: `ratio`, `threads`, `cores` or `per_sec`.
+   */
+  unit: string;
+  /**
+   * The value in each window, to four digits after the point; null where it was not sampled.
+   */
+  values: (number | null)[];
 }
 /**
  * How many requests ended in each class of latency within a window.

@@ -28,7 +28,11 @@ fn at(sec: u64, (host, source, subject): (&str, &str, &str), reading: Reading) -
 }
 
 /// A sample a second, each counter growing by so much, or staying as it is.
-fn each_second(key: (&str, &str, &str), growing: &[(&str, u64)], level: &[(&str, u64)]) -> Vec<HostSample> {
+pub(super) fn each_second(
+    key: (&str, &str, &str),
+    growing: &[(&str, u64)],
+    level: &[(&str, u64)],
+) -> Vec<HostSample> {
     let of = |sec: u64| {
         let growing = growing.iter().map(|(name, by)| ((*name).to_owned(), by * sec));
         let all = growing.chain(level.iter().map(|(name, value)| ((*name).to_owned(), *value)));
