@@ -58,23 +58,13 @@ export function busiestPosition(run: Run): number | null {
   return step === undefined ? null : steps.indexOf(step);
 }
 
-/** The throughput that the answer names, and whether it is the least that the target holds. */
-export function headline(run: Run): { perSec: number | null; lowerBound: boolean; what: string } {
-  const { answer, overload, search } = run.document;
-  const least = answer.lower_bound;
-  // The rate that overloads are multiples of; what the other steps served is not the answer.
-  if (overload !== null) return { perSec: overload.rate_per_sec, lowerBound: false, what: "held" };
-  if (search !== null) {
-    const held = answer.max_within_slo_per_sec ?? search.held_per_sec;
-    if (held !== null) return { perSec: held, lowerBound: search.broken_per_sec === null, what: "held" };
-  }
-  if (answer.max_within_slo_per_sec !== null) {
-    return { perSec: answer.max_within_slo_per_sec, lowerBound: least, what: "held" };
-  }
-  if (answer.plateau_per_sec !== null) return { perSec: answer.plateau_per_sec, lowerBound: least, what: "held" };
-  const best = bestStep(run);
-  const served = best === null || best.ok === 0 ? null : best.throughput_per_sec;
-  return { perSec: served, lowerBound: least || served !== null, what: "served" };
+/** What stands before a figure: "≥" where the load generator was the limit, as in the text. */
+const BOUNDS: Record<string, string> = { exact: "", generator_limited: "≥ ", unfinished: "at least " };
+
+/** The throughput that the answer names, as the text does: its bound is a prefix of the figure, empty for what was measured. */
+export function headline(run: Run): { perSec: number | null; bound: string; what: string } {
+  const { per_sec: perSec, bound, what } = run.headline;
+  return { perSec, bound: perSec === null ? "" : BOUNDS[bound] ?? "", what };
 }
 
 /** The first paragraph of the text report, as one line. */
@@ -96,20 +86,34 @@ export function filled(use: { used: number | null; capacity: number | null }): n
   return use.used === null || use.capacity === null || use.capacity <= 0 ? null : use.used / use.capacity;
 }
 
-/** The resource that the verdict names: `cpu` of a host also marks its quota and the cores that processes may use. */
+/** Resources that a limit may be of. */
+const LIMITED: Record<string, string[]> = {
+  cpu: ["cpu", "core", "allowed_cores"],
+  thread: ["thread"],
+  quota: ["quota", "cpu"],
+  bandwidth: ["bandwidth_out", "bandwidth_in", "bandwidth_both"],
+  packets: ["packets_out", "packets_in"],
+  memory: ["memory"],
+  disk: ["disk", "disk_read", "disk_write"],
+  connections: ["descriptors", "accept_queue", "connections"],
+  pool: ["pool"],
+};
+/** Kinds of a place that are no part of a host, but take its CPU. */
+const TAKERS = new Set(["other_process", "other_guests", "others"]);
+
+/** Whether the verdict names this use of a resource: that of the process, thread or device of its place, where it has one. */
 export function limits(run: Run, host: string, use: { resource: string; of: string }): boolean {
   const { limit, place } = run.document.verdict;
-  if (place.host !== host) return false;
-  const resources: Record<string, string[]> = {
-    cpu: place.kind === "core" ? ["core"] : ["cpu", "allowed_cores"],
-    thread: ["thread"],
-    quota: ["quota", "cpu"],
-    bandwidth: ["bandwidth_out", "bandwidth_in"],
-    packets: ["packets_out", "packets_in"],
-    memory: ["memory"],
-    disk: ["disk", "disk_read", "disk_write"],
-    connections: ["descriptors", "accept_queue", "connections"],
-  };
-  if (!(resources[limit] ?? []).includes(use.resource)) return false;
-  return place.name === "" || use.of === "" || use.of === place.name || use.of.includes(place.name);
+  if (place.host !== host || !(LIMITED[limit] ?? []).includes(use.resource)) return false;
+  if (TAKERS.has(place.kind)) return use.of === "";
+  if (place.kind !== "host") return place.name !== "" && isOf(run, host, use.of, place.name);
+  return use.of === "" || use.resource === "allowed_cores" || !["cpu", "quota"].includes(limit);
+}
+
+/** A part by its name alone or with its number, `java`, `12 java`; or a thread of the processes of that name, `12/14 main`. */
+export function isOf(run: Run, host: string, part: string, name: string): boolean {
+  if (part === name || part.endsWith(` ${name}`)) return true;
+  const pid = /^(\d+)\//.exec(part)?.[1];
+  return pid !== undefined && run.document.tiers.some((tier) =>
+    tier.host === host && tier.process === name && tier.pids.includes(Number(pid)));
 }

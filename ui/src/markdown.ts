@@ -13,8 +13,8 @@ function plain(text: string): string {
 export function markdown(run: Run): string {
   const { verdict, tool } = run.document;
   const best = bestStep(run);
-  const { perSec, lowerBound } = headline(run);
-  const lines = [`## ${plain(run.name)}: ${lowerBound && perSec !== null ? "≥ " : ""}${rate(perSec)}`, "", plain(lead(run)), ""];
+  const { perSec, bound } = headline(run);
+  const lines = [`## ${plain(run.name)}: ${bound}${rate(perSec)}`, "", plain(lead(run)), ""];
   for (const one of conditions(run)) lines.push(`- ${sign(one.held).mark} ${one.text}`);
   if (verdict.text !== "") lines.push("", `**Limit:** ${plain(verdict.text)}`);
   for (const advice of verdict.advice) lines.push("", `**Next:** ${plain(advice)}`);

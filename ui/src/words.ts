@@ -7,6 +7,14 @@ const RESOURCES: Record<string, string> = {
   accept_queue: "accept queue", connections: "connections",
 };
 
+const CURVES: Record<string, string> = {
+  gc_pauses: "GC pauses", gc_threads: "CPU for GC", heap: "heap", cpu_pressure: "tasks waiting for a CPU",
+  io_pressure: "tasks waiting for a disk", memory_pressure: "tasks waiting for memory", throttled: "out of CPU quota",
+  stalled: "a worker did not run", starved: "a worker waited for a CPU", stolen: "CPU stolen by other guests",
+  cpu_wait: "waiting for a CPU", packet_time: "packets", lock_waits: "waiting for another thread", disk_waits: "waiting for a disk",
+  process_cpu: "CPU", pages_fetched: "pages fetched again", queue_overflows: "accept queue full", turned_away: "turned away",
+};
+
 const LIMITS: Record<string, string> = {
   cpu: "CPU", thread: "one thread", quota: "CPU quota", bandwidth: "bandwidth", packets: "packets", memory: "memory",
   disk: "disk", connections: "connections", pool: "a pool", lock: "a lock", dependency: "a dependency",
@@ -46,6 +54,13 @@ export const spaced = (name: string): string => name.replaceAll("_", " ");
 export function limitAt(limit: string, where: string): string {
   if (limit === "none") return "nothing: the load was too small";
   return limit === "generator" || limit === "unknown" || where === "" ? limitName(limit) : `${limitName(limit)} of ${where}`;
+}
+
+/** `GC pauses, java`, `tasks waiting for a CPU`. */
+export function curve(one: { kind: string; of: string }): string {
+  if (one.kind === "cpu_wait" && one.of === "") return "processes waiting for a CPU";
+  const name = CURVES[one.kind] ?? spaced(one.kind);
+  return one.of === "" ? name : `${name}, ${one.of}`;
 }
 
 /** `CPU`, `thread 12/12 nginx`. */

@@ -2,8 +2,10 @@
 //!
 //! `tracks` sorts the samples next to the steps; `track` reads one of them over time; `usage` says how
 //! much of each `resource` a step used, and `demand` how much of it a request uses; `topology` follows connections
-//! from process to process; `host_view` lists what else is known of a host.
+//! from process to process; `host_view` lists what else is known of a host; `curves` are garbage collection, stalls and waits
+//! over time, for pages.
 
+pub(crate) mod curves;
 pub(crate) mod demand;
 pub(crate) mod host_view;
 pub(crate) mod resource;

@@ -65,10 +65,11 @@ pub use capacity::tiers::{Efficiency, TierCount, TierRow, TierScaling, TierUse, 
 pub use findings::*;
 pub use generator::health::{CeilingUse, GeneratorHealth, GeneratorReason, MachineLoad, WorkerLoad};
 pub use history::*;
+pub use hosts::curves::{Curve, CurveKind};
 pub use hosts::demand::{Demand, Law};
 pub use hosts::host_view::{
-    ComponentFigure, ComponentLoad, FigureUnit, Throttled, Unread, WatchedHost, io_calls_per_sec,
-    watched_hosts,
+    ComponentFigure, ComponentLoad, FigureUnit, Throttled, Unread, WatchedHost, cores_of_tiers,
+    io_calls_per_sec, watched_hosts,
 };
 pub use hosts::resource::{Resource, ResourceId, ResourceKind, ResourceUse};
 pub use hosts::topology::{Endpoint, TierEdge, TierNode, Topology};

@@ -7,6 +7,7 @@ use plimsoll_record::{Counts, Frame, FrameHead, Histogram, Phase, Run, Step, lat
 
 use crate::Resource;
 use crate::analysis::AnalyzeError;
+use crate::hosts::curves::{Curve, curves};
 use crate::hosts::track::Span;
 use crate::hosts::tracks::{Hosts, StepSamples};
 use crate::hosts::usage;
@@ -41,6 +42,8 @@ pub struct Timeline {
     pub hosts_at_sec: Vec<f64>,
     /// What was used of each resource in each of these windows.
     pub resources: Vec<Resource>,
+    /// Garbage collection, stalls, waits and the CPU of processes in each of these windows.
+    pub curves: Vec<Curve>,
 }
 
 /// One window of the load.
@@ -112,8 +115,11 @@ pub fn timeline(run: &Run) -> Result<Timeline, AnalyzeError> {
     let host_window_sec = self::window_sec(length_sec / HOST_MOMENTS_MAX, HOST_SHORTEST_SEC);
     let count = (length_sec / host_window_sec).ceil() as u32;
     let hosts_at_sec: Vec<f64> = (0..count).map(|number| f64::from(number) * host_window_sec).collect();
-    let resources = resources(run, &hosts_at_sec, host_window_sec);
-    Ok(Timeline { window_sec, moments, bounds_ns, host_window_sec, hosts_at_sec, resources })
+    let spans = spans_of(&hosts_at_sec, host_window_sec);
+    let hosts = Hosts::new(run);
+    let resources = used(run, &hosts, &spans);
+    let curves = curves(run, &hosts, &spans, &resources);
+    Ok(Timeline { window_sec, moments, bounds_ns, host_window_sec, hosts_at_sec, resources, curves })
 }
 
 /// The shortest length of a window that is at least as long as both.
@@ -124,21 +130,19 @@ fn window_sec(least_sec: f64, shortest_sec: f64) -> f64 {
     LENGTHS.iter().map(|length| length * decade).find(fits).unwrap_or(10.0 * decade)
 }
 
-fn resources(run: &Run, at_sec: &[f64], window_sec: f64) -> Vec<Resource> {
+fn spans_of(at_sec: &[f64], window_sec: f64) -> Vec<Span> {
     let ns = |sec: f64| (sec * 1e9) as u64;
-    let span = |from: &f64| Span { from_ns: ns(*from), to_ns: ns(from + window_sec) };
-    used(run, &at_sec.iter().map(span).collect::<Vec<_>>())
+    at_sec.iter().map(|from| Span { from_ns: ns(*from), to_ns: ns(from + window_sec) }).collect()
 }
 
 /// What was used of each resource between two times, in nanoseconds since the run began; of a run that goes on too.
 pub(crate) fn used_between(run: &Run, from_ns: u64, to_ns: u64) -> Vec<Resource> {
-    used(run, &[Span { from_ns, to_ns }])
+    used(run, &Hosts::new(run), &[Span { from_ns, to_ns }])
 }
 
-fn used(run: &Run, spans: &[Span]) -> Vec<Resource> {
+fn used(run: &Run, hosts: &Hosts<'_>, spans: &[Span]) -> Vec<Resource> {
     let machine_cores = f64::from(run.manifest.machine.limits.cores);
-    let hosts = Hosts::new(run);
-    usage::used(&StepSamples { hosts: &hosts, spans, machine_cores })
+    usage::used(&StepSamples { hosts, spans, machine_cores })
 }
 
 /// A window, with its classes of latency still to be filled in. `times` is a histogram to count in.

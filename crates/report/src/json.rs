@@ -10,10 +10,12 @@ mod comparison;
 mod cost;
 mod day;
 mod document;
+mod drawn;
 mod flame;
 mod fleet;
 mod generator;
 mod generators;
+mod headline;
 mod history;
 mod hosts;
 mod lab_run;
@@ -24,6 +26,7 @@ mod page;
 mod production;
 mod rows;
 mod search;
+mod series;
 mod shown_in;
 mod step;
 mod together;
@@ -47,6 +50,7 @@ pub use flame::FlameDocument;
 pub use fleet::*;
 pub use generator::*;
 use generators::FleetStepDocument;
+pub use headline::HeadlineDocument;
 pub use history::*;
 pub use hosts::*;
 pub use lab_run::*;
@@ -57,6 +61,7 @@ pub use page::*;
 pub use production::*;
 pub use rows::*;
 pub use search::*;
+pub use series::SeriesDocument;
 pub use shown_in::ShownIn;
 pub use step::*;
 pub use together::*;
@@ -98,7 +103,7 @@ document! {
         /// The hosts that were sampled. The load generator has a part of its own.
         hosts: Vec<HostDocument> = hosts::hosts(run, findings),
         /// The processes that requests pass, the target first, as far as sockets led to them.
-        tiers: Vec<TierDocument> = hosts::tiers(findings),
+        tiers: Vec<TierDocument> = hosts::tiers(run, findings),
         /// The generators of each step, if they were on several machines; otherwise empty.
         fleet: Vec<FleetStepDocument> =
             each(&plimsoll_analyze::fleet_starts(run), |start| FleetStepDocument::new(run, start)),

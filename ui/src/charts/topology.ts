@@ -1,4 +1,4 @@
-// The tiers as boxes, from the generator on; each with its busiest resource as a bar.
+// The tiers as boxes, from the generator on; each with the use of one resource as a bar.
 
 import { svg, visible } from "../dom";
 import { share } from "../format";
@@ -9,7 +9,7 @@ export interface TierNode {
   subtitle: string;
   /** Distance from the generator, which is 0. */
   depth: number;
-  /** Its busiest resource, as a part of the capacity. */
+  /** Its part of the limit, or its CPU, as a part of the capacity. */
   use: { name: string; filled: number | null } | null;
   limit: boolean;
 }

@@ -10,7 +10,7 @@ export type Interval = [number, number] | null;
 /**
  * A part of a page.
  */
-export type ShownIn = "throughput" | "latency" | "steps" | "failures" | "generator" | "path" | "resources";
+export type ShownIn = ("throughput" | "latency" | "steps" | "failures" | "generator" | "path") | "resources" | "curves";
 /**
  * What a command found of several runs, by the command.
  */
@@ -66,6 +66,7 @@ export interface PageRunDocument {
    * Where its CPU time went; null without a profile.
    */
   flame: FlameDocument | null;
+  headline: HeadlineDocument;
   /**
    * Its name.
    */
@@ -286,6 +287,10 @@ export interface EvidenceDocument {
    * Its capacity, or the value it is compared with.
    */
   of: number | null;
+  /**
+   * The series of the timeline of a page that show it over time, the best first; a page has them where they were sampled.
+   */
+  series: SeriesDocument[];
   shown_in: ShownIn;
   /**
    * What its value and `of` are counted in: `ratio` (of 1), `count`, `cores`, `per_sec` (requests or connections),
@@ -300,6 +305,23 @@ export interface EvidenceDocument {
    * What was observed.
    */
   what: string;
+}
+/**
+ * A series of the timeline of a page: the use of a resource, or a curve.
+ */
+export interface SeriesDocument {
+  /**
+   * The host, as in the timeline.
+   */
+  host: string;
+  /**
+   * The `resource` of a resource, or the `kind` of a curve.
+   */
+  kind: string;
+  /**
+   * The part of the host, as in the timeline; null for the part of it that has the highest values.
+   */
+  of: string | null;
 }
 /**
  * The generators that made a step together, each on a machine with its own clock.
@@ -1439,6 +1461,10 @@ export interface RequestDocument {
  */
 export interface TierDocument {
   /**
+   * Cores that its processes used at the step of the plateau; null where that was not sampled.
+   */
+  cores: number | null;
+  /**
    * How many connections away from the generator it is, from 1.
    */
   depth: number;
@@ -1450,6 +1476,10 @@ export interface TierDocument {
    * Its host, or its address where the host is not sampled.
    */
   host: string;
+  /**
+   * True if the limit of the verdict is in it, or is what all processes of its host share, such as the CPU.
+   */
+  is_limit: boolean;
   /**
    * The process and its children, as far as they are known.
    */
@@ -1731,6 +1761,24 @@ export interface FlameDocument {
   us_half: number[];
 }
 /**
+ * The throughput that the first sentences of `text` speak of.
+ */
+export interface HeadlineDocument {
+  /**
+   * How it stands to what the target can do: `exact`; `generator_limited`, a lower bound because the load generator was the limit;
+   * `unfinished`, at least so much because the run ended before it showed more.
+   */
+  bound: string;
+  /**
+   * Requests per second; null where no request succeeded, or no rate is known.
+   */
+  per_sec: number | null;
+  /**
+   * What the target did with the requests: `held`, `answered` or `served`.
+   */
+  what: string;
+}
+/**
  * A run over time. Times are in seconds since the run began. Lists of one kind are equally long.
  */
 export interface TimelineDocument {
@@ -1746,6 +1794,10 @@ export interface TimelineDocument {
    * Open connections, at the end of the window.
    */
   connections: number[];
+  /**
+   * Garbage collection, stalls, waits and the CPU of processes. Of those of one kind on a host, the highest.
+   */
+  curves: CurveDocument[];
   /**
    * Requests that fell due, per second; null where no load was on.
    */
@@ -1798,6 +1850,35 @@ export interface TimelineDocument {
    * The length of a window of the load.
    */
   window_sec: number | null;
+}
+/**
+ * A figure of a host, or of a part of it, over time that is no use of a resource.
+ */
+export interface CurveDocument {
+  /**
+   * The host; `generator` for the machine that makes the load.
+   */
+  host: string;
+  /**
+   * What it is: shares of the time `gc_pauses`, `cpu_pressure`, `io_pressure`, `memory_pressure` (PSI, some), `stalled` and
+   * `starved` (the worst worker of the generator), `cpu_wait` (of a host the share of the CPU time that processes needed and
+   * did not get), `packet_time`; `gc_threads`, the share of the CPU time of a process; `heap`, the share of its limit;
+   * `throttled`, the share of periods; `stolen`, the share of CPU time; `lock_waits` and `disk_waits`, threads; `process_cpu`,
+   * cores; `pages_fetched`, `queue_overflows` and `turned_away`, per second.
+   */
+  kind: string;
+  /**
+   * The part of the host, such as the name of its processes; empty for the host itself.
+   */
+  of: string;
+  /**
+   * The unit of `values`: `ratio`, `threads`, `cores` or `per_sec`.
+   */
+  unit: string;
+  /**
+   * The value in each window, to four digits after the point; null where it was not sampled.
+   */
+  values: (number | null)[];
 }
 /**
  * How many requests ended in each class of latency within a window.

@@ -11,7 +11,7 @@ import { number, text } from "../table";
 import { confidence, limitAt, outcome } from "../words";
 
 export function answer(run: Run): HTMLElement {
-  const { perSec, lowerBound, what } = headline(run);
+  const { perSec, bound, what } = headline(run);
   const model = certainty(run);
   const status = h("span", { class: "status", role: "status" });
   const button = h("button", {
@@ -23,7 +23,7 @@ export function answer(run: Run): HTMLElement {
     h("h1", { id: "answer-title" }, foreign(run.target)),
     perSec === null
       ? h("p", { class: "headline unknown" }, nothingHeld(run))
-      : h("p", { class: "headline" }, lowerBound ? "≥ " : null, h("strong", {}, count(perSec)), ` requests/s ${what}`),
+      : h("p", { class: "headline" }, bound.replace(/^a/, "A"), h("strong", {}, count(perSec)), ` requests/s ${what}`),
     h("p", { class: "lead" }, foreign(joined(withoutTarget(lead(run), run.target)))),
     conditionList(run),
     model === null ? null : figure(intervalChart, model).element,

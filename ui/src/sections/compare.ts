@@ -16,11 +16,11 @@ export function compare(page: PageDocument): HTMLElement {
     row: (index) => {
       const run = runs[index];
       if (run === undefined) return [];
-      const { perSec, lowerBound } = headline(run);
+      const { perSec, bound } = headline(run);
       const step = judgedStep(run);
       const { verdict } = run.document;
       const link = h("a", { href: runPart(index) }, foreign(run.name));
-      return [link, h("span", { class: "nowrap" }, date(run.document.run.started_unix_ms)), run.target, `${lowerBound && perSec !== null ? "≥ " : ""}${count(perSec)}`,
+      return [link, h("span", { class: "nowrap" }, date(run.document.run.started_unix_ms)), run.target, `${bound}${count(perSec)}`,
         milliseconds(step?.latency_ms.p50), milliseconds(step?.latency_ms.p99), ratio(step?.success_ratio),
         limitAt(verdict.limit, verdict.where),
         confidence(verdict.confidence).split(":")[0] ?? ""];

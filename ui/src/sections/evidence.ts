@@ -1,11 +1,14 @@
 // The evidence of the verdict, each line with a link to the part of the page that shows it.
 
 import { ladder, type Run } from "../document";
-import { foreign, h, section } from "../dom";
+import { foreign, h, section, visible } from "../dom";
 import { count, inUnit, rate } from "../format";
 import type { EvidenceDocument } from "../generated/page";
 import { number, table, text } from "../table";
-import { confidence, limitName } from "../words";
+import { confidence, curve, limitName, resource } from "../words";
+import { chartOfCurve } from "./curves";
+import { chartOfResource } from "./resources";
+import { type Series, seriesOf } from "./series";
 
 export function evidence(run: Run): HTMLElement {
   const { verdict } = run.document;
@@ -34,7 +37,7 @@ interface Part { id: string; label: string; on: (run: Run) => boolean }
 const always = (): boolean => true;
 const hasLadder = (run: Run): boolean => ladder(run).length > 1;
 const FIGURES: Part = { id: "steps", label: "Figures", on: (run) => run.document.steps.length > 0 };
-const PARTS: Record<EvidenceDocument["shown_in"], Part> = {
+const PARTS: Record<EvidenceDocument["shown_in"], Part | null> = {
   throughput: { id: "chart-ladder-throughput", label: "Throughput", on: hasLadder },
   latency: { id: "chart-ladder-latency", label: "Latency", on: hasLadder },
   steps: FIGURES,
@@ -42,10 +45,20 @@ const PARTS: Record<EvidenceDocument["shown_in"], Part> = {
   generator: { id: "generator", label: "The load generator", on: always },
   path: { id: "chart-topology", label: "The path of a request", on: always },
   resources: { id: "chart-hosts", label: "Use of resources", on: (run) => run.document.hosts.length > 0 },
+  curves: null,
 };
 
-/** A link to the part that shows it, or to the figures of the steps on a page without that part. */
+/** A link to the chart over time that has a series of it; else to the part that shows it, or to the figures of the steps. */
 function link(run: Run, one: EvidenceDocument): string | HTMLElement {
-  const part = [PARTS[one.shown_in], FIGURES].find(({ on }) => on(run));
-  return part === undefined ? "" : h("a", { href: `#${part.id}` }, part.label);
+  const series = seriesOf(run, one);
+  if (series !== null) return toSeries(run, series);
+  const own = PARTS[one.shown_in];
+  const part = own === null ? undefined : [own, FIGURES].find(({ on }) => on(run));
+  return part === undefined ? "not drawn" : h("a", { href: `#${part.id}` }, part.label);
+}
+
+function toSeries(run: Run, series: Series): HTMLElement {
+  const [chart, label] = "resource" in series
+    ? [chartOfResource(run, series), resource(series)] : [chartOfCurve(run, series), curve(series)];
+  return h("a", { href: `#chart-${chart}`, "data-series": visible(label) }, foreign(label), " over time");
 }

@@ -6,7 +6,7 @@ import { type TierEdge, type TierNode, topologyChart } from "../charts/topology"
 import { busiestPosition, filled, limits, type Run, usesAt } from "../document";
 import { fold, foreign, h, section } from "../dom";
 import { counted, inUnit, NOT_KNOWN, share } from "../format";
-import type { HostDocument, UsageDocument } from "../generated/page";
+import type { HostDocument, TierDocument, UsageDocument } from "../generated/page";
 import { number, table, text } from "../table";
 import { confidence, limitAt, resource } from "../words";
 
@@ -28,10 +28,20 @@ function hostOf(run: Run, name: string): HostDocument | undefined {
   return run.document.hosts.find((host) => host.name === name);
 }
 
-function busiest(run: Run, host: HostDocument | undefined): UsageDocument | undefined {
-  if (host === undefined) return undefined;
+/** The bar of a tier: its own part of the limit; the CPU of its processes where several share the host; else what its host uses. */
+function boxUse(run: Run, tier: TierDocument): TierNode["use"] {
+  const host = hostOf(run, tier.host);
+  if (host === undefined) return null;
   const uses = usesAt(host.usage, busiestPosition(run));
-  return uses.find((use) => limits(run, host.name, use)) ?? uses.find((use) => use.resource === "cpu") ?? uses[0];
+  const shared = run.document.tiers.filter((one) => one.host === tier.host).length > 1;
+  const limit = uses.find((use) => tier.is_limit && limits(run, host.name, use) && !(shared && use.of === ""));
+  const cpu = uses.find((use) => use.resource === "cpu");
+  if (limit === undefined && shared) {
+    const part = tier.cores === null || !cpu?.capacity ? null : tier.cores / cpu.capacity;
+    return { name: "its part of the CPU", filled: part };
+  }
+  const use = limit ?? cpu ?? uses[0];
+  return use === undefined ? null : { name: resource(use), filled: filled(use) };
 }
 
 function topology(run: Run) {
@@ -43,11 +53,10 @@ function topology(run: Run) {
   }];
   const edges: TierEdge[] = [];
   for (const tier of tiers) {
-    const use = busiest(run, hostOf(run, tier.host));
     const port = tier.port === null ? tier.unix_socket ?? "" : `:${tier.port}`;
     nodes.push({
       title: tier.process ?? tier.host, subtitle: `${tier.host}${port}`, depth: Math.max(1, tier.depth),
-      use: use ? { name: resource(use), filled: filled(use) } : null, limit: place.host !== "" && place.host === tier.host,
+      use: boxUse(run, tier), limit: tier.is_limit,
     });
   }
   tiers.forEach((tier, index) => {
@@ -70,7 +79,7 @@ function topology(run: Run) {
   return {
     name: "topology", title: "The path of a request", caption: `${what}${where}`, nodes, edges,
     table: {
-      columns: [text("process"), text("where"), text("connected to"), text("busiest"), number("used"), text("limit")],
+      columns: [text("process"), text("where"), text("connected to"), text("resource"), number("used"), text("limit")],
       count: nodes.length,
       row: (index: number) => {
         const node = nodes[index];
@@ -82,19 +91,27 @@ function topology(run: Run) {
   };
 }
 
+/** The uses that the verdict names. Of the threads of a process only those that are about as busy as its busiest. */
+function limitsOf(run: Run, host: string, uses: readonly UsageDocument[]): Set<UsageDocument> {
+  const named = uses.filter((use) => limits(run, host, use));
+  const most = Math.max(0, ...named.map((use) => filled(use) ?? 0));
+  return new Set(named.filter((use) => use.resource !== "thread" || (filled(use) ?? 0) >= 0.9 * most));
+}
+
 function hostBars(run: Run) {
   const position = busiestPosition(run);
   const rows: { host: string; use: UsageDocument; limit: boolean }[] = [];
   const groups = run.document.hosts.map((host) => {
     const uses = usesAt(host.usage, position);
-    for (const use of uses) rows.push({ host: host.name, use, limit: limits(run, host.name, use) });
+    const limiting = limitsOf(run, host.name, uses);
+    for (const use of uses) rows.push({ host: host.name, use, limit: limiting.has(use) });
     // What has no known capacity, or is hardly used, stands in the table.
-    const shown = uses.filter((use) => limits(run, host.name, use) || use.resource === "cpu" || (filled(use) ?? 0) >= 0.005).slice(0, BARS);
+    const shown = uses.filter((use) => limiting.has(use) || use.resource === "cpu" || (filled(use) ?? 0) >= 0.005).slice(0, BARS);
     const bars: Bar[] = shown.map((use) => {
       const format = inUnit(use.unit);
       const amount = use.capacity === null ? `${format(use.used)}, capacity not known`
         : use.unit === "ratio" ? share(filled(use)) : `${share(filled(use))} of ${format(use.capacity)}`;
-      const isLimit = limits(run, host.name, use);
+      const isLimit = limiting.has(use);
       return { label: resource(use), part: filled(use), value: amount, accent: isLimit, ...(isLimit ? { tag: "limit" } : {}) };
     });
     if (bars.length === 0) bars.push({ label: "resources", part: null, value: NOT_KNOWN });

@@ -6,6 +6,7 @@ import type { Run } from "../document";
 import { foreign, h, section } from "../dom";
 import { instant, NOT_KNOWN } from "../format";
 import type { TimeLink } from "../link";
+import { curveCharts } from "./curves";
 import { loadCharts } from "./load";
 import { resourceCharts } from "./resources";
 import { wholeRange } from "./spans";
@@ -21,14 +22,14 @@ export interface TimeView {
 export function time(run: Run, link: TimeLink): TimeView {
   const load = loadCharts(run, link);
   const hosts = resourceCharts(run, link);
-  const all = [load, hosts];
-  const bar = load.handles.length + hosts.handles.length === 0 ? null : toolbar(link);
+  const curves = curveCharts(run, link);
+  const all = [load, curves, hosts];
+  const bar = all.every((part) => part.handles.length === 0) ? null : toolbar(link);
   const element = section("time", "Over time",
     bar === null ? h("p", {}, "Nothing was recorded over time.") : bar.element,
     ...load.handles.map((one) => one.element),
-    hosts.handles.length === 0 ? null : h("h3", { id: "resources", class: "part" }, "Resources of hosts"),
-    ...hosts.handles.filter((one) => !isAmount(one)).map((one) => one.element),
-    h("div", { class: "grid" }, ...hosts.handles.filter(isAmount).map((one) => one.element)),
+    ...part("stalls", "GC, stalls and waits", curves.handles),
+    ...part("resources", "Resources of hosts", hosts.handles),
     eventList(run));
   return {
     element,
@@ -43,9 +44,16 @@ export function time(run: Run, link: TimeLink): TimeView {
   };
 }
 
-/** What has no known capacity is less telling, and takes half the width. */
-function isAmount(handle: FigureHandle<LineModel>): boolean {
-  return handle.element.dataset["chart"]?.startsWith("amounts-") ?? false;
+/** A heading and its charts; those that tell less stand in a grid. */
+function part(id: string, title: string, handles: readonly FigureHandle<LineModel>[]): HTMLElement[] {
+  if (handles.length === 0) return [];
+  const elements = (narrow: boolean): HTMLElement[] => handles.filter((one) => isNarrow(one) === narrow).map((one) => one.element);
+  return [h("h3", { id, class: "part" }, title), ...elements(false), h("div", { class: "grid" }, ...elements(true))];
+}
+
+/** What has no known capacity is less telling, and takes half the width, as all curves but those of stalls. */
+function isNarrow(handle: FigureHandle<LineModel>): boolean {
+  return !/^(resources|stalls)-/.test(handle.element.dataset["chart"] ?? "");
 }
 
 function alike(handles: readonly FigureHandle<LineModel>[], models: readonly LineModel[]): boolean {

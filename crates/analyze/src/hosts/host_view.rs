@@ -7,8 +7,10 @@ use plimsoll_record::{HostSample, Metric, MetricKind, Reading, Run, Source, Subj
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::topology::{TierNode, Topology};
 use super::track::{Span, Track};
 use super::tracks::{Hosts, spans};
+use super::usage::compute::cpu_of;
 use crate::StepSummary;
 use Form::{Always, Growing, Waiters};
 
@@ -237,4 +239,21 @@ pub fn io_calls_per_sec(run: &Run, steps: &[StepSummary], position: usize) -> Ve
         Some((name.to_owned(), calls.reduce(|a, b| a + b)?))
     };
     hosts.names().into_iter().filter_map(of).collect()
+}
+
+/// Cores that the processes of each tier used in the step at this position; `None` where they were not sampled.
+pub fn cores_of_tiers(
+    run: &Run,
+    steps: &[StepSummary],
+    position: usize,
+    topology: &Topology,
+) -> Vec<Option<f64>> {
+    let hosts = Hosts::new(run);
+    let span = spans(run, steps).get(position).copied();
+    let of = |tier: &TierNode| {
+        let ours = |subject: Subject<'_>| subject.pid().is_some_and(|pid| tier.pids.contains(&pid));
+        let tracks = hosts.of(&tier.host, Source::Process).filter(|(subject, _)| ours(*subject));
+        tracks.filter_map(|(_, track)| cpu_of(track, span?)).reduce(|a, b| a + b)
+    };
+    topology.tiers.iter().map(of).collect()
 }

@@ -7,6 +7,7 @@
 //! One walk gives both: the tiers as reports draw them, and how many connections lead through each of them step by step,
 //! from which the verdict concludes where requests wait.
 
+mod at_place;
 pub(crate) mod flow;
 mod places;
 mod sockets;

@@ -1,5 +1,6 @@
 //! What was used of each resource of each host, step by step.
 
+pub(crate) mod collecting;
 pub(crate) mod compute;
 pub(crate) mod others;
 pub(crate) mod sleep;

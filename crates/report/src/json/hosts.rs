@@ -1,8 +1,8 @@
 //! The hosts that were sampled, and the tiers that requests pass.
 
 use plimsoll_analyze::{
-    ComponentLoad, Endpoint, Findings, Resource, StepSummary, TierEdge, TierNode, Unread, WatchedHost,
-    watched_hosts,
+    ComponentLoad, Endpoint, Findings, Limit, Resource, StepSummary, TierEdge, TierNode, Unread, Verdict,
+    WatchedHost, cores_of_tiers, watched_hosts,
 };
 use plimsoll_plan::PlanHost;
 use plimsoll_record::Run;
@@ -51,7 +51,7 @@ document! {
     }
 
     /// A process that requests pass.
-    pub struct TierDocument(tier: &TierNode) {
+    pub struct TierDocument(findings: &Findings, tier: &TierNode, cores: Option<f64>) {
         /// Its host, or its address where the host is not sampled.
         host: String = &tier.host,
         /// Its name; null where it is not known.
@@ -64,6 +64,10 @@ document! {
         unix_socket: Option<String> = match &tier.endpoint { Endpoint::Port(_) => None, Endpoint::Unix(path) => Some(path.clone()) },
         /// How many connections away from the generator it is, from 1.
         depth: u32 = tier.depth,
+        /// Cores that its processes used at the step of the plateau; null where that was not sampled.
+        cores: Option<f64> = cores,
+        /// True if the limit of the verdict is in it, or is what all processes of its host share, such as the CPU.
+        is_limit: bool = is_limit(&findings.verdict, tier),
         /// What it is connected to.
         downstream: Vec<EdgeDocument> = each(&tier.downstream, EdgeDocument::new),
     }
@@ -84,9 +88,17 @@ pub(super) fn hosts(run: &Run, findings: &Findings) -> Vec<HostDocument> {
 }
 
 /// All tiers that were found; none where only the target's address is known.
-pub(super) fn tiers(findings: &Findings) -> Vec<TierDocument> {
-    let known = Some(&findings.topology).filter(|topology| topology.is_known());
-    each(known.into_iter().flat_map(|topology| &topology.tiers), TierDocument::new)
+pub(super) fn tiers(run: &Run, findings: &Findings) -> Vec<TierDocument> {
+    let topology = &findings.topology;
+    let cores = plateau_position(findings)
+        .map_or_else(Vec::new, |position| cores_of_tiers(run, &findings.steps, position, topology));
+    let known = topology.tiers.iter().enumerate().filter(|_| topology.is_known());
+    let tier = |(index, tier)| TierDocument::new(findings, tier, cores.get(index).copied().flatten());
+    known.map(tier).collect()
+}
+
+fn is_limit(verdict: &Verdict, tier: &TierNode) -> bool {
+    !matches!(verdict.limit, Limit::Unknown | Limit::None) && tier.is_at(&verdict.place)
 }
 
 fn planned<'a>(findings: &'a Findings, host: &WatchedHost) -> Option<&'a PlanHost> {

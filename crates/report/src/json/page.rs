@@ -1,19 +1,15 @@
 //! What a page shows: runs with everything that was found in them, and their course, schema `plimsoll/page/1`.
 
-use std::collections::BTreeMap;
-
-use plimsoll_analyze::{Findings, Moment, Part, Resource, StepKind, Timeline, step_kind};
+use plimsoll_analyze::{Curve, Findings, Moment, Resource, StepKind, Timeline, step_kind};
 use plimsoll_plan::Plan;
 use plimsoll_record::{Run, Step};
 
 use super::document::{document, each, ms};
-use super::{Document, FlameDocument, TogetherDocument};
+use super::headline::headline;
+use super::{Document, FlameDocument, HeadlineDocument, TogetherDocument, drawn};
 use crate::ProfiledRun;
 use crate::privacy::{Values, for_figures, shown_url};
 use crate::{text, words};
-
-/// Resources of one host that are drawn over time, those of the host as a whole not counted.
-const PARTS_MAX: usize = 8;
 
 document! {
     /// What a page shows.
@@ -35,6 +31,8 @@ document! {
         target: String = shown_url(findings, values),
         /// The answer as the terminal prints it.
         text: String = text::short(run, &for_figures(findings, values), &text::Page::plain()),
+        /// The figure of its first sentences.
+        headline: HeadlineDocument = headline(findings),
         /// Everything recorded and found, as `--json` prints it.
         document: Document = Document::new(run, findings, values),
         /// Where its CPU time went; null without a profile.
@@ -77,7 +75,10 @@ document! {
         /// The begin of each window of the hosts.
         hosts_at_sec: Vec<f64> = timeline.hosts_at_sec.clone(),
         /// What was used of resources. Of the parts of a host, such as its threads, those that were used most.
-        resources: Vec<ResourceOverTimeDocument> = each(drawn(&timeline.resources), ResourceOverTimeDocument::new),
+        resources: Vec<ResourceOverTimeDocument> =
+            each(drawn::resources(findings, timeline), ResourceOverTimeDocument::new),
+        /// Garbage collection, stalls, waits and the CPU of processes. Of those of one kind on a host, the highest.
+        curves: Vec<CurveDocument> = each(drawn::curves(findings, timeline), CurveDocument::new),
     }
 
     /// How many requests ended in each class of latency within a window.
@@ -126,6 +127,24 @@ document! {
         /// How much was used in each window; null where it was not sampled.
         used: Vec<Option<f64>> = resource.used.clone(),
     }
+
+    /// A figure of a host, or of a part of it, over time that is no use of a resource.
+    pub struct CurveDocument(curve: &Curve) {
+        /// The host; `generator` for the machine that makes the load.
+        host: String = &curve.host,
+        /// What it is: shares of the time `gc_pauses`, `cpu_pressure`, `io_pressure`, `memory_pressure` (PSI, some), `stalled` and
+        /// `starved` (the worst worker of the generator), `cpu_wait` (of a host the share of the CPU time that processes needed and
+        /// did not get), `packet_time`; `gc_threads`, the share of the CPU time of a process; `heap`, the share of its limit;
+        /// `throttled`, the share of periods; `stolen`, the share of CPU time; `lock_waits` and `disk_waits`, threads; `process_cpu`,
+        /// cores; `pages_fetched`, `queue_overflows` and `turned_away`, per second.
+        kind: &'static str = curve.kind.name(),
+        /// The part of the host, such as the name of its processes; empty for the host itself.
+        of: String = curve.part.to_string(),
+        /// The unit of `values`: `ratio`, `threads`, `cores` or `per_sec`.
+        unit: &'static str = curve.kind.unit(),
+        /// The value in each window, to four digits after the point; null where it was not sampled.
+        values: Vec<Option<f64>> = each(&curve.values, |value| value.map(|value| (value * 1e4).round() / 1e4)),
+    }
 }
 
 fn overload_factor(findings: &Findings, step: &Step) -> Option<f64> {
@@ -153,22 +172,4 @@ fn kind(plan: &Plan, step: &Step) -> &'static str {
         StepKind::Overload => "overload",
         StepKind::Load => "load",
     }
-}
-
-/// Every resource of a host as a whole, and the parts of each host that were used most.
-fn drawn(resources: &[Resource]) -> Vec<&Resource> {
-    let peak = |resource: &Resource| resource.used.iter().flatten().copied().fold(0.0, f64::max);
-    let share = |resource: &Resource| resource.capacity.map_or(0.0, |capacity| peak(resource) / capacity);
-    let is_whole = |resource: &&Resource| resource.part == Part::Whole;
-    let used = resources.iter().filter(|resource| peak(resource) > 0.0);
-    let (mut drawn, mut parts): (Vec<&Resource>, Vec<&Resource>) = used.partition(is_whole);
-    parts.sort_by(|a, b| share(b).total_cmp(&share(a)));
-    let mut parts_of: BTreeMap<&str, usize> = BTreeMap::new();
-    drawn.extend(parts.into_iter().filter(|resource| {
-        let count = parts_of.entry(&resource.host).or_default();
-        *count += 1;
-        *count <= PARTS_MAX
-    }));
-    drawn.sort_by(|a, b| a.host.cmp(&b.host));
-    drawn
 }

@@ -14,7 +14,10 @@ pub enum ShownIn {
     Failures,
     Generator,
     Path,
+    /// The use of the resources of each host.
     Resources,
+    /// The charts over time alone.
+    Curves,
 }
 
 /// One arm for each part, without a last one for the rest, so that the compiler asks for the part of a new observation.
@@ -49,17 +52,19 @@ impl From<&Observation> for ShownIn {
             Observation::Resource(_)
             | Observation::Cpu { .. }
             | Observation::Thread(_)
-            | Observation::ThreadWait(_)
             | Observation::Core(_)
+            | Observation::Quota(_)
+            | Observation::Link(_)
+            | Observation::DiskBytes(_)
+            | Observation::DeviceTime(_)
+            | Observation::Descriptors(_)
+            | Observation::OpenConnections(_) => Self::Resources,
+            Observation::ThreadWait(_)
             | Observation::CorePackets(_)
             | Observation::CpuOfOthers(_)
             | Observation::TargetWait { .. }
             | Observation::Throttled(_)
-            | Observation::Quota(_)
-            | Observation::Link(_)
-            | Observation::DiskBytes(_)
             | Observation::DiskWaits(_)
-            | Observation::DeviceTime(_)
             | Observation::DiskStall { .. }
             | Observation::MemoryStall { .. }
             | Observation::PagesAgain { .. }
@@ -69,10 +74,8 @@ impl From<&Observation> for ShownIn {
             | Observation::BusyThreads(_)
             | Observation::LockWaits(_)
             | Observation::CoresNeeded(_)
-            | Observation::Descriptors(_)
             | Observation::TurnedAway(_)
-            | Observation::OpenConnections(_)
-            | Observation::Overflown { .. } => Self::Resources,
+            | Observation::Overflown { .. } => Self::Curves,
         }
     }
 }

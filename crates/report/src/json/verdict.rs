@@ -11,6 +11,7 @@ use plimsoll_plan::LatencyLimit;
 
 use super::document::{Interval, document, each, value};
 use super::rows::BreakEvenDocument;
+use super::series::{SeriesDocument, series};
 use super::shown_in::ShownIn;
 use crate::amount::connections;
 use crate::words;
@@ -78,6 +79,7 @@ document! {
         of: Option<f64>,
         at: impl Into<String>,
         shown_in: ShownIn,
+        series: Vec<SeriesDocument>,
     ) {
         /// What was observed.
         what: String = what,
@@ -92,6 +94,8 @@ document! {
         at: String = at,
         /// The part of a page that shows it.
         shown_in: ShownIn = shown_in,
+        /// The series of the timeline of a page that show it over time, the best first; a page has them where they were sampled.
+        series: Vec<SeriesDocument> = series,
     }
 
     /// Another limit that the evidence does not exclude.
@@ -354,7 +358,7 @@ impl From<&Evidence> for EvidenceDocument {
     fn from(row: &Evidence) -> Self {
         let Evidence { observed, value, of, at } = row;
         let (what, shown_in) = (words::observed(observed), ShownIn::from(observed));
-        Self::new(what, observed.unit(), *value, *of, words::at(at), shown_in)
+        Self::new(what, observed.unit(), *value, *of, words::at(at), shown_in, series(observed))
     }
 }
 
@@ -381,6 +385,7 @@ fn ladder(findings: &Findings) -> Vec<EvidenceDocument> {
             None,
             at,
             ShownIn::Throughput,
+            Vec::new(),
         )
     })
 }
@@ -413,5 +418,6 @@ fn usl_findings(fit: &UslFit) -> Vec<FindingDocument> {
 fn fit_quality(usl: &Usl) -> Vec<EvidenceDocument> {
     let what = "coefficient of determination of the fit";
     let (value, of) = (usl.r_squared, Some(1.0));
-    vec![EvidenceDocument::new(what, EvidenceUnit::Share, value, of, "all steps", ShownIn::Throughput)]
+    let shown_in = ShownIn::Throughput;
+    vec![EvidenceDocument::new(what, EvidenceUnit::Share, value, of, "all steps", shown_in, Vec::new())]
 }

@@ -1,6 +1,7 @@
 //! The answer at a glance, in at most [`MAX_LINES`] lines: what the target holds and within which conditions, what limits it,
 //! what to do next, the ladder, and what to be wary of. A sweep has all its steps in addition.
 
+mod figure;
 mod headline;
 mod ladder;
 mod level;
@@ -8,6 +9,7 @@ mod next;
 mod overload;
 mod sentences;
 
+pub(crate) use self::figure::HeadlineFigure;
 pub(crate) use self::headline::{conditions, sentences as headline};
 pub(crate) use self::ladder::{cells as ladder_cells, has_unknown};
 pub(crate) use self::level::{facts, request_cells, rest, window_cells};

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_analyze::{Endpoint, Part, ProcessId, Resource, ResourceKind, TierEdge, TierNode, Topology};
+use plimsoll_analyze::{
+    Endpoint, Limit, Part, Place, ProcessId, Resource, ResourceKind, TierEdge, TierNode, Topology,
+};
 use plimsoll_plan::PlanHost;
 use plimsoll_record::{HostSample, Reading, RunCommand};
 use plimsoll_report::{Values, json, text};
@@ -26,7 +28,11 @@ fn at(sec: u64, (host, source, subject): (&str, &str, &str), reading: Reading) -
 }
 
 /// A sample a second, each counter growing by so much, or staying as it is.
-fn each_second(key: (&str, &str, &str), growing: &[(&str, u64)], level: &[(&str, u64)]) -> Vec<HostSample> {
+pub(super) fn each_second(
+    key: (&str, &str, &str),
+    growing: &[(&str, u64)],
+    level: &[(&str, u64)],
+) -> Vec<HostSample> {
     let of = |sec: u64| {
         let growing = growing.iter().map(|(name, by)| ((*name).to_owned(), by * sec));
         let all = growing.chain(level.iter().map(|(name, value)| ((*name).to_owned(), *value)));
@@ -166,7 +172,34 @@ fn the_document_has_a_row_for_each_resource_that_was_seen() {
         document["tiers"][2],
         serde_json::json!({
             "host": "api2", "process": null, "pids": [], "port": 9000, "unix_socket": null, "depth": 2,
-            "downstream": [],
+            "cores": null, "is_limit": false, "downstream": [],
         })
     );
+}
+
+#[test]
+fn only_the_tier_of_the_limit_is_marked_among_those_of_one_host() {
+    let mut sample = watched(RunCommand::Answer);
+    let cpu = |process: &str, us| each_second(("box", "process", process), &[("cpu_us", us)], &[]);
+    sample.run.hosts = [cpu("12 nginx", 400_000), cpu("7 java", 100_000)].concat();
+    let tiers = &mut sample.findings.topology.tiers;
+    tiers.iter_mut().for_each(|tier| tier.host = "box".to_owned());
+    let thread = Part::Thread { pid: 12, tid: 12, name: "nginx".to_owned() };
+    let mut marked = |limit, place| {
+        sample.findings.verdict.limit = limit;
+        sample.findings.verdict.place = place;
+        let document = json::Document::new(&sample.run, &sample.findings, Values::Hidden);
+        let of = |tier: &json::TierDocument| {
+            (tier.is_limit, tier.cores.map(|cores| (cores * 10.0).round() / 10.0))
+        };
+        document.tiers.iter().map(of).collect::<Vec<_>>()
+    };
+    let [nginx, java, others] = [Some(0.4), Some(0.1), None];
+    let expected = [(true, nginx), (false, java), (false, others), (false, others)];
+    assert_eq!(marked(Limit::Thread, Place::part("box", thread)), expected);
+    let pool = Place::process("box", "java");
+    let expected = [(false, nginx), (true, java), (false, others), (false, others)];
+    assert_eq!(marked(Limit::Pool, pool.clone()), expected);
+    assert!(marked(Limit::Unknown, pool).iter().all(|(is_limit, _)| !is_limit));
+    assert!(marked(Limit::Cpu, Place::host("box")).iter().all(|(is_limit, _)| *is_limit));
 }

@@ -8,32 +8,14 @@ use super::cpu::{self, ThreadTime};
 use crate::hosts::resource::{Resource, ResourceKind};
 use crate::hosts::topology::flow::Tier;
 use crate::hosts::track::Track;
+use crate::hosts::usage::collecting::is_collector;
 use crate::hosts::usage::compute::cpu_of;
 use crate::hosts::utilisation::{BUSY, TIE};
 use crate::verdict::bounds;
 use crate::verdict::context::RuleContext;
 
-/// How the names of threads begin that collect garbage, by HotSpot's collectors and .NET's.
-const COLLECTORS: [&str; 9] = [
-    "GC Thread",
-    "G1 ",
-    "ZWorker",
-    "ZDriver",
-    "ZMark",
-    "Shenandoah",
-    "Concurrent Mark",
-    ".NET Server GC",
-    ".NET BGC",
-];
-
 /// Work that is done by turns but for a small part has at most this many requests under way.
 pub(crate) const MAX_TURNS: f64 = 1.5;
-
-/// True for a thread that collects garbage. The VM thread of HotSpot is the one that the serial collector works in, and has
-/// little else to do.
-pub(crate) fn is_collector(thread: &str) -> bool {
-    COLLECTORS.iter().any(|begin| thread.starts_with(begin)) || thread == "VM Thread"
-}
 
 /// The busiest thread at its end of one process name.
 pub(crate) struct HotThread<'s> {
@@ -213,19 +195,4 @@ fn of_tier<'a>(
 ) -> impl Iterator<Item = (Subject<'a>, &'a Track<'a>)> {
     let ours = |subject: &Subject<'_>| subject.pid().is_some_and(|pid| tier.node.pids.contains(&pid));
     ctx.obs.hosts.of(&tier.node.host, source).filter(move |(subject, _)| ours(subject))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_collector;
-
-    #[test]
-    fn collectors_are_known_by_their_names_and_workers_are_not_taken_for_them() {
-        for name in ["GC Thread#0", "G1 Conc#0", "VM Thread", "ZWorker#1", ".NET Server GC"] {
-            assert!(is_collector(name), "{name}");
-        }
-        for name in ["http-nio-8080-e", "nginx", "C2 CompilerThre", "main", "G1000"] {
-            assert!(!is_collector(name), "{name}");
-        }
-    }
 }

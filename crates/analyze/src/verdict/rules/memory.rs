@@ -8,12 +8,12 @@ use plimsoll_record::{Source, Subject};
 
 use crate::findings::{Advice, Claim, Limit, Observation, Place};
 use crate::hosts::track::Track;
-use crate::hosts::usage::compute::cpu_of;
+use crate::hosts::usage::collecting;
 use crate::hosts::utilisation::FULL;
 use crate::verdict::bounds;
 use crate::verdict::candidate::{Basis, Candidate};
 use crate::verdict::context::RuleContext;
-use crate::verdict::facts::threads::{is_collector, is_disk_waited_for};
+use crate::verdict::facts::threads::is_disk_waited_for;
 
 /// A heap that is this full at its fullest leaves the collector no room.
 const HEAP_FULL: f64 = 0.8;
@@ -26,20 +26,9 @@ pub(crate) fn candidates(ctx: &RuleContext<'_>) -> Vec<Candidate> {
 
 /// The part of its CPU that a process spends on collecting, by its threads' names.
 fn by_threads(ctx: &RuleContext<'_>, host: &str) -> Option<(String, f64)> {
-    let span = ctx.span();
-    let collectors =
-        ctx.obs.hosts.of(host, Source::Thread).filter(|(subject, _)| is_collector(subject.name()));
-    let mut cores: std::collections::BTreeMap<u32, f64> = std::collections::BTreeMap::new();
-    for (subject, track) in collectors {
-        if let (Some(pid), Some(used)) = (subject.pid(), cpu_of(track, span)) {
-            *cores.entry(pid).or_default() += used;
-        }
-    }
-    let (pid, most) = cores.into_iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
-    let owner = ctx.obs.hosts.of(host, Source::Process).find(|(subject, _)| subject.pid() == Some(pid));
-    let (subject, track) = owner?;
-    let all = cpu_of(track, span).filter(|all| *all > 0.0)?;
-    Some((subject.name().to_owned(), (most / all).min(1.0)))
+    let found = collecting::collecting(ctx.obs.hosts, host, ctx.span()).into_iter();
+    let most = found.max_by(|a, b| a.cores.total_cmp(&b.cores))?;
+    Some((most.process.to_owned(), most.ratio()))
 }
 
 /// The part of the time that a JVM stood still to collect.

@@ -1,0 +1,25 @@
+//! The figure that a page prints large.
+
+use plimsoll_analyze::Findings;
+
+use super::document::document;
+use crate::text::HeadlineFigure;
+
+document! {
+    /// The throughput that the first sentences of `text` speak of.
+    pub struct HeadlineDocument(per_sec: Option<f64>, bound: &'static str, what: &'static str) {
+        /// Requests per second; null where no request succeeded, or no rate is known.
+        per_sec: Option<f64> = per_sec,
+        /// How it stands to what the target can do: `exact`; `generator_limited`, a lower bound because the load generator was the limit;
+        /// `unfinished`, at least so much because the run ended before it showed more.
+        bound: &'static str = bound,
+        /// What the target did with the requests: `held`, `answered` or `served`.
+        what: &'static str = what,
+    }
+}
+
+/// The figure of a run.
+pub(super) fn headline(findings: &Findings) -> HeadlineDocument {
+    let HeadlineFigure { per_sec, bound, what } = HeadlineFigure::new(findings);
+    HeadlineDocument::new(per_sec, bound.name(), what)
+}

@@ -1,0 +1,82 @@
+//! The figure of the first sentences, for a page that prints it large.
+
+use plimsoll_analyze::Findings;
+use plimsoll_plan::Load;
+
+use crate::amount::{chosen_step, unfinished};
+use crate::text::claim;
+
+/// How a figure stands to what the target can do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Bound {
+    /// It is what was measured.
+    Exact,
+    /// The load generator was the limit: "≥" stands before it.
+    Generator,
+    /// The run ended before it showed more: "at least" stands before it.
+    Unfinished,
+}
+
+impl Bound {
+    /// The word for it in JSON.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Exact => "exact",
+            Self::Generator => "generator_limited",
+            Self::Unfinished => "unfinished",
+        }
+    }
+}
+
+/// The throughput that the first sentences speak of.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct HeadlineFigure {
+    /// Requests per second; `None` where no request succeeded, or no rate is known.
+    pub(crate) per_sec: Option<f64>,
+    pub(crate) bound: Bound,
+    /// What the target did with them: `held`, `answered` or `served`.
+    pub(crate) what: &'static str,
+}
+
+impl HeadlineFigure {
+    /// The figure of a run. The sentences of the text say the same, in the same order of cases.
+    pub(crate) fn new(findings: &Findings) -> Self {
+        let searched = || searched(findings);
+        let overloaded = findings.overload.as_ref().map(|overload| Self {
+            per_sec: overload.rate_per_sec,
+            bound: Bound::Exact,
+            what: "held",
+        });
+        overloaded.or_else(searched).unwrap_or_else(|| measured(findings))
+    }
+}
+
+fn searched(findings: &Findings) -> Option<HeadlineFigure> {
+    let search = findings.search.as_ref()?;
+    let held = search.held_per_sec?;
+    let bound = if search.broken_per_sec.is_some() { Bound::Exact } else { Bound::Unfinished };
+    Some(HeadlineFigure { per_sec: Some(held), bound, what: "held" })
+}
+
+/// The figure of a step.
+fn measured(findings: &Findings) -> HeadlineFigure {
+    let bound = match unfinished(findings) {
+        _ if findings.lower_bound => Bound::Generator,
+        Some(_) => Bound::Unfinished,
+        None => Bound::Exact,
+    };
+    let step = chosen_step(findings).filter(|step| step.counts.ok > 0);
+    let is_within = findings.slo.as_ref().is_none_or(|check| check.best_step.is_some());
+    let is_level = matches!(findings.plan.load, Load::Single { .. });
+    let what = match step {
+        Some(step) if is_within && !is_level && findings.search.is_none() => {
+            past(claim::verb(step, findings))
+        }
+        _ => "served",
+    };
+    HeadlineFigure { per_sec: step.map(|step| step.throughput.value), bound, what }
+}
+
+fn past(verb: &str) -> &'static str {
+    if verb == "holds" { "held" } else { "answered" }
+}

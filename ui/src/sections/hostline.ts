@@ -1,0 +1,51 @@
+// What the charts of hosts over time share: the order of hosts, colours, and the axis of time.
+
+import type { LineModel } from "../charts/line";
+import type { Run } from "../document";
+import { instant } from "../format";
+import type { TimeLink } from "../link";
+import { number } from "../table";
+import { bandsOf, eventsOf } from "./spans";
+
+export const COLOURS = ["--blue", "--teal", "--purple", "--gold", "--sky", "--soft"];
+/** More lines than that cannot be told apart; the table has all. */
+export const LINES = 6;
+
+/** The hosts that have charts: the host that limits comes first, the generator last. */
+export function hostsOf(run: Run): string[] {
+  const { curves, resources } = run.timeline;
+  const hosts = [...new Set([...resources, ...curves].map((one) => one.host))];
+  const { host: limiting } = run.document.verdict.place;
+  const order = (host: string): number => (host === limiting ? 0 : host === "generator" ? 2 : 1);
+  return hosts.sort((a, b) => order(a) - order(b));
+}
+
+export function mean(values: readonly (number | null)[]): number {
+  const known = values.filter((value): value is number => value !== null);
+  return known.length === 0 ? 0 : known.reduce((sum, value) => sum + value, 0) / known.length;
+}
+
+/** The highest value and its window; null where nothing was sampled. */
+export function peak(values: readonly (number | null)[]): { value: number; index: number } | null {
+  let best: { value: number; index: number } | null = null;
+  values.forEach((value, index) => { if (value !== null && (best === null || value > best.value)) best = { value, index }; });
+  return best;
+}
+
+/** A column of the table below a chart, with the values as the text that stands there. */
+export interface Column { label: string; cell: (index: number) => string }
+
+/** A chart over the windows of the hosts. */
+export function hostLine(run: Run, link: TimeLink, columns: readonly Column[],
+  parts: Pick<LineModel, "name" | "title" | "caption" | "format" | "series" | "yRange">): LineModel {
+  const { hosts_at_sec: at, host_window_sec: window } = run.timeline;
+  return {
+    ...parts, link, x: at.map((begin) => begin + (window ?? 0) / 2), xFormat: instant, xLabel: "time", height: 170,
+    bands: bandsOf(run), verticals: eventsOf(run),
+    table: {
+      columns: ["time", ...columns.map((column) => column.label)].map(number),
+      count: at.length,
+      row: (index) => [instant(at[index]), ...columns.map((column) => column.cell(index))],
+    },
+  };
+}

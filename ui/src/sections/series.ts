@@ -1,0 +1,28 @@
+// The series over time that show the evidence.
+
+import type { Run } from "../document";
+import type { CurveDocument, EvidenceDocument, ResourceOverTimeDocument } from "../generated/page";
+import { mean } from "./hostline";
+
+/** The use of a resource, or a curve. */
+export type Series = ResourceOverTimeDocument | CurveDocument;
+
+const kindOf = (one: Series): string => ("resource" in one ? one.resource : one.kind);
+const valuesOf = (one: Series): readonly (number | null)[] => ("resource" in one ? one.used : one.values);
+
+/** The best series for a line of evidence that the page has; null if it has none. */
+export function seriesOf(run: Run, evidence: EvidenceDocument): Series | null {
+  const all: Series[] = [...run.timeline.resources, ...run.timeline.curves];
+  for (const wanted of evidence.series) {
+    const [best] = all
+      .filter((one) => one.host === wanted.host && kindOf(one) === wanted.kind && (wanted.of === null || one.of === wanted.of))
+      .sort((a, b) => mean(valuesOf(b)) - mean(valuesOf(a)));
+    if (best !== undefined) return best;
+  }
+  return null;
+}
+
+/** All series that the evidence of the verdict is linked with: their charts draw these first. */
+export function inEvidence(run: Run): Set<Series> {
+  return new Set(run.document.verdict.evidence.flatMap((one) => seriesOf(run, one) ?? []));
+}
