@@ -170,11 +170,25 @@ mod tests {
         CalibrationOptions { budget: MIN_CALIBRATION, driver: None, tool_version: "0", interrupted }
     }
 
+    /// A calibration, and how many loads were shown of it. On a machine that stalls one of these short loads may get no time;
+    /// then they are made again, a few times at most.
+    fn calibrated() -> (Calibration, usize) {
+        let once = || {
+            let mut shown = 0;
+            let interrupted = AtomicBool::new(false);
+            let made = calibrate(&options(&interrupted), &mut |_| shown += 1);
+            (made, shown)
+        };
+        let is_whole = |(made, _): &(Result<Calibration, CalibrateError>, usize)| {
+            made.as_ref().is_ok_and(|made| made.tenth.as_ref().is_some_and(|tenth| tenth.intended > 0))
+        };
+        let (made, shown) = (0..4).map(|_| once()).find(is_whole).unwrap_or_else(once);
+        (made.unwrap(), shown)
+    }
+
     #[test]
     fn every_load_is_measured_and_shown() {
-        let mut shown = 0;
-        let interrupted = AtomicBool::new(false);
-        let made = calibrate(&options(&interrupted), &mut |_| shown += 1).unwrap();
+        let (made, shown) = calibrated();
         assert_eq!(shown, made.closed.len() + 1 + made.rates.len());
         let alone = |connections| {
             made.closed.iter().any(|level| level.workers == 1 && level.connections == connections)

@@ -380,9 +380,9 @@ fn flags_count_before_what_a_plan_file_says() {
          [slo]\nsuccess = 0.5\np99 = \"9s\"\n[[host]]\nname = \"web\"\nprobe = \"none\"\n"
     );
     fs::write(bench.path("small.toml"), plan).unwrap();
+    let more = ["-f", "small.toml", "--json", "--no-files"];
     // Steps this short may leave a condition open; only the plan counts here.
-    let call =
-        |line: &[&str]| bench.call(&[line, &["-f", "small.toml", "--json", "--no-files"]].concat()).json();
+    let call = |line: &[&str]| bench.call(&[line, &more].concat()).json();
     let sweep = call(&["sweep", "--ladder", "3", "-H", "A: 9", "--success", "60%"]);
     assert_eq!(sweep["steps"][0]["connections"], 3);
     let plan = &sweep["plan"];
