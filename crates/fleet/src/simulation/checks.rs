@@ -152,7 +152,8 @@ impl World {
             let says = |what: &str| self.reports_of(*agent).any(|text| text.contains(what));
             // Agents gave up while the process stood still, or it heard none as it listened. It may end before it reports that.
             let of_pause = ["has left the run", "nothing is heard", "is a replay"];
-            let is_over = self.conductor.died || self.conductor.ends_as.is_some();
+            let is_over =
+                self.conductor.session > 0 || self.conductor.died || self.conductor.ends_as.is_some();
             let is_of_pause = is_over || of_pause.iter().any(|what| says(what));
             let is_excused = fate.dies.is_some()
                 || fate.set.is_some()

@@ -337,6 +337,8 @@ impl Weather {
         let deaths = if cut_short(random, 450) { Death::some(random, scale) } else { Vec::new() };
         let mut stream = StreamWeather::new(random, scale, calm);
         let mut fates: Vec<Fate> = (0..scale.agents).map(|_| Fate::new(random, scale, calm)).collect();
+        // Copies of one message lie behind a gap there until its agent sends again what was confirmed to the stream alone.
+        stream.ack_pending_max *= if deaths.is_empty() { 1 } else { 4 };
         // Where answers get lost, messages behind a gap may fill a stream that holds so few. So may they where a conductor dies that
         // has confirmed messages to the stream, and not to their agents.
         let is_small = deaths.is_empty()
