@@ -594,9 +594,7 @@ fn rows_of_a_file_are_shown_together_and_drawn() {
     let bytes = |row: usize| rows[row]["response_bytes"].as_f64().unwrap();
     assert!(bytes(1) > 10.0 * bytes(0), "{rows:?}");
     assert!(rows[1]["throughput_per_sec"].as_f64().unwrap() > 0.0 && shown["conclusions"].is_array());
-    let kept: Vec<String> = fs::read_dir(bench.path("kept"))
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .collect();
+    let kept = fs::read_dir(bench.path("kept")).unwrap();
+    let kept: Vec<_> = kept.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     assert!(kept.iter().any(|name| name.starts_with("one-") && name.ends_with("_sizes.svg")), "{kept:?}");
 }
