@@ -7,7 +7,7 @@ import { embedded, type PageDocument } from "./document";
 import { h, foreign, visible } from "./dom";
 import { liveLine } from "./live";
 import { runView, type RunView } from "./run";
-import { asksForRun, noteRun, runOfAddress, runPart } from "./route";
+import { asksForRun, noteRun, runOfAddress, runOfPart, runPart } from "./route";
 import { runsPage } from "./runs";
 import { compare } from "./sections/compare";
 import { served } from "./served";
@@ -51,7 +51,7 @@ function render(page: PageDocument): void {
   const said = together(page);
   view = run === undefined ? null : runView(run, shown);
   const tabs = !several && said === null ? null : h("nav", { class: "runs", id: "runs", "aria-label": "Runs" }, ...page.runs.map((one, index) =>
-    h("button", { type: "button", "aria-current": index === shown ? "true" : null, click: () => { location.hash = runPart(index); } }, foreign(one.name))));
+    h("button", { type: "button", "aria-current": index === shown ? "true" : null, click: () => goTo(index) }, foreign(one.name))));
   const title = page.together?.name ?? run?.name;
   document.title = title === undefined ? "Plimsoll" : `${visible(title)} – Plimsoll`;
   const nothing = said === null && above === null && view === null;
@@ -72,6 +72,21 @@ function begin(page: PageDocument): void {
 
 function toRun(): void {
   document.getElementById("runs")?.scrollIntoView();
+}
+
+/** Goes to a run. An address that is the same makes no event, and `follow` leaves the run that is shown where it is. */
+function goTo(run: number): void {
+  location.hash = runPart(run);
+  if (run === shown) toRun();
+}
+
+/** Follows a link to a run, wherever it stands; one for another tab or window is left to the browser. */
+function followLink(event: MouseEvent): void {
+  if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey || !(event.target instanceof Element)) return;
+  const run = runOfPart(event.target.closest('a[href^="#run-"]')?.getAttribute("href") ?? "");
+  if (Number.isNaN(run)) return;
+  event.preventDefault();
+  goTo(run);
 }
 
 /** Shows the run that the address has come to ask for, by a link or by Back. */
@@ -117,6 +132,7 @@ if (kind === "live") above = liveLine();
 if (kind === "runs") browse();
 else begin(embedded() ?? { schema: "plimsoll/page/1", together: null, runs: [] });
 
+root.addEventListener("click", followLink);
 window.addEventListener("popstate", follow);
 window.addEventListener("hashchange", follow);
 // The events of a server that has later figures are dispatched here.

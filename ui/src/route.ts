@@ -8,10 +8,13 @@ export const runPart = (index: number): string => `#run-${index}`;
 /** Whether the address asks for a run, and not for a part of one. */
 export const asksForRun = (): boolean => PART.test(location.hash);
 
+/** The run that such a part names; NaN for another part. */
+export const runOfPart = (part: string): number => Number(PART.exec(part)?.[1] ?? NaN);
+
 /** The run of this entry of the history, or of the address where the entry is new; null where neither names one of so many. -1 is none of them. */
 export function runOfAddress(runs: number): number | null {
   const { run } = (history.state ?? {}) as { run?: unknown };
-  const named = typeof run === "number" ? run : Number(PART.exec(location.hash)?.[1] ?? NaN);
+  const named = typeof run === "number" ? run : runOfPart(location.hash);
   return named >= -1 && named < runs ? named : null;
 }
 

@@ -36,11 +36,13 @@ export function runsPage(place: Place): void {
     place.show("Plimsoll", back, h("p", { role: "status" }, "Reading the run…"));
     try {
       const page = await fetched<PageDocument>("/page", chosen);
-      if (shown === asked) place.render(page, back);
+      if (shown !== asked) return;
+      // Before the run is shown: its page may scroll to what the address asks for.
+      window.scrollTo(0, 0);
+      place.render(page, back);
     } catch (error) {
       if (shown === asked) place.show("Plimsoll", back, h("p", { class: "bad", role: "alert" }, foreign((error as Error).message)));
     }
-    window.scrollTo(0, 0);
   };
   const route = (): void => {
     const chosen = only("run");
@@ -61,6 +63,12 @@ export function runsPage(place: Place): void {
     end: () => list.say("The server has ended."),
   });
   route();
+}
+
+/** The rate that a search held, or else the best throughput; only the latter is a lower bound where the generator was the limit. */
+function perSecond(run: RunEntryDocument): string {
+  const { held_per_sec: held, throughput_per_sec: best } = run;
+  return `${run.lower_bound && held === null && best !== null ? "≥ " : ""}${count(held ?? best)}`;
 }
 
 function listView(go: (parameters: Parameters) => void) {
@@ -93,7 +101,7 @@ function listView(go: (parameters: Parameters) => void) {
     h("td", { class: "text" }, foreign(run.target)),
     h("td", { class: "text" }, h("span", { class: "nowrap" }, date(run.started_unix_ms))),
     h("td", { class: "text" }, foreign(Object.entries(run.tags).map(([key, value]) => (value === "" ? key : `${key}=${value}`)).join(" "))),
-    h("td", {}, `${run.lower_bound && run.throughput_per_sec !== null ? "≥ " : ""}${count(run.held_per_sec ?? run.throughput_per_sec)}`),
+    h("td", {}, perSecond(run)),
     h("td", {}, milliseconds(run.p99_ms)),
     h("td", { class: "text" }, limitName(run.limit)));
   let newest = 0;

@@ -54,3 +54,21 @@ test("an address opens its run, one that the page has not opens none", { skip },
   assert.deepEqual(errors, []);
   await context.close();
 });
+
+test("a link and the tab of the run that is shown lead to it again", { skip }, async () => {
+  const { context, page, errors } = await opened(browser, file, 1000, "light");
+  await page.locator("#runs button").nth(0).click();
+  await shown(page, 0);
+  const top = () => page.locator("#runs").evaluate((tabs) => Math.round(tabs.getBoundingClientRect().top));
+  const reached = await top();
+  const links = page.locator('main a[href="#run-0"]');
+  for (const element of [...(await links.count() > 0 ? [links.first()] : []), page.locator("#runs button").nth(0)]) {
+    await page.evaluate(() => window.scrollTo(0, 0));
+    assert.notEqual(await top(), reached);
+    await element.evaluate((one) => one.click());
+    assert.equal(await top(), reached);
+  }
+  assert.equal(new URL(page.url()).hash, "#run-0");
+  assert.deepEqual(errors, []);
+  await context.close();
+});

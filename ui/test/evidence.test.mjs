@@ -1,36 +1,32 @@
 // What a page says of its evidence: PLIMSOLL_PAGES is a folder of pages that `plimsoll report FILE --html` made.
 import assert from "node:assert/strict";
-import { readdirSync } from "node:fs";
 import path from "node:path";
 import { after, before, test } from "node:test";
-import { pathToFileURL } from "node:url";
-import { chromium } from "playwright-core";
+import { documentOf, launched, opened, pages, skip } from "./pages.mjs";
 
-const folder = process.env.PLIMSOLL_PAGES;
-const pages = folder ? readdirSync(folder).filter((name) => name.endsWith(".html")).map((name) => path.resolve(folder, name)) : [];
 let browser;
 
-before(async () => {
-  if (pages.length > 0) browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
-});
+before(async () => { if (!skip) browser = await launched(); });
 after(async () => browser?.close());
-
-/** The document of a page, as it stands in it. */
-const documentOf = (page) => page.evaluate(() => JSON.parse(document.getElementById("plimsoll").textContent));
 
 /** Opens a page, and each of its runs in turn. */
 async function eachRun(file, look) {
-  const page = await (await browser.newContext({ viewport: { width: 1024, height: 900 }, bypassCSP: true })).newPage();
-  await page.goto(pathToFileURL(file).href);
-  await page.waitForFunction(() => document.documentElement.dataset.ready === "true");
-  const { runs } = await documentOf(page);
-  for (const [index, run] of runs.entries()) {
-    const tabs = page.locator("#runs > button");
-    if (await tabs.count() > 0) await tabs.nth(index).click();
+  const { context, page, errors } = await opened(browser, file, 1024, "light");
+  for (const [index, run] of documentOf(file).runs.entries()) {
+    const tab = page.locator("#runs > button").nth(index);
+    if (await tab.count() > 0) {
+      await tab.click();
+      await page.locator(`#runs > button:nth-child(${index + 1})[aria-current=true]`).waitFor();
+    }
     await look(page, run);
   }
-  await page.context().close();
+  assert.deepEqual(errors, []);
+  await context.close();
 }
+
+test("PLIMSOLL_PAGES names a folder of pages with evidence", { skip }, () => {
+  assert.ok(pages.some((file) => documentOf(file).runs.some((run) => run.document.verdict.evidence.length > 0)));
+});
 
 /** The figure of the answer, such as `≥ 5,007`. */
 const headline = (page) => page.evaluate(() => document.querySelector("#answer .headline")?.textContent ?? "");

@@ -28,7 +28,7 @@ function soFar(document, windows) {
   const timeline = Object.fromEntries(Object.entries(run.timeline).map(([name, values]) =>
     [name, Array.isArray(values) && values.length === length && name !== "latency_bounds_ms" ? values.slice(0, windows) : values]));
   // Without hosts the last window of load is the last second of the document.
-  Object.assign(timeline, { hosts_at_sec: [], resources: [] });
+  Object.assign(timeline, { hosts_at_sec: [], resources: [], curves: [] });
   const recorded = { ...run.document, run: { ...run.document.run, sealed: false } };
   return { ...document, runs: [{ ...run, document: recorded, timeline }] };
 }
@@ -122,6 +122,31 @@ test("a list of runs and one of them with hostile text in every field", { skip }
   await link.click();
   await page.locator("#answer").waitFor();
   await harmless(page, errors);
+  await context.close();
+  server.close();
+});
+
+test("a list of runs bounds the best throughput, and not the rate that a search held", { skip }, async () => {
+  const runs = [run, { ...run, file: "two.plimsoll", held_per_sec: 90 }, { ...run, file: "three.plimsoll", throughput_per_sec: null }];
+  const server = await standIn("runs", { "/runs": { ...list, runs } });
+  const { context, page, errors } = await opened(server.address);
+  const rates = page.locator("main table tbody tr td:nth-child(6)");
+  await rates.first().waitFor();
+  assert.deepEqual((await rates.allTextContents()).map((text) => text.startsWith("≥ ")), [true, false, false]);
+  assert.match(await rates.nth(1).textContent(), /^90/);
+  assert.deepEqual(errors, []);
+  await context.close();
+  server.close();
+});
+
+test("an address of runs of a server leads to the run that it names", { skip }, async () => {
+  const whole = documentOf(alone);
+  const server = await standIn("runs", { "/runs": list, "/page": { ...whole, runs: [whole.runs[0], whole.runs[0]] } });
+  const { context, page, errors } = await opened(`${server.address}&run=one.plimsoll&run=two.plimsoll#run-1`);
+  await page.locator("#runs button:nth-child(2)[aria-current=true]").waitFor();
+  await page.waitForFunction(() => Math.abs(document.getElementById("runs").getBoundingClientRect().top) < 20);
+  assert.notEqual(await page.evaluate(() => window.scrollY), 0);
+  assert.deepEqual(errors, []);
   await context.close();
   server.close();
 });

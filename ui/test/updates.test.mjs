@@ -48,7 +48,7 @@ async function counting(file) {
   return found;
 }
 
-/** Gives the page documents of a run that grows, the last of them whole. Every third has no resources: its charts are others. */
+/** Gives the page documents of a run that grows, the last of them whole. Every third has nothing of hosts: its charts are others. */
 const updated = (page, file, times) => page.evaluate(({ document: whole, times }) => {
   const [run] = whole.runs;
   for (let time = 1; time <= times; time += 1) {
@@ -57,7 +57,7 @@ const updated = (page, file, times) => page.evaluate(({ document: whole, times }
     for (const [name, values] of Object.entries(timeline)) {
       if (Array.isArray(values) && values.length === run.timeline.at_sec.length && name !== "latency_bounds_ms") timeline[name] = values.slice(0, windows);
     }
-    if (time % 3 === 0 && time < times) Object.assign(timeline, { resources: [], hosts_at_sec: [] });
+    if (time % 3 === 0 && time < times) Object.assign(timeline, { resources: [], curves: [], hosts_at_sec: [] });
     const detail = { ...whole, runs: [{ ...run, timeline: time === times ? run.timeline : timeline }] };
     document.dispatchEvent(new CustomEvent("plimsoll:document", { detail }));
   }
@@ -101,6 +101,38 @@ test("the position at which a chart is read stays when a document comes", { skip
     await page.keyboard.press("ArrowRight");
     assert.equal(Number(await chart.getAttribute("aria-valuenow")), before + 1, "reading goes on from there");
   }
+  assert.deepEqual(errors, []);
+  await context.close();
+});
+
+/** A page of one run that has resources over time. */
+const hosted = alone.find((file) => documentOf(file).runs[0].timeline.hosts_at_sec.length > 2);
+
+test("a line that is hidden stays hidden when a document has the lines in another order", { skip: hosted ? false : "PLIMSOLL_PAGES has no page of one run with hosts" }, async () => {
+  const { context, page, errors } = await counting(hosted);
+  const lines = () => page.evaluate(() => [...document.querySelectorAll("#chart-processes-0 .legend button")]
+    .map((button) => `${button.textContent} ${button.getAttribute("aria-pressed")}`));
+  // The chart has the line with the highest mean first.
+  const processes = (one, other) => page.evaluate(({ document: whole, means }) => {
+    const [run] = whole.runs;
+    const [host] = new Set([...run.timeline.resources, ...run.timeline.curves].map((series) => series.host));
+    const verdict = { ...run.document.verdict, limit: "unknown", place: { ...run.document.verdict.place, host } };
+    const curves = means.map(([of, value]) => ({ host, kind: "process_cpu", of, unit: "cores", values: run.timeline.hosts_at_sec.map(() => value) }));
+    const detail = { ...whole, runs: [{ ...run, document: { ...run.document, verdict }, timeline: { ...run.timeline, curves } }] };
+    document.dispatchEvent(new CustomEvent("plimsoll:document", { detail }));
+  }, { document: documentOf(hosted), means: [["one", one], ["other", other]] });
+  await processes(2, 1);
+  await scrolled(page);
+  const [first, second] = (await lines()).map((line) => line.replace(/ true$/, ""));
+  await page.locator("#chart-processes-0 .legend button").first().click();
+  assert.deepEqual(await lines(), [`${first} false`, `${second} true`]);
+  await processes(1, 2);
+  assert.deepEqual(await lines(), [`${second} true`, `${first} false`]);
+  const plot = page.locator("#chart-processes-0 .plot");
+  await plot.focus();
+  await page.keyboard.press("Home");
+  const said = await plot.getAttribute("aria-valuetext");
+  assert.ok(said.includes(second) && !said.includes(first), said);
   assert.deepEqual(errors, []);
   await context.close();
 });

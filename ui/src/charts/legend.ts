@@ -10,9 +10,9 @@ export interface Legend {
   show(x: string | null, values: readonly string[]): void;
 }
 
-/** `rest` stands where no value is shown. A series can be hidden: the callback says which. */
+/** `rest` stands where no value is shown. A series can be hidden, by its label: the callback says which. */
 export function legend(
-  series: readonly Series[], rest: string, hidden: ReadonlySet<number>, toggle: (index: number, shown: boolean) => void,
+  series: readonly Series[], rest: string, hidden: ReadonlySet<string>, toggle: (index: number, shown: boolean) => void,
 ): Legend {
   const at = h("span", { class: "at" }, rest);
   const values: HTMLElement[] = [];
@@ -22,7 +22,7 @@ export function legend(
     const swatch = h("span", { class: one.dash ? "swatch dashed" : "swatch", "aria-hidden": "true" });
     swatch.style.borderColor = colour(one.colour);
     const button = h("button", {
-      type: "button", "aria-pressed": String(!hidden.has(index)), class: "key",
+      type: "button", "aria-pressed": String(!hidden.has(one.label)), class: "key",
       click: () => {
         const shown = button.getAttribute("aria-pressed") !== "true";
         button.setAttribute("aria-pressed", String(shown));

@@ -175,6 +175,19 @@ function shownSamples(model: LineModel, plot: uPlot): [number, number] {
   return first < 0 ? [0, Math.max(0, model.x.length - 1)] : [first, model.x.reduce((last, x, index) => (inside(x) ? index : last), first)];
 }
 
+/** Follows a key: zooms, pans, or goes to another sample. */
+function byKey(event: KeyboardEvent, model: LineModel, plot: uPlot, go: (index: number) => void): void {
+  const step = STEPS[event.key];
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (model.link !== undefined && zoomedBy(model.link, event)) event.preventDefault();
+  else if (step !== undefined) {
+    const [low, high] = shownSamples(model, plot);
+    const at = plot.cursor.idx ?? (step > 0 ? low - 1 : high + 1);
+    go(Math.min(high, Math.max(low, at + step)));
+    event.preventDefault();
+  }
+}
+
 /** The position of the value that is nearest to another; null without values. Windows get longer in a long run, so the same may be gone. */
 function nearest(values: readonly number[], to: number): number | null {
   return values.reduce<number | null>((best, value, index) =>
@@ -182,19 +195,20 @@ function nearest(values: readonly number[], to: number): number | null {
 }
 
 /** Says which sample the chart, as a slider, is at; null for none. */
-function announce(target: HTMLElement, model: LineModel, hidden: ReadonlySet<number>, index: number | null): void {
+function announce(target: HTMLElement, model: LineModel, hidden: ReadonlySet<string>, index: number | null): void {
   const x = index === null ? undefined : model.x[index];
   target.setAttribute("aria-label", model.title);
   target.setAttribute("aria-valuemax", String(Math.max(0, model.x.length - 1)));
   target.setAttribute("aria-valuenow", String(index ?? 0));
-  const values = model.series.flatMap((one, at) => (hidden.has(at) ? [] : [`${visible(one.label)} ${model.format(one.values[index ?? 0])}`]));
+  const values = model.series.flatMap((one) => (hidden.has(one.label) ? [] : [`${visible(one.label)} ${model.format(one.values[index ?? 0])}`]));
   target.setAttribute("aria-valuetext", x === undefined ? "no sample is chosen" : `${model.xFormat(x)}: ${values.join(", ")}`);
 }
 
 /** The legend, which shows the values at the cursor of a plot and hides series. */
-function keyOf(model: LineModel, hidden: Set<number>, toggle: (index: number, shown: boolean) => void) {
+function keyOf(model: LineModel, hidden: Set<string>, toggle: (index: number, shown: boolean) => void) {
   const key = legend(model.series, model.link ? "" : `by ${model.xLabel}`, hidden, (index, shown) => {
-    if (shown) hidden.delete(index); else hidden.add(index);
+    const label = model.series[index]?.label ?? "";
+    if (shown) hidden.delete(label); else hidden.add(label);
     toggle(index, shown);
   });
   const show = (plot: uPlot): void => {
@@ -209,8 +223,8 @@ function keyOf(model: LineModel, hidden: Set<number>, toggle: (index: number, sh
 export const lineChart: Chart<LineModel> = (host, first) => {
   let model = first;
   let plot: uPlot | null = null;
-  // Kept while the chart is made anew for another width or other colours, as the focus is.
-  const hidden = new Set<number>();
+  // Labels, kept while the chart is made anew, as the focus is: a later state may have the series in another order.
+  const hidden = new Set<string>();
   const target = h("div", { class: "plot", tabindex: 0, role: "slider", "aria-valuemin": 0 });
   const keys = h("div");
   host.replaceChildren(target, keys);
@@ -231,17 +245,7 @@ export const lineChart: Chart<LineModel> = (host, first) => {
     alive("plots", -1);
   };
   target.addEventListener("keydown", (event) => {
-    const step = STEPS[event.key];
-    if (plot === null || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (model.link !== undefined && zoomedBy(model.link, event)) event.preventDefault();
-    else if (step !== undefined) {
-      const [low, high] = shownSamples(model, plot);
-      const at = plot.cursor.idx ?? (step > 0 ? low - 1 : high + 1);
-      const to = Math.min(high, Math.max(low, at + step));
-      place(to, true);
-      say(to);
-      event.preventDefault();
-    }
+    if (plot !== null) byKey(event, model, plot, (to) => { place(to, true); say(to); });
   });
 
   const make = (next: LineModel): void => {
@@ -259,7 +263,7 @@ export const lineChart: Chart<LineModel> = (host, first) => {
     made.over.addEventListener("dblclick", () => model.link?.reset());
     const range = xRange(model);
     made.setScale("x", { min: range[0], max: range[1] });
-    for (const index of hidden) made.setSeries(index + 1, { show: false });
+    model.series.forEach((one, index) => { if (hidden.has(one.label)) made.setSeries(index + 1, { show: false }); });
     // uPlot sets the scale in a microtask of its own, which is before this one; where a sample is, is known then.
     if (at !== null) queueMicrotask(() => { if (plot === made) place(at, false); });
   };

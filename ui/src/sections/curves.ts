@@ -81,6 +81,6 @@ function models(run: Run, link: TimeLink): LineModel[] {
 }
 
 export function curveCharts(run: Run, link: TimeLink): { handles: FigureHandle<LineModel>[]; models: (run: Run) => LineModel[] } {
-  const list = run.timeline.hosts_at_sec.length === 0 ? [] : models(run, link);
-  return { handles: list.map((one) => figure(lineChart, one)), models: (next) => models(next, link) };
+  const of = (one: Run): LineModel[] => (one.timeline.hosts_at_sec.length === 0 ? [] : models(one, link));
+  return { handles: of(run).map((one) => figure(lineChart, one)), models: of };
 }

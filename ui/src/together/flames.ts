@@ -117,7 +117,7 @@ export function flames(name: string, one: Run | undefined, other: Run | undefine
   const widthUs = (path: string | null): number => Math.max(...sides.map((side) => (path === null ? side.total : side.us.get(path) ?? 0))) || 1;
   return [h("div", { class: "flames", role: "group", "aria-label": "CPU time of both runs" },
     h("h3", { class: "part" }, "CPU time of a request"),
-    h("p", { class: "note" }, "Both graphs have the same scale: a wider box is more CPU time."),
+    h("p", { class: "note" }, "Both graphs have the same scale, unless only one has the box that was chosen: a wider box is more CPU time."),
     h("p", { class: "hint" }, "Choosing a box zooms all three graphs to it, where they have it under the same callers."),
     flameTools(link),
     h("div", { class: "pair" }, flame(`${name}-other`, `CPU time of ${other.name}`, other.flame, { link, widthUs }),

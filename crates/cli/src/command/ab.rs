@@ -30,7 +30,7 @@ use crate::experiments::settings;
 use crate::files::{Output, Written};
 use crate::pages::Together;
 use crate::signals;
-use crate::terminal::{page, print, remark, report_error, result};
+use crate::terminal::{page, print, remark, report_error, result, with_causes};
 
 #[derive(Debug, clap::Args)]
 #[command(before_help = "\
@@ -189,7 +189,7 @@ pub(crate) fn ab(args: &AbArgs) -> anyhow::Result<Exit> {
     let trouble = match &runs.end {
         AbEnd::Enough | AbEnd::Budget => None,
         AbEnd::Interrupted => Some("interrupted; the rounds so far are kept".to_owned()),
-        AbEnd::Failed(error) => Some(error.to_string()),
+        AbEnd::Failed(error) => Some(with_causes(&**error)),
     };
     let made = Made { record: &runs.record, loads: &runs.loads, findings: &runs.findings, trouble };
     let is_written = show(args, &runs.folder, made)?;

@@ -185,7 +185,7 @@ fn a_run_that_has_lost_all_agents_ends_whatever_is_to_become_of_a_loss() {
     let mut run = fleet.start(&[&target.url("/"), "-R", "200", "-d", "10m", "--on-loss", "continue"]);
     (0..2).for_each(|agent| fleet.kill("agents", agent));
     let errors = rest(run.stderr.take().unwrap());
-    run.wait().unwrap();
+    assert_eq!(run.wait().unwrap().code(), Some(1), "{errors}");
     assert!(errors.contains("; none is left") && errors.contains("the run ends there"), "{errors}");
     bench.expect(0, &["report", &bench.run_file("plimsoll-runs").display().to_string()]);
 }

@@ -17,7 +17,7 @@ use super::shares::{OnLoss, PeerEvent, Peers};
 /// How often the interrupt flag is read meanwhile.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// What came of steps that are over is confirmed so often.
+/// How often frames of steps that are over are confirmed.
 const KEPT_EVERY: Duration = Duration::from_secs(1);
 
 /// What came from the peer of this index; `None` once it has closed its channel. Nothing comes after that or an error.

@@ -61,7 +61,7 @@ pub enum PeerEvent {
     Frame(Box<Frame>),
     Fault(String),
     Late(String),
-    /// The run is to end, as a generator was lost, or the last one.
+    /// The run is to end: a generator was lost under [`OnLoss::Stop`], or none is left.
     Stop(String),
 }
 
@@ -334,9 +334,11 @@ impl Peers {
                 peer.at_work &= is_earlier;
                 fault.map(|fault| PeerEvent::Fault(format!("{} {fault}", peer.name)))
             }
-            Ok(Some(Message::StandsBy { asked, workers, ceiling_per_sec })) if self.asked == Some(asked) => {
-                peer.workers = if peer.is_lost { 0 } else { workers };
-                peer.ceiling_per_sec = ceiling_per_sec;
+            Ok(Some(Message::StandsBy { asked, workers, ceiling_per_sec })) => {
+                // One that answers too late is lost, and what it had is decided.
+                if self.asked == Some(asked) && !peer.is_lost {
+                    (peer.workers, peer.ceiling_per_sec) = (workers, ceiling_per_sec);
+                }
                 None
             }
             // It failed for a former coordinator. What it answers to this one says whether it takes part in further steps.

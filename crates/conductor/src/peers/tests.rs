@@ -240,6 +240,9 @@ fn where_a_run_goes_on_without_the_share_of_a_lost_peer_one_that_does_not_stand_
     let lost = group.await_standing_by(&AtomicBool::new(false));
     assert!(matches!(&lost[..], [PeerEvent::Fault(_)]), "{lost:?}");
     assert_eq!(group.peers.workers(), 6, "the most that it had in a step");
+    let late = Message::StandsBy { asked, workers: 1, ceiling_per_sec: None };
+    group.peers.take_in(1, Ok(Some(late)), Instant::default());
+    assert_eq!(group.peers.workers(), 6, "its answer comes too late");
     assert!(group.peers.are_left());
     drop(working);
     while group.peers.are_left() {

@@ -107,8 +107,14 @@ impl<'r, 'a> OpenStep<'r, 'a> {
             self.recorder.event(EventKind::Interrupted, text);
         }
         self.recorder.step(ended);
+        self.check_file()?;
         load.kept();
         Ok(Completed { is_stopped: load.is_stopped(), peers: load.into_peers(), missing })
+    }
+
+    /// Fails if the file could not be written: generators must keep for another conductor what it does not have.
+    fn check_file(&mut self) -> Result<(), ConductError> {
+        self.recorder.take_trouble().map_or(Ok(()), |trouble| Err(trouble.into()))
     }
 
     fn note_troubles(&mut self, load: &mut Load) {
@@ -146,9 +152,7 @@ impl Policy for OpenStep<'_, '_> {
             return Ok(());
         }
         let is_safe = self.recorder.frame(*frame);
-        if let Some(trouble) = self.recorder.take_trouble() {
-            return Err(trouble.into());
-        }
+        self.check_file()?;
         if is_safe {
             load.kept();
         }
@@ -156,7 +160,9 @@ impl Policy for OpenStep<'_, '_> {
     }
 
     fn turn(&mut self, load: &mut Load, now: Instant) -> Result<(), ConductError> {
-        if self.recorder.commit_if_due() {
+        let are_safe = self.recorder.commit_if_due();
+        self.check_file()?;
+        if are_safe {
             load.kept();
         }
         self.note_troubles(load);
