@@ -318,7 +318,13 @@ impl<'s, 'a> MeasuredStep<'s, 'a> {
         // All workers may have ended while the load could have gone on: then it ended with the last of them.
         let stopped = self.session.recorder.now() < load.ends();
         let ended = if stopped { drained } else { load.ends() };
-        let by_itself = if stopped { StepEnd::Stopped } else { self.own_end(load) };
+        // With its last generator a load ends before the loss is looked at.
+        self.stopped_by_loss |= load.is_stopped();
+        let by_itself = match stopped {
+            _ if self.stopped_by_loss => StepEnd::Cut,
+            true => StepEnd::Stopped,
+            false => self.own_end(load),
+        };
         let end = self.end.unwrap_or(by_itself);
         if self.end.is_none() {
             self.session.hosts.ask();
