@@ -47,10 +47,11 @@ fn share(own_workers: u32, workers: u32) -> StepShare {
     StepShare { step, workers_before: 0, own_workers, shares: Shares::equal(workers), begins, origin }
 }
 
-/// The next fault or late begin.
+/// The next fault, late begin or end of the run.
 fn trouble(group: &mut PeerGroup) -> String {
     loop {
-        if let Some(PeerEvent::Fault(text) | PeerEvent::Late(text)) = group.next(Duration::from_secs(60)) {
+        let event = group.next(Duration::from_secs(60));
+        if let Some(PeerEvent::Fault(text) | PeerEvent::Late(text) | PeerEvent::Stop(text)) = event {
             return text;
         }
     }
