@@ -318,7 +318,7 @@ impl<'s, 'a> MeasuredStep<'s, 'a> {
         // All workers may have ended while the load could have gone on: then it ended with the last of them.
         let stopped = self.session.recorder.now() < load.ends();
         let ended = if stopped { drained } else { load.ends() };
-        // With its last generator a load ends before the loss is looked at.
+        // With its last generator a load ends before the loss is seen.
         self.stopped_by_loss |= load.is_stopped();
         let by_itself = match stopped {
             _ if self.stopped_by_loss => StepEnd::Cut,

@@ -126,7 +126,9 @@ impl World {
             _ if missing.is_empty() => true,
             // The only load of a plan is not made again.
             None => self.scale.steps.len() == 1 && reports.iter().any(|text| text.contains("not recorded")),
-            Some(why) if why.contains("generator was lost") => self.on_loss == OnLoss::Stop,
+            Some(why) if why.contains("generator was lost") => {
+                self.on_loss == OnLoss::Stop || are_all_named()
+            }
             Some(why) if why.contains("no agent is left") => are_all_named(),
             Some(_) => steps.is_empty(),
         };
