@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { after, before, test } from "node:test";
-import { documentOf, launched, opened, pages } from "./pages.mjs";
+import { documentOf, launched, opened, pages, press } from "./pages.mjs";
 
 const file = pages.find((one) => path.basename(one) === "diff.html");
 const skip = file ? false : "there is no diff.html in PLIMSOLL_PAGES";
@@ -20,13 +20,13 @@ test("Back leads to the run that was shown before", { skip }, async () => {
   const { context, page, errors } = await opened(browser, file, 1000, "light");
   await none(page);
   for (const index of [0, 1]) {
-    await page.locator("#runs button").nth(index).click();
+    await press(page.locator("#runs button").nth(index));
     await shown(page, index);
     assert.equal(new URL(page.url()).hash, `#run-${index}`);
   }
   // A jump to a part of a run is an entry too.
-  await page.locator(".contents a", { hasText: "Over time" }).click();
-  await page.locator("#runs button").nth(0).click();
+  await press(page.locator(".contents a", { hasText: "Over time" }));
+  await press(page.locator("#runs button").nth(0));
   await shown(page, 0);
   await page.goBack();
   await shown(page, 1);
@@ -57,7 +57,7 @@ test("an address opens its run, one that the page has not opens none", { skip },
 
 test("a link and the tab of the run that is shown lead to it again", { skip }, async () => {
   const { context, page, errors } = await opened(browser, file, 1000, "light");
-  await page.locator("#runs button").nth(0).click();
+  await press(page.locator("#runs button").nth(0));
   await shown(page, 0);
   const top = () => page.locator("#runs").evaluate((tabs) => Math.round(tabs.getBoundingClientRect().top));
   const reached = await top();

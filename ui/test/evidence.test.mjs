@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import path from "node:path";
 import { after, before, test } from "node:test";
-import { documentOf, launched, opened, pages, skip } from "./pages.mjs";
+import { documentOf, launched, opened, pages, press, skip } from "./pages.mjs";
 
 let browser;
 
@@ -15,7 +15,7 @@ async function eachRun(file, look) {
   for (const [index, run] of documentOf(file).runs.entries()) {
     const tab = page.locator("#runs > button").nth(index);
     if (await tab.count() > 0) {
-      await tab.click();
+      await press(tab);
       await page.locator(`#runs > button:nth-child(${index + 1})[aria-current=true]`).waitFor();
     }
     await look(page, run);

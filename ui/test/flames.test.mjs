@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, before, test } from "node:test";
 import { withFlames } from "./flames.mjs";
-import { documentOf, launched, opened, overflow, pages, scrolled, serious, withDocument } from "./pages.mjs";
+import { documentOf, launched, opened, overflow, pages, press, scrolled, serious, withDocument } from "./pages.mjs";
 
 const compared = pages.find((file) => path.basename(file) === "diff.html");
 const skip = compared ? false : "there is no diff.html in PLIMSOLL_PAGES";
@@ -67,7 +67,7 @@ test("one search and one zoom are for all flame graphs of a comparison", { skip 
   assert.equal(await page.locator(".flames input[type=search]").count(), 1);
   await page.getByLabel("Find a function").fill("COPY");
   for (const name of ["one", "other", "difference"]) assert.deepEqual(await page.locator(`#chart-diff-cpu-${name} .found`).allTextContents(), ["copy"]);
-  await page.locator("#chart-diff-cpu-one .flame button", { hasText: "parse" }).click();
+  await press(page.locator("#chart-diff-cpu-one .flame button", { hasText: "parse" }));
   assert.deepEqual(Object.keys(await boxesOf(page, "other")), ["main", "serve", "parse", "copy"], "the sibling is out of view");
   assert.deepEqual(Object.keys(await boxesOf(page, "difference")), ["main", "serve", "parse", "copy", "check"]);
   assert.equal(await page.locator("#chart-diff-cpu-one .flame button:focus").textContent(), "parse");
@@ -77,12 +77,12 @@ test("one search and one zoom are for all flame graphs of a comparison", { skip 
   await page.keyboard.press("Escape");
   assert.equal(Object.keys(await boxesOf(page, "other")).length, 6);
   // What the new run has not: the box around it is shown instead.
-  await page.locator("#chart-diff-cpu-other .flame button", { hasText: "format" }).click();
+  await press(page.locator("#chart-diff-cpu-other .flame button", { hasText: "format" }));
   assert.deepEqual(Object.keys(await boxesOf(page, "one")), ["main", "serve", "parse", "copy", "check"]);
   const [format, serve] = [(await boxesOf(page, "other")).format, (await boxesOf(page, "one")).serve];
   assert.ok(Math.abs(format / serve - 1) < 0.01, "each fills its own width");
   await page.locator("#chart-diff-cpu-one").getByText("No sample of format under these callers; serve is shown.").waitFor();
-  await page.getByRole("button", { name: "Show all" }).click();
+  await press(page.getByRole("button", { name: "Show all" }));
   assert.equal(Object.keys(await boxesOf(page, "difference")).length, 5);
   assert.deepEqual(errors, []);
   await context.close();
@@ -92,7 +92,7 @@ test("functions that the new run has no sample of are listed", { skip }, async (
   const { context, page } = await comparison(768);
   const gone = page.locator(".gone");
   assert.match((await gone.locator("p").textContent()).replaceAll("\u00a0", " "), /^2 functions of .* have no sample in .*, so the difference has no box for them\. They took 30\.0 µs of a request themselves, most of it format with 25\.0 µs\.$/);
-  await gone.locator("summary").click();
+  await press(gone.locator("summary"));
   const rows = await gone.locator("tbody tr").evaluateAll((all) => all.map((row) => [...row.cells].map((cell) => cell.textContent)));
   assert.deepEqual(rows, [["format", "25.0 µs", "25.0 µs"], ["log", "30.0 µs", "5.00 µs"]]);
   await context.close();

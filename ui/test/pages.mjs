@@ -55,6 +55,15 @@ export function errorsOf(page) {
   return errors;
 }
 
+/**
+ * Presses a button, link or fold by the keyboard. The mouse would have to stay on it: charts above it are drawn as they come into view,
+ * and one that takes more space than is kept for it moves what is below, on a slow machine between mouse down and mouse up.
+ */
+export async function press(locator) {
+  await locator.focus();
+  await locator.press("Enter");
+}
+
 /** Draws all charts: each is drawn when it comes into view. */
 export async function scrolled(page) {
   await page.evaluate(async () => {

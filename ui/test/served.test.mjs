@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { after, before, test } from "node:test";
-import { errorsOf, launched, overflow, scrolled, serious } from "./pages.mjs";
+import { errorsOf, launched, overflow, press, scrolled, serious } from "./pages.mjs";
 
 const program = process.env.PLIMSOLL;
 const skip = program ? false : "PLIMSOLL is not set";
@@ -69,7 +69,7 @@ test("a page follows a run to its end, and keeps what was opened", { skip }, asy
   const { address, ended } = await serving("stderr", ...load("watched", "--live", "--step", "4s"));
   const { page, errors } = await opened(address);
   await page.locator("html[data-live=on]").waitFor({ state: "attached" });
-  await page.locator("details.data > summary").first().click();
+  await press(page.locator("details.data > summary").first());
   await page.locator(".live").getByText(/As of \d+\.\d s of the run, received/).waitFor();
   assert.equal(await ended, 0);
   await page.locator("html[data-live=ended]").waitFor({ state: "attached" });

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import path from "node:path";
 import { after, before, test } from "node:test";
-import { documentOf, launched, opened, pages, scrolled } from "./pages.mjs";
+import { documentOf, launched, opened, pages, press, scrolled } from "./pages.mjs";
 
 /** Pages of one run with charts over time. */
 const alone = pages.filter((file) => {
@@ -124,7 +124,7 @@ test("a line that is hidden stays hidden when a document has the lines in anothe
   await processes(2, 1);
   await scrolled(page);
   const [first, second] = (await lines()).map((line) => line.replace(/ true$/, ""));
-  await page.locator("#chart-processes-0 .legend button").first().click();
+  await press(page.locator("#chart-processes-0 .legend button").first());
   assert.deepEqual(await lines(), [`${first} false`, `${second} true`]);
   await processes(1, 2);
   assert.deepEqual(await lines(), [`${second} true`, `${first} false`]);
