@@ -96,6 +96,18 @@ test_fleet() {
     ok "down leaves nothing"
 }
 
+# A busy machine gives no ceiling, which the agent says before it joins.
+test_calibration() {
+    plimsoll fleet up --kubernetes 1 --job measured --image "$IMAGE" --fleet "$BROKER" --keys "$WORK/keys" --allow "$TARGET" --cpu 2 --calibrate 2s --within 90s >"$WORK/up" 2>&1 ||
+        fail "the agent did not come: $(cat "$WORK/up")"
+    kubectl logs job/measured >"$WORK/measured"
+    expect "an agent in a pod calibrates" "calibrates for about 2 s" "$WORK/measured"
+    grep -E 'one worker can make [0-9,]+ requests/s here|the calibration gives no ceiling' "$WORK/measured" >/dev/null ||
+        fail "the agent does not say what the calibration gave: $(cat "$WORK/measured")"
+    ok "it says what that gave, and joins"
+    plimsoll fleet down --kubernetes --job measured
+}
+
 # refused NAME TEXT ARGS: agents do not start, the reason is given, nothing is left.
 refused() {
     local name=$1 text=$2
@@ -169,6 +181,7 @@ cp "$ARCHIVE" "$KUBE/images/plimsoll.tar"
 CLUSTER_SECONDS=900 "$LAB/up.sh"
 start_servers
 test_fleet
+test_calibration
 test_agents_that_do_not_start
 test_chart
 make_user

@@ -71,6 +71,24 @@ function perSecond(run: RunEntryDocument): string {
   return `${run.lower_bound && held === null && best !== null ? "≥ " : ""}${count(held ?? best)}`;
 }
 
+/** A run in the list: with a box to choose it for a comparison, and a link that opens it. */
+const runRow = (run: RunEntryDocument, ticked: boolean, tick: (file: string, on: boolean) => void, open: (file: string) => void): HTMLElement =>
+  h("tr", { "data-file": run.file },
+    h("td", {}, h("input", {
+      type: "checkbox", "aria-label": `Compare ${run.name}, ${run.file}`, checked: ticked,
+      change: (event) => tick(run.file, (event.target as HTMLInputElement).checked),
+    })),
+    h("th", { scope: "row", class: "text" }, h("a", {
+      href: address("/", [["run", run.file]]), title: run.file,
+      click: (event) => { event.preventDefault(); open(run.file); },
+    }, foreign(run.name)), run.id === null ? h("span", { class: "note" }, " did not end in order") : null),
+    h("td", { class: "text" }, foreign(run.target)),
+    h("td", { class: "text" }, h("span", { class: "nowrap" }, date(run.started_unix_ms))),
+    h("td", { class: "text" }, foreign(Object.entries(run.tags).map(([key, value]) => (value === "" ? key : `${key}=${value}`)).join(" "))),
+    h("td", {}, perSecond(run)),
+    h("td", {}, milliseconds(run.p99_ms)),
+    h("td", { class: "text" }, limitName(run.limit)));
+
 function listView(go: (parameters: Parameters) => void) {
   const ticked = new Set<string>();
   const state = h("p", { class: "note", role: "status" });
@@ -89,21 +107,7 @@ function listView(go: (parameters: Parameters) => void) {
     compare.disabled = ticked.size < 2;
     compare.textContent = ticked.size < 2 ? "Compare" : `Compare ${ticked.size} runs`;
   };
-  const row = (run: RunEntryDocument): HTMLElement => h("tr", { "data-file": run.file },
-    h("td", {}, h("input", {
-      type: "checkbox", "aria-label": `Compare ${run.name}, ${run.file}`, checked: ticked.has(run.file),
-      change: (event) => tick(run.file, (event.target as HTMLInputElement).checked),
-    })),
-    h("th", { scope: "row", class: "text" }, h("a", {
-      href: address("/", [["run", run.file]]), title: run.file,
-      click: (event) => { event.preventDefault(); go([["run", run.file]]); },
-    }, foreign(run.name)), run.id === null ? h("span", { class: "note" }, " did not end in order") : null),
-    h("td", { class: "text" }, foreign(run.target)),
-    h("td", { class: "text" }, h("span", { class: "nowrap" }, date(run.started_unix_ms))),
-    h("td", { class: "text" }, foreign(Object.entries(run.tags).map(([key, value]) => (value === "" ? key : `${key}=${value}`)).join(" "))),
-    h("td", {}, perSecond(run)),
-    h("td", {}, milliseconds(run.p99_ms)),
-    h("td", { class: "text" }, limitName(run.limit)));
+  const row = (run: RunEntryDocument): HTMLElement => runRow(run, ticked.has(run.file), tick, (file) => go([["run", file]]));
   let newest = 0;
   const load = async (): Promise<void> => {
     const own = (newest += 1);

@@ -7,6 +7,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use plimsoll_units::best_effort;
@@ -171,8 +172,8 @@ impl ComposeFleet {
         let deadline = Deadline::within(within, &interrupts.first);
         self.compose(&["version"], deadline).inspect_err(|_| self.forget())?;
         let Err(error) = self.start(deadline) else { return Ok(()) };
-        match self.down() {
-            Err(FleetError::Interrupted) => Err(FleetError::ComposeLeft { folder: self.folder.clone() }),
+        match self.remove(&interrupts.second) {
+            Err(left @ FleetError::ComposeLeft { .. }) => Err(left),
             removed => {
                 best_effort(removed, "the first error says more");
                 Err(error)
@@ -213,9 +214,18 @@ impl ComposeFleet {
     /// Ends the containers, and removes them, their network, the broker's store, and the folder.
     ///
     /// # Errors
-    /// When Compose fails, the user ends the command that starts the fleet a second time, or the folder cannot be removed.
-    pub fn down(&self) -> Result<(), FleetError> {
-        self.compose(&["down", "--volumes"], Deadline::within(DOWN_WITHIN, &self.interrupts.second))?;
+    /// When Compose fails, the user ends it, or the folder cannot be removed. The fleet is then left for another `down`.
+    pub fn down(&mut self, interrupts: &Interrupts) -> Result<(), FleetError> {
+        self.interrupts = interrupts.clone();
+        self.remove(&interrupts.first)
+    }
+
+    fn remove(&self, interrupted: &AtomicBool) -> Result<(), FleetError> {
+        let removed = self.compose(&["down", "--volumes"], Deadline::within(DOWN_WITHIN, interrupted));
+        removed.map_err(|error| match error {
+            FleetError::Interrupted => FleetError::ComposeLeft { folder: self.folder.clone() },
+            error => error,
+        })?;
         fs::remove_dir_all(&self.folder)
             .map_err(FleetError::system("could not remove the folder of the fleet"))
     }

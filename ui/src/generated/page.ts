@@ -3264,6 +3264,10 @@ export interface CaseDocument {
    */
   found: FoundDocument | null;
   /**
+   * True if the generator was the limit of that step; null for one that could not be run.
+   */
+  lower_bound: boolean | null;
+  /**
    * The file's name, and behind a slash that of the variant.
    */
   name: string;

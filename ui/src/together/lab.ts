@@ -21,7 +21,7 @@ export function lab(found: LabRunDocument, runs: readonly Run[], link: Link): HT
       const run = found.runs[index];
       if (run === undefined) return [];
       const limit = run.found === null ? run.text : limitAt(run.found.limit, run.found.where ?? "");
-      const bound = run.found?.limit === "generator" ? "≥ " : "";
+      const bound = run.lower_bound === true ? "≥ " : "";
       return [link(own(run.name)), `${bound}${count(run.throughput_per_sec)}`, whole(run.connections), milliseconds(run.p99_ms), limit,
         run.confidence === null ? "" : confidence(run.confidence).split(":")[0] ?? "", ...(expects ? [run.right === null ? "" : run.right ? "yes" : "no"] : [])];
     },

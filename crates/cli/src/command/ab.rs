@@ -18,7 +18,7 @@ use plimsoll_record::EventKind;
 use plimsoll_report::figure::{self, Caption};
 use plimsoll_report::json::FoundTogether;
 use plimsoll_report::text::Page;
-use plimsoll_report::{AbReport, json, junit_of_ab, markdown_of_ab, text, words};
+use plimsoll_report::{AbReport, json, junit_of_ab, markdown_of_ab, shown_address, text, words};
 use plimsoll_units::{escape_control, parse_count, parse_duration, parse_rate, parse_ratio};
 
 use crate::args::values::{self, RUNS_FOLDER};
@@ -328,11 +328,18 @@ fn page_of(report: &AbReport<'_>) -> anyhow::Result<String> {
     Together { name: &format!("{b} compared with {a}"), text, found, runs: Vec::new() }.page()
 }
 
+/// The services as documents name them: URLs without what documents hide, commands as typed.
+fn in_documents(record: &AbRecord) -> [String; 2] {
+    let is_url = |label: &str| label.starts_with("http://") || label.starts_with("https://");
+    record.labels.each_ref().map(|label| if is_url(label) { shown_address(label) } else { label.clone() })
+}
+
 fn show(args: &AbArgs, folder: &Path, made: Made<'_>) -> anyhow::Result<bool> {
     let Made { record, loads, findings, trouble } = made;
     let quantiles = quantile_differences(loads)?;
-    let report =
-        AbReport { labels: &record.labels, restarts: record.restarts, findings, quantiles: &quantiles };
+    let labels = in_documents(record);
+    let report = AbReport { labels: &labels, restarts: record.restarts, findings, quantiles: &quantiles };
+    let typed = AbReport { labels: &record.labels, ..report };
     let source = Source { name: &args.name, report, trouble: trouble.as_deref() };
     let documents = args.documents.documents(Some((folder, STEM)))?;
     match documents.printed(&source)? {
@@ -340,7 +347,7 @@ fn show(args: &AbArgs, folder: &Path, made: Made<'_>) -> anyhow::Result<bool> {
         None => print(
             args.json,
             || json::render(&json::AbDocument::new(&report)),
-            || text::ab(&report, &page(None)),
+            || text::ab(&typed, &page(None)),
         )?,
     }
     let mut written = Written::to(folder, figures(&report), true);

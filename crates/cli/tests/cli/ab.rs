@@ -44,8 +44,12 @@ fn a_side_that_takes_twice_as_long_is_worse_and_its_report_says_so_again() {
     let documents = ["--markdown", "ab.md", "--junit", "ab.xml", "--html", "ab.html"];
     let called = compared(&bench, 3, &[&fast, &slow], &documents);
     let document = called.json();
-    let [markdown, junit, _page] =
+    let [markdown, junit, page] =
         ["ab.md", "ab.xml", "ab.html"].map(|name| fs::read_to_string(bench.path(name)).unwrap());
+    for document in [&called.out, &markdown, &junit, &page] {
+        assert!(!document.contains("ms=10"), "the value of a query is in {document}");
+    }
+    assert!(markdown.contains("/sleep?ms=…"), "{markdown}");
     assert!(markdown.contains("❌ B is worse than A by more than the margin of 5 %"), "{markdown}");
     assert!(markdown.contains("| throughput |"), "{markdown}");
     let case = |name: &str| junit.split("<testcase ").find(|case| case.contains(name)).unwrap().to_owned();

@@ -77,14 +77,17 @@ fn verdict(findings: &Findings) -> Caption {
                 Some(_) => "arriving at random".to_owned(),
                 None => format!("at {}{}", load_of(step), text::successes(step, findings)),
             };
-            format!(
-                "{} requests/s {load} · {}",
-                text::served_in_short(findings),
-                text::verdict_in_short(findings)
-            )
+            let served = capitalised(&text::served_in_short(findings));
+            format!("{served} requests/s {load} · {}", text::verdict_in_short(findings))
         }
     };
     Caption { title, detail }
+}
+
+/// A text at the start of a title.
+fn capitalised(text: &str) -> String {
+    let first = text.chars().next();
+    first.map_or_else(String::new, |first| first.to_uppercase().chain(text.chars().skip(1)).collect())
 }
 
 fn ms_text(ms: f64) -> String {

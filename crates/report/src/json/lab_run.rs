@@ -53,6 +53,8 @@ pub struct CaseDocument {
     pub text: String,
     /// The highest throughput, requests per second.
     pub throughput_per_sec: Option<f64>,
+    /// True if the generator was the limit of that step; null for one that could not be run.
+    pub lower_bound: Option<bool>,
     /// Connections of that step.
     pub connections: Option<u32>,
     /// 99th percentile of latency of that step.

@@ -20,11 +20,12 @@ use plimsoll_plan::Load;
 use plimsoll_record::{ProfileOutcome, Run, RunCommand};
 use plimsoll_units::{count_text, escape_control};
 
+use self::figure::Bound;
 use self::sentences::sentences_in;
 use super::page::{Ink, Page};
 use super::paragraph::{width, wrapped_to};
 use super::{claim, failures, origin, traces, verdict};
-use crate::amount::{at_least, chosen_step, unfinished};
+use crate::amount::{at_least, chosen_step};
 use crate::words;
 
 /// The longest answer.
@@ -76,14 +77,15 @@ fn with_remarks(answer: String, run: &Run, findings: &Findings, page: &Page) -> 
     if lines > MAX_LINES { answer + &more } else { answer + &remarks + &more }
 }
 
-/// The throughput that the answer speaks of, in requests per second, as one word.
+/// The throughput of the ladder or the search, in requests per second, bounded as in the first sentences.
 pub(crate) fn served_in_short(findings: &Findings) -> String {
-    if let Some(held) = findings.search.as_ref().and_then(|search| search.held_per_sec) {
-        return count_text(held);
+    let HeadlineFigure { per_sec, bound, .. } = HeadlineFigure::of_steps(findings);
+    let Some(per_sec) = per_sec else { return "0".to_owned() };
+    match bound {
+        Bound::Exact => count_text(per_sec),
+        Bound::Generator => at_least(per_sec, true),
+        Bound::Unfinished => format!("at least {}", count_text(per_sec)),
     }
-    let step = chosen_step(findings).filter(|step| step.counts.ok > 0);
-    let is_least = findings.lower_bound || unfinished(findings).is_some();
-    step.map_or_else(|| "0".to_owned(), |step| at_least(step.throughput.value, is_least))
 }
 
 /// What limits the target and where, as a phrase.

@@ -52,7 +52,7 @@ pub(super) fn existing(folder: &Path) -> anyhow::Result<ComposeFleet> {
 /// Removes the containers.
 pub(super) fn down(folder: &Path) -> anyhow::Result<Exit> {
     match ComposeFleet::read(folder)? {
-        Some(fleet) => fleet.down()?,
+        Some(mut fleet) => fleet.down(&signals::interrupts()?)?,
         None => remark(&format!("plimsoll: {} holds no compose file of a fleet", folder.display())),
     }
     Ok(Exit::Success)

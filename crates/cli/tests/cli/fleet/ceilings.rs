@@ -23,7 +23,7 @@ fn calibration(cache: &Path) -> (PathBuf, Value) {
 }
 
 /// A cache with a calibration of this machine by which one worker can make so much.
-fn cache(bench: &Bench, measured: &Path, per_sec: u64) -> PathBuf {
+pub(super) fn cache(bench: &Bench, measured: &Path, per_sec: u64) -> PathBuf {
     let (file, mut made) = calibration(measured);
     let second = 1_000_000_000_u64;
     made["closed"] = json!([{
@@ -45,14 +45,20 @@ fn by_worker(file: &Path) -> Vec<(u64, u64)> {
     rows.map(Result::unwrap).collect()
 }
 
-#[test]
-fn agents_of_different_ceilings_make_different_shares_and_are_judged_by_them() {
-    let bench = Bench::new();
-    let target = Target::start(&bench);
+/// A cache with a calibration of this machine.
+pub(super) fn measured(bench: &Bench) -> PathBuf {
     let measured = bench.path("measured");
     let mut calibrate = bench.command(&["calibrate", "--budget", "2s"]);
     let called = Called::from(calibrate.env("XDG_CACHE_HOME", &measured).output().unwrap());
     assert_eq!(called.code, 0, "{}", called.err);
+    measured
+}
+
+#[test]
+fn agents_of_different_ceilings_make_different_shares_and_are_judged_by_them() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    let measured = measured(&bench);
     let caches = CEILINGS.map(|per_sec| cache(&bench, &measured, per_sec));
 
     let mut up = bench.command(&["fleet", "up", "--local", "1", "--calibrate"]);

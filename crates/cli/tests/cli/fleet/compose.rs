@@ -103,6 +103,23 @@ fn a_second_interrupt_ends_the_removal_too_and_says_what_is_left() {
 }
 
 #[test]
+fn an_interrupt_ends_a_removal_and_the_fleet_is_left_for_another() {
+    let bench = Bench::new();
+    assert_eq!(with_compose(&bench, "true", &[&UP[..], &["--print"]].concat()).code, 0);
+    let down = ["fleet", "down", "--compose"];
+    let mut command = bench.command(&down);
+    command.env("PLIMSOLL_COMPOSE", endless(&bench, "down")).stderr(Stdio::piped());
+    let mut child = Ended(command.spawn().unwrap());
+    await_true("Compose runs", || bench.path("pid-down").exists());
+    interrupt(&child.0);
+    let said = rest(child.0.stderr.take().unwrap());
+    assert_eq!(child.0.wait().unwrap().code(), Some(130), "{said}");
+    assert!(said.contains("plimsoll fleet down --compose") && !is_running(&bench, "pid-down"), "{said}");
+    assert_eq!(with_compose(&bench, "true", &down).code, 0);
+    assert!(!bench.path("plimsoll-fleet-compose").exists());
+}
+
+#[test]
 fn a_folder_with_files_of_others_is_refused_and_keeps_them() {
     let bench = Bench::new();
     let folder = bench.path("mine");

@@ -9,7 +9,7 @@ use plimsoll_testkit::Sshd;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::access::{Broker, guarded};
-use super::{await_true, rest};
+use super::{await_true, ceilings, rest};
 use crate::bench::{Bench, Called, Target};
 
 /// Hosts that ssh knows by these names; all are this machine.
@@ -180,6 +180,23 @@ fn other_program(bench: &Bench, script: &str) -> PathBuf {
     std::fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
     std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
     folder
+}
+
+#[test]
+fn an_agent_on_a_host_has_the_ceiling_that_is_stored_there() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    let broker = guarded(&bench);
+    let cache = ceilings::cache(&bench, &ceilings::measured(&bench), 300);
+    let program = env!("CARGO_BIN_EXE_plimsoll");
+    let there = format!("XDG_CACHE_HOME='{}' exec '{program}' \"$@\"", cache.display());
+    let hosts = Hosts::start(&bench, "alpha", &other_program(&bench, &there));
+    hosts.up(0, &broker, &["--ssh", "alpha", "--calibrate"]);
+    let run =
+        broker.call(0, &["run", &target.url("/"), "-c", "2", "-n", "10", "--agents", "1", "--json"]).json();
+    let generator = &run["fleet"][0]["generators"][0];
+    assert_eq!((&generator["name"], &generator["ceiling_per_sec"]), (&"alpha".into(), &300.into()));
+    hosts.down();
 }
 
 #[test]

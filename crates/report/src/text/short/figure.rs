@@ -41,13 +41,17 @@ pub(crate) struct HeadlineFigure {
 impl HeadlineFigure {
     /// The figure of a run. The sentences of the text say the same, in the same order of cases.
     pub(crate) fn new(findings: &Findings) -> Self {
-        let searched = || searched(findings);
         let overloaded = findings.overload.as_ref().map(|overload| Self {
             per_sec: overload.rate_per_sec,
             bound: Bound::Exact,
             what: "held",
         });
-        overloaded.or_else(searched).unwrap_or_else(|| measured(findings))
+        overloaded.unwrap_or_else(|| Self::of_steps(findings))
+    }
+
+    /// The figure of a search or a ladder, whatever an overload after it found.
+    pub(crate) fn of_steps(findings: &Findings) -> Self {
+        searched(findings).unwrap_or_else(|| measured(findings))
     }
 }
 
