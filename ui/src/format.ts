@@ -135,6 +135,9 @@ export function joined(text: string): string {
     .replace(/(\d) (?=(?:%|ns|µs|ms|s|min|requests\/s|cores?|connections?|[kMGT]?B|[kMG]?bit\/s)(?![\w]))/g, "$1\u00a0");
 }
 
+/** With a capital at its beginning. */
+export const capital = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+
 /** With a full stop at its end. */
 export function sentence(text: string): string {
   return /[.!?…:]$/.test(text) ? text : `${text}.`;

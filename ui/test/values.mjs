@@ -40,15 +40,19 @@ export const cellsOf = (page, chart) => page.locator(`#chart-${chart} details.da
 /** The names of the columns of the table of a chart. */
 export const headsOf = (page, chart) => page.locator(`#chart-${chart} details.data thead th`).allTextContents();
 
-/** Canvases without the colour of any of their series, of charts that have a value to draw. */
-export const blank = (page) => page.evaluate(() => {
+/** Canvases without the colour of any of their series, of charts that have a value to draw. Charts that rest are drawn for it, as for paper. */
+export const blank = (page) => page.evaluate(async () => {
+  window.dispatchEvent(new Event("beforeprint"));
+  // A plot is painted in a microtask of its own; charts rest again in a later task.
+  for (let turn = 0; turn < 10; turn += 1) await null;
   // The columns after the first begin with those of the series; a heat map has more.
   const known = (figure) => [...figure.querySelectorAll("details.data tbody tr")].some((row) =>
     [...row.cells].slice(1, 1 + figure.querySelectorAll(".legend .swatch").length).some((cell) => /\d/.test(cell.textContent)));
   const near = (one, other) => one.every((value, at) => Math.abs(value - other[at]) < 24);
   return [...document.querySelectorAll("figure[data-chart]")].filter((figure) => {
     const canvas = figure.querySelector("canvas");
-    if (canvas === null || !known(figure)) return false;
+    if (!known(figure)) return false;
+    if (canvas === null) return figure.querySelector(".plot") !== null;
     const series = [...figure.querySelectorAll(".legend .swatch")].map((swatch) => getComputedStyle(swatch).borderTopColor.match(/[\d.]+/g).slice(0, 3).map(Number));
     const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
     for (let at = 0; at < data.length; at += 4) {

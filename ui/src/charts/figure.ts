@@ -1,4 +1,5 @@
-// A chart on the page: title, caption, drawing and table. The drawing is made when it comes into view.
+// A chart on the page: title, caption, drawing and table. The drawing is made when it comes into view; of those that take memory, such as
+// canvases, the page holds a limited number.
 
 import { alive } from "../alive";
 import { foreign, h } from "../dom";
@@ -20,6 +21,8 @@ export interface Drawing<M> {
   update(model: M): void;
   /** Another width, or other colours. */
   redraw(): void;
+  /** Gives up what takes memory, until the next `update`. */
+  rest?(): void;
   /** Gives up what is registered outside the host element. */
   destroy?(): void;
 }
@@ -36,6 +39,8 @@ interface Kept {
   chart: unknown;
   handle: unknown;
   draw(): void;
+  /** True if the drawing takes no memory now. */
+  rest(): boolean;
   redraw(): void;
   resized(): void;
   destroy(): void;
@@ -44,9 +49,34 @@ interface Kept {
 // The page holds its figures: what is only registered here goes with its element.
 const figures = new WeakMap<Element, Kept>();
 
+/** Drawings that the page holds, besides those in view. A canvas takes about 2 MB in the browser. */
+const HELD = 12;
+/** Those that are drawn and do not rest, the one that was in view longest ago first. */
+const held = new Set<Kept>();
+const inView = new Set<Kept>();
+
 const nearby = new IntersectionObserver((entries) => {
-  for (const entry of entries) if (entry.isIntersecting) figures.get(entry.target)?.draw();
+  for (const { target, isIntersecting } of entries) {
+    const one = figures.get(target);
+    if (one === undefined) continue;
+    inView.delete(one);
+    if (!isIntersecting) continue;
+    inView.add(one);
+    one.draw();
+    held.delete(one);
+    held.add(one);
+  }
+  letRest();
 }, { rootMargin: "200px" });
+
+/** Paper shows all. */
+function letRest(): void {
+  if (window.matchMedia("print").matches) return;
+  for (const one of [...held]) {
+    if (held.size <= HELD) return;
+    if (!inView.has(one) && one.rest()) held.delete(one);
+  }
+}
 
 const widths = new ResizeObserver((entries) => {
   for (const { target } of entries) {
@@ -62,7 +92,10 @@ onTheme(() => within(document).forEach((one) => one.redraw()));
 
 /** Draws what was not scrolled to, for print. */
 export function drawAll(): void {
-  within(document).forEach((one) => one.draw());
+  for (const one of within(document)) {
+    one.draw();
+    held.add(one);
+  }
 }
 
 /** Gives up the figures in this part of the page, which is about to be removed. */
@@ -102,18 +135,14 @@ export function figure<M extends FigureModel>(chart: Chart<M>, first: M): Figure
   return newFigure(chart, first);
 }
 
-function newFigure<M extends FigureModel>(chart: Chart<M>, first: M): FigureHandle<M> {
-  let model = first;
-  let drawing: Drawing<M> | null = null;
-  let width = 0;
+/** The elements of a figure, and what writes all but its drawing. */
+function frame(name: string) {
   const canvas = h("div", { class: "drawing", role: "group" });
   const caption = h("figcaption");
   const data = h("details", { class: "data" });
   const title = h("h3");
-  const element = h("figure", { "data-chart": first.name, "data-drawn": "false", id: `chart-${first.name}` },
-    title, caption, canvas, data);
-
-  const describe = (): void => {
+  const element = h("figure", { "data-chart": name, "data-drawn": "false", id: `chart-${name}` }, title, caption, canvas, data);
+  const describe = (model: FigureModel): void => {
     title.replaceChildren(foreign(model.title));
     caption.replaceChildren(foreign(joined(model.caption)));
     canvas.setAttribute("aria-label", `${model.title}. ${model.caption} The table below has the values.`);
@@ -122,33 +151,56 @@ function newFigure<M extends FigureModel>(chart: Chart<M>, first: M): FigureHand
     data.ontoggle = () => { if (data.open) rows(); };
     if (data.open) rows();
   };
+  return { element, canvas, describe };
+}
+
+function newFigure<M extends FigureModel>(chart: Chart<M>, first: M): FigureHandle<M> {
+  let model = first;
+  let drawing: Drawing<M> | null = null;
+  let rests = false;
+  let width = 0;
+  const { element, canvas, describe } = frame(first.name);
   const handle = {
     element,
     update(next: M): void {
       model = next;
-      describe();
-      drawing?.update(next);
+      describe(next);
+      if (!rests) drawing?.update(next);
     },
   };
-  figures.set(element, {
+  const own: Kept = {
     chart, handle,
     draw(): void {
-      nearby.unobserve(element);
-      if (drawing !== null) return;
+      if (drawing !== null) {
+        if (rests) drawing.update(model);
+        rests = false;
+        canvas.style.minHeight = "";
+        return;
+      }
       drawing = chart(canvas, model);
       element.dataset["drawn"] = "true";
       width = canvas.clientWidth;
       widths.observe(canvas);
       alive("figures", 1);
     },
-    redraw: () => drawing?.redraw(),
+    rest(): boolean {
+      // What has the focus is read by its keys.
+      if (drawing?.rest === undefined || rests || element.contains(document.activeElement)) return drawing?.rest === undefined;
+      canvas.style.minHeight = `${canvas.offsetHeight}px`;
+      drawing.rest();
+      rests = true;
+      return true;
+    },
+    redraw: () => { if (!rests) drawing?.redraw(); },
     resized(): void {
-      if (canvas.clientWidth === width || canvas.clientWidth === 0) return;
+      if (rests || canvas.clientWidth === width || canvas.clientWidth === 0) return;
       width = canvas.clientWidth;
       drawing?.redraw();
     },
     destroy(): void {
       figures.delete(element);
+      held.delete(own);
+      inView.delete(own);
       nearby.unobserve(element);
       widths.unobserve(canvas);
       if (drawing === null) return;
@@ -156,8 +208,9 @@ function newFigure<M extends FigureModel>(chart: Chart<M>, first: M): FigureHand
       drawing = null;
       alive("figures", -1);
     },
-  });
-  describe();
+  };
+  figures.set(element, own);
+  describe(first);
   nearby.observe(element);
   return handle;
 }

@@ -1,7 +1,12 @@
 // Estimates with their intervals, one under another, around a value that means "no difference".
 
 import { foreign, h } from "../dom";
+import type { Format } from "../format";
 import { type FigureModel, remade } from "./figure";
+
+/** Distances between ticks at most; they are wider on a phone, where labels would touch. */
+const TICKS = 4;
+const NONE = "0";
 
 export interface ForestRow {
   label: string;
@@ -20,15 +25,30 @@ export interface ForestModel extends FigureModel {
   none: number;
   /** What stands at the left and at the right of it. */
   sides: readonly [string, string];
+  /** A value of the axis as text. */
+  tick: Format;
+  /** Values that the axis shows, too: charts next to each other have one scale. */
+  also?: readonly number[];
 }
 
 /** The range that shows all rows, with the value without a difference in it and some room at both ends. */
 function range(model: ForestModel): [number, number] {
-  const values = model.rows.flatMap((row) => (row.value === null ? [] : [row.value, ...(row.interval ?? [])]));
+  const own = model.rows.flatMap((row) => (row.value === null ? [] : [row.value, ...(row.interval ?? [])]));
+  const values = [...own, ...(model.also ?? [])];
   const low = Math.min(model.none, ...values);
   const high = Math.max(model.none, ...values);
   const room = (high - low || Math.abs(model.none) || 1) * 0.06;
   return [low - room, high + room];
+}
+
+/** Round values in the range, the one without a difference among them. */
+function ticks([low, high]: readonly [number, number], none: number): number[] {
+  const rough = (high - low) / TICKS;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = power * ([1, 2, 5, 10].find((part) => part * power >= rough) ?? 10);
+  const first = Math.ceil((low - none) / step);
+  const count = Math.floor((high - none) / step) - first + 1;
+  return Array.from({ length: count }, (_, index) => none + Number(((first + index) * step).toPrecision(6)));
 }
 
 function drawn(row: ForestRow, at: (value: number) => string, none: number): HTMLElement {
@@ -38,7 +58,7 @@ function drawn(row: ForestRow, at: (value: number) => string, none: number): HTM
       const [low, high] = row.interval;
       track.append(h("span", { class: "span", style: `left:${at(low)};right:calc(100% - ${at(high)})` }));
     }
-    track.append(h("span", { class: "dot", style: `left:${at(row.value)}` }));
+    track.append(h("span", { class: row.interval === null ? "dot alone" : "dot", style: `left:${at(row.value)}` }));
   }
   const kind = row.good === null ? "open" : row.good ? "better" : "worse";
   return h("div", { class: `estimate ${kind}` }, h("span", { class: "label" }, foreign(row.label)), track,
@@ -52,11 +72,14 @@ export function verdictOf(interval: readonly [number, number] | null, none: numb
 }
 
 export const forestChart = remade<ForestModel>((model) => {
-  const [low, high] = range(model);
+  const ends = range(model);
+  const [low, high] = ends;
   const at = (value: number): string => `${((100 * (value - low)) / (high - low)).toFixed(2)}%`;
   const [left, right] = model.sides;
   return h("div", { class: "forest" },
     ...model.rows.map((row) => drawn(row, at, model.none)),
+    h("div", { class: "estimate axis", "aria-hidden": "true" }, h("span"), h("span", { class: "ticks" },
+      ...ticks(ends, model.none).map((value) => h("span", { style: `left:${at(value)}` }, value === model.none ? NONE : model.tick(value)))), h("span")),
     h("div", { class: "estimate axis", "aria-hidden": "true" }, h("span"), h("span", { class: "sides" },
       h("span", {}, `◂ ${left}`), h("span", {}, `${right} ▸`)), h("span")));
 });

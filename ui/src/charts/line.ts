@@ -9,7 +9,7 @@ import { colour } from "../theme";
 import { axis, fitting, logRange, logTicks, look, zeroRange } from "./axes";
 import type { Chart, FigureModel } from "./figure";
 import { legend } from "./legend";
-import { type Band, bands, horizontals, type Mark, ring, verticals, type Whisker, whiskers } from "./marks";
+import { type Band, bandLabels, bands, horizontals, type Mark, ring, verticals, type Whisker, whiskers } from "./marks";
 
 export interface Series {
   label: string;
@@ -52,6 +52,8 @@ export interface LineModel extends FigureModel {
 /** The height of the horizontal axis, and the least width of the vertical one of a chart over time. */
 const AXIS = 30;
 const TIME_AXIS = 84;
+/** Distances of ticks, without 2.5: labels have two or three digits. */
+const STEPS_OF_TEN = Array.from({ length: 20 }, (_, power) => [1, 2, 5].map((part) => Number(`${part}e${power - 6}`))).flat();
 /** More samples than that are a line without points. */
 const MOST_POINTS = 150;
 /** Distances of ticks in seconds. */
@@ -77,6 +79,12 @@ function xRange(model: LineModel): [number, number] {
 function alone(values: ArrayLike<number | null | undefined> | undefined): number[] {
   const list = Array.from(values ?? []);
   return list.flatMap((value, index) => (value != null && list[index - 1] == null && list[index + 1] == null ? [index] : []));
+}
+
+/** Those that have a value: a legend names no line that is not there. All where none has one. */
+export function withValues<T extends Pick<Series, "values">>(list: readonly T[]): readonly T[] {
+  const known = list.filter((one) => one.values.some((value) => value !== null));
+  return known.length === 0 ? list : known;
 }
 
 function seriesOptions(series: Series): uPlot.Series {
@@ -117,7 +125,7 @@ function options(model: LineModel, width: number, show: (plot: uPlot) => void): 
       axis("y", tick, colours, {
         // Charts with the same axis of time stand under each other.
         size: model.link === undefined ? fitting(labels) : Math.max(TIME_AXIS, fitting(labels)),
-        ...(yTicks ? { splits: () => yTicks, filter: (_plot: uPlot, splits: number[]) => splits } : { space: 34 }),
+        ...(yTicks ? { splits: () => yTicks, filter: (_plot: uPlot, splits: number[]) => splits } : { space: 34, incrs: STEPS_OF_TEN }),
       }),
     ],
     series: [{}, ...model.series.map(seriesOptions)],
@@ -135,6 +143,7 @@ function options(model: LineModel, width: number, show: (plot: uPlot) => void): 
         model.under?.(plot);
       }],
       draw: [(plot) => {
+        if (model.bands) bandLabels(plot, model.bands);
         if (model.horizontals) horizontals(plot, model.horizontals);
         if (model.verticals) verticals(plot, model.verticals);
         if (model.whiskers) whiskers(plot, model.whiskers, colour(model.series[0]?.colour ?? "--ink"));
@@ -276,6 +285,7 @@ export const lineChart: Chart<LineModel> = (host, first) => {
   return {
     redraw: () => make(model),
     update: make,
+    rest: remove,
     destroy() {
       unsubscribe?.();
       remove();

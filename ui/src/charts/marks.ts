@@ -25,9 +25,9 @@ function clipped(plot: uPlot, paint: (context: CanvasRenderingContext2D) => void
   ctx.restore();
 }
 
-/** Steps: every second one is tinted, each is labelled if there is room. */
+/** Steps: every second one is tinted. */
 export function bands(plot: uPlot, list: readonly Band[]): void {
-  const { soft, rule, accent } = look();
+  const { rule, accent } = look();
   clipped(plot, (context) => {
     const { bbox } = plot;
     list.forEach((band, index) => {
@@ -41,11 +41,26 @@ export function bands(plot: uPlot, list: readonly Band[]): void {
         context.fillStyle = accent;
         context.fillRect(left, bbox.top, right - left, 2 * px());
       }
-      if (context.measureText(band.label).width < right - left - 6 * px()) {
-        context.fillStyle = band.strong ? accent : soft;
-        context.fillText(band.label, left + 4 * px(), bbox.top + 14 * px());
-      }
     });
+  });
+}
+
+/** The labels of steps where there is room, over lines and grid. */
+export function bandLabels(plot: uPlot, list: readonly Band[]): void {
+  const { soft, paper, accent } = look();
+  clipped(plot, (context) => {
+    const { bbox } = plot;
+    context.lineWidth = 3 * px();
+    context.lineJoin = "round";
+    context.strokeStyle = paper;
+    for (const band of list) {
+      const left = plot.valToPos(band.from, "x", true);
+      const right = plot.valToPos(band.to, "x", true);
+      if (context.measureText(band.label).width >= right - left - 6 * px()) continue;
+      context.fillStyle = band.strong ? accent : soft;
+      context.strokeText(band.label, left + 4 * px(), bbox.top + 14 * px());
+      context.fillText(band.label, left + 4 * px(), bbox.top + 14 * px());
+    }
   });
 }
 

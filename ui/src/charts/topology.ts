@@ -12,6 +12,8 @@ export interface TierNode {
   /** Its part of the limit, or its CPU, as a part of the capacity. */
   use: { name: string; filled: number | null } | null;
   limit: boolean;
+  /** What limits there, where that is not the resource of the bar. */
+  of?: string;
 }
 
 export interface TierEdge { from: number; to: number; connections: number | null }
@@ -26,6 +28,8 @@ interface Box { x: number; y: number; width: number; height: number }
 const HEIGHT = 92;
 const GAP = 64;
 const ROW = 18;
+/** The width of a character of the tag, in px. */
+const TAG_CHARACTER = 8;
 
 /** Columns by depth if there is room, else rows. */
 function layout(nodes: readonly TierNode[], width: number): { boxes: Box[]; height: number; across: boolean } {
@@ -65,10 +69,12 @@ function cut(text: string, width: number, size: number): string {
 
 function node(model: TierNode, box: Box): SVGElement {
   const inner = box.width - 24;
+  const tag = !model.limit ? "" : model.of === undefined ? "limit" : `limit: ${model.of}`;
+  const tagWidth = tag === "" ? 0 : 10 + tag.length * TAG_CHARACTER;
   const group = svg("g", { transform: `translate(${box.x} ${box.y})`, class: model.limit ? "node limit" : "node" },
     svg("title", {}, `${visible(model.title)}, ${visible(model.subtitle)}`),
     svg("rect", { width: box.width, height: box.height, rx: 6, class: "box" }),
-    svg("text", { x: 12, y: 24, class: "name", direction: "ltr" }, cut(model.title, inner, 14)),
+    svg("text", { x: 12, y: 24, class: "name", direction: "ltr" }, cut(model.title, inner - tagWidth, 14)),
     svg("text", { x: 12, y: 42, class: "small", direction: "ltr" }, cut(model.subtitle, inner, 12)));
   if (model.use !== null) {
     const value = share(model.use.filled);
@@ -79,9 +85,7 @@ function node(model: TierNode, box: Box): SVGElement {
       svg("text", { x: 12, y: 66, class: "small" }, cut(model.use.name, inner - 60, 12)),
       svg("text", { x: 12 + inner, y: 66, class: "small figure", "text-anchor": "end" }, value));
   }
-  if (model.limit) {
-    group.append(svg("text", { x: box.width - 12, y: 24, class: "tag", "text-anchor": "end" }, "limit"));
-  }
+  if (tag !== "") group.append(svg("text", { x: box.width - 12, y: 24, class: "tag", "text-anchor": "end" }, tag));
   return group;
 }
 

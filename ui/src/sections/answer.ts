@@ -4,7 +4,7 @@ import { figure } from "../charts/figure";
 import { intervalChart, type IntervalModel } from "../charts/interval";
 import { headline, lead, underWay, type Run } from "../document";
 import { type Child, foreign, h } from "../dom";
-import { count, date, grouped, joined, rate, sentence } from "../format";
+import { capital, count, date, grouped, joined, rate, sentence } from "../format";
 import { copy, markdown } from "../markdown";
 import { conditions, sign } from "../slo";
 import { number, text } from "../table";
@@ -98,7 +98,7 @@ function verdictLine(run: Run): HTMLElement {
     h("p", { class: "what" }, h("span", { class: "tag" }, "limit"), " ",
       unknown ? "not known" : foreign(limitAt(verdict.limit, verdict.where)),
       unknown ? null : h("span", { class: "note" }, ` ${confidence(verdict.confidence)}`)),
-    verdict.text === "" ? null : h("p", {}, foreign(joined(`${verdict.text.charAt(0).toUpperCase()}${verdict.text.slice(1)}`))),
+    verdict.text === "" ? null : h("p", {}, foreign(joined(capital(verdict.text)))),
     ...verdict.advice.map((advice) => h("p", {}, h("b", {}, "Next: "), foreign(joined(sentence(advice))))));
 }
 

@@ -3,7 +3,7 @@
 import { figure, type FigureHandle } from "../charts/figure";
 import { lineChart, type LineModel } from "../charts/line";
 import { isOf, type Run } from "../document";
-import { type Format, inUnit, instant, share } from "../format";
+import { capital, type Format, inUnit, instant, share } from "../format";
 import type { CurveDocument } from "../generated/page";
 import type { TimeLink } from "../link";
 import { curve as named } from "../words";
@@ -14,7 +14,7 @@ interface Group { id: string; title: string; kinds: readonly string[] }
 
 /** One chart of each host for each of these. The first stands across the page, the others take half the width. */
 const GROUPS: readonly Group[] = [
-  { id: "stalls", title: "GC, stalls and waits", kinds: ["gc_pauses", "gc_threads", "stalled", "starved", "cpu_pressure",
+  { id: "stalls", title: "stalls and waits", kinds: ["gc_pauses", "gc_threads", "stalled", "starved", "cpu_pressure",
     "io_pressure", "memory_pressure", "throttled", "stolen", "cpu_wait", "packet_time"] },
   { id: "heap", title: "heap in use", kinds: ["heap"] },
   { id: "processes", title: "CPU by process", kinds: ["process_cpu"] },
@@ -42,6 +42,10 @@ export function chartOfCurve(run: Run, curve: CurveDocument): string {
   return `${group?.id ?? ""}-${hostsOf(run).indexOf(curve.host)}`;
 }
 
+/** The title names garbage collection only where there is some. */
+const titleOf = (group: Group, list: readonly CurveDocument[]): string =>
+  (group.id === "stalls" && list.some((one) => one.kind.startsWith("gc_")) ? `GC, ${group.title}` : group.title);
+
 function chart(run: Run, link: TimeLink, group: Group, host: string, index: number): LineModel | null {
   const list = run.timeline.curves.filter((one) => one.host === host && group.kinds.includes(one.kind));
   const [first] = list;
@@ -55,7 +59,7 @@ function chart(run: Run, link: TimeLink, group: Group, host: string, index: numb
   const drawn = shown.length === 0 ? ordered.slice(0, 1) : shown;
   let next = 0;
   return hostLine(run, link, ordered.map((one) => ({ label: named(one), cell: (at) => format(one.values[at]) })), {
-    name: `${group.id}-${index}`, title: `${host}: ${group.title}`, format, caption: highest(run, drawn, format),
+    name: `${group.id}-${index}`, title: `${host}: ${titleOf(group, list)}`, format, caption: highest(run, drawn, format),
     ...(first.unit === "ratio" ? { yRange: [0, Math.max(0.012, 1.2 * Math.max(...drawn.map(most)))] as [number, number] } : {}),
     series: drawn.map((one) => ({
       label: named(one), values: one.values, span: true, width: limits(run, one) ? 2.5 : 1.5,
@@ -72,7 +76,8 @@ function highest(run: Run, drawn: readonly CurveDocument[], format: Format): str
   if (!top || !most) return "";
   const name = named(top);
   const amount = top.unit === "ratio" ? share(most.value) : format(most.value);
-  return `${name.charAt(0).toUpperCase()}${name.slice(1)}: at most ${amount}, at ${instant(run.timeline.hosts_at_sec[most.index])}.`;
+  const at = (run.timeline.hosts_at_sec[most.index] ?? 0) + (run.timeline.host_window_sec ?? 0) / 2;
+  return `${capital(name)}: at most ${amount}, at ${instant(at)}.`;
 }
 
 function models(run: Run, link: TimeLink): LineModel[] {

@@ -1,7 +1,7 @@
 // The ladder: throughput and latency over connections.
 
 import { figure } from "../charts/figure";
-import { lineChart, type LineModel } from "../charts/line";
+import { lineChart, type LineModel, withValues } from "../charts/line";
 import { bestStep, ladder as ladderOf, type Run, type StepDocument } from "../document";
 import { section } from "../dom";
 import { count, counted, interval, milliseconds, rate, ratio, whole } from "../format";
@@ -46,7 +46,7 @@ function throughput(run: Run, steps: readonly StepDocument[]): LineModel {
       ? [{ x: step.connections, low: step.throughput_interval[0], high: step.throughput_interval[1] }] : []),
     verticals: knee === null ? [] : [{ at: knee, label: "knee" }],
     horizontals: answer.slo?.throughput_per_sec
-      ? [{ at: answer.slo.throughput_per_sec, label: "at least", dash: true }] : [],
+      ? [{ at: answer.slo.throughput_per_sec, label: `at least ${count(answer.slo.throughput_per_sec)}`, dash: true }] : [],
     ring: best && best.throughput_per_sec !== null ? { x: best.connections, y: best.throughput_per_sec } : null,
     table: {
       columns: [number("connections"), number("throughput"), number("95 % interval"), number("success"), text("steadiness"), text("end"), text("")],
@@ -90,8 +90,8 @@ function withoutKnee(run: Run, steps: readonly StepDocument[]): string {
 
 function latency(run: Run, steps: readonly StepDocument[]): LineModel {
   const best = bestStep(run);
-  const line = (label: string, key: "p50" | "p90" | "p99" | "p999", colour: string, dash = false) => ({
-    label, colour, dash, points: true, values: steps.map((step) => step.latency_ms[key]),
+  const line = (label: string, key: "p50" | "p90" | "p99" | "p999", colour: string) => ({
+    label, colour, points: true, values: steps.map((step) => step.latency_ms[key]),
   });
   const first = steps[0]?.latency_ms.p99 ?? null;
   const last = steps[steps.length - 1];
@@ -103,8 +103,8 @@ function latency(run: Run, steps: readonly StepDocument[]): LineModel {
   return {
     ...shared(steps),
     name: "ladder-latency", title: "Latency by connections", caption, format: milliseconds, yLog: true,
-    series: [line("p50", "p50", "--blue"), line("p90", "p90", "--teal"), line("p99", "p99", "--purple"),
-      line("p99.9", "p999", "--soft", true)],
+    series: withValues([line("p50", "p50", "--blue"), line("p90", "p90", "--teal"), line("p99", "p99", "--purple"),
+      line("p99.9", "p999", "--gold")]),
     horizontals: latencyLimits(run),
     table: {
       columns: ["connections", "mean", "p50", "p90", "p99", "p99.9", "max", "95 % interval of p99"].map(number),

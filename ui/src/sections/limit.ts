@@ -8,7 +8,7 @@ import { fold, foreign, h, section } from "../dom";
 import { counted, inUnit, NOT_KNOWN, share } from "../format";
 import type { HostDocument, TierDocument, UsageDocument } from "../generated/page";
 import { number, table, text } from "../table";
-import { confidence, limitAt, resource } from "../words";
+import { confidence, limitAt, limitName, resource } from "../words";
 
 const BARS = 8;
 
@@ -28,7 +28,7 @@ function hostOf(run: Run, name: string): HostDocument | undefined {
   return run.document.hosts.find((host) => host.name === name);
 }
 
-/** The bar of a tier: its own part of the limit; the CPU of its processes where several share the host; else what its host uses. */
+/** The bar of a tier: its own part of the limit; else the CPU of its processes; else what its host uses. */
 function boxUse(run: Run, tier: TierDocument): TierNode["use"] {
   const host = hostOf(run, tier.host);
   if (host === undefined) return null;
@@ -36,12 +36,19 @@ function boxUse(run: Run, tier: TierDocument): TierNode["use"] {
   const shared = run.document.tiers.filter((one) => one.host === tier.host).length > 1;
   const limit = uses.find((use) => tier.is_limit && limits(run, host.name, use) && !(shared && use.of === ""));
   const cpu = uses.find((use) => use.resource === "cpu");
-  if (limit === undefined && shared) {
-    const part = tier.cores === null || !cpu?.capacity ? null : tier.cores / cpu.capacity;
-    return { name: "its part of the CPU", filled: part };
-  }
+  const part = tier.cores === null || !cpu?.capacity ? null : tier.cores / cpu.capacity;
+  // Others use the CPU of a host, too.
+  if (limit === undefined && (shared || part !== null)) return { name: "its part of the CPU", filled: part };
   const use = limit ?? cpu ?? uses[0];
   return use === undefined ? null : { name: resource(use), filled: filled(use) };
+}
+
+/** What limits a tier, where its bar shows another resource. */
+function limitOf(run: Run, tier: TierDocument): { of?: string } {
+  const { limit } = run.document.verdict;
+  const host = hostOf(run, tier.host);
+  const isDrawn = host !== undefined && usesAt(host.usage, busiestPosition(run)).some((use) => limits(run, host.name, use));
+  return !tier.is_limit || isDrawn ? {} : { of: limitName(limit) };
 }
 
 function topology(run: Run) {
@@ -56,7 +63,7 @@ function topology(run: Run) {
     const port = tier.port === null ? tier.unix_socket ?? "" : `:${tier.port}`;
     nodes.push({
       title: tier.process ?? tier.host, subtitle: `${tier.host}${port}`, depth: Math.max(1, tier.depth),
-      use: boxUse(run, tier), limit: tier.is_limit,
+      use: boxUse(run, tier), limit: tier.is_limit, ...limitOf(run, tier),
     });
   }
   tiers.forEach((tier, index) => {

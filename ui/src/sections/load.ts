@@ -2,7 +2,7 @@
 
 import { figure, type FigureHandle } from "../charts/figure";
 import { heat } from "../charts/heat";
-import { lineChart, type LineModel, type Series } from "../charts/line";
+import { lineChart, type LineModel, type Series, withValues } from "../charts/line";
 import type { Run } from "../document";
 import { count, type Format, grouped, instant, list, milliseconds, rate, whole } from "../format";
 import type { TimeLink } from "../link";
@@ -29,6 +29,9 @@ function course(run: Run): Course {
   });
   return { x, at };
 }
+
+/** Where a window stands on the axis of time. */
+const middle = ({ timeline }: Run, index: number): number => (timeline.at_sec[index] ?? 0) + (timeline.window_sec ?? 1) / 2;
 
 type Values = readonly (number | null)[];
 
@@ -67,7 +70,7 @@ function model(run: Run, link: TimeLink, parts: {
   const begins = run.timeline.at_sec;
   return {
     ...parts, link, x, xFormat: instant, xLabel: "time", bands: bandsOf(run), verticals: eventsOf(run),
-    series: parts.series.map((one) => ({ ...one, values: at.map((index) => (index === null ? null : one.values[index] ?? null)) })),
+    series: withValues(parts.series).map((one) => ({ ...one, values: at.map((index) => (index === null ? null : one.values[index] ?? null)) })),
     table: {
       columns: ["time", ...parts.series.map((one) => one.label)].map(number),
       count: begins.length,
@@ -92,7 +95,7 @@ function latencyModel(run: Run, link: TimeLink): LineModel {
   const lines = model(run, link, {
     name: "time-latency", title: "Latency", format: milliseconds,
     caption: slow === null ? `In no window did enough requests end for p99. ${heatMap}`
-      : `p99 is highest at ${instant(timeline.at_sec[slow.index])}, with ${milliseconds(slow.value)}. ${heatMap}`,
+      : `p99 is highest at ${instant(middle(run, slow.index))}, with ${milliseconds(slow.value)}. ${heatMap}`,
     series: [{ label: "p50", values: timeline.p50_ms, colour: "--ink" },
       { label: "p99", values: timeline.p99_ms, colour: "--purple", width: 2 }],
   });
@@ -110,7 +113,7 @@ function latencyModel(run: Run, link: TimeLink): LineModel {
 
 function models(run: Run, link: TimeLink): LineModel[] {
   const { timeline } = run;
-  const begin = (index: number): string => instant(timeline.at_sec[index]);
+  const begin = (index: number): string => instant(middle(run, index));
   const served = peak(timeline.throughput_per_sec);
   const open = timeline.steps.some((step) => step.rate_per_sec !== null);
   const bad = timeline.unsuccessful.reduce((sum, one) => sum + one, 0);

@@ -3,7 +3,7 @@
 import { figure, type FigureHandle } from "../charts/figure";
 import { lineChart, type LineModel } from "../charts/line";
 import { limits, type Run } from "../document";
-import { inUnit, share } from "../format";
+import { capital, inUnit, share } from "../format";
 import type { ResourceOverTimeDocument } from "../generated/page";
 import type { TimeLink } from "../link";
 import { resource } from "../words";
@@ -65,7 +65,7 @@ function amounts(run: Run, link: TimeLink, host: string, list: readonly Resource
     const [first] = ordered;
     return hostLine(run, link, columns(ordered), {
       name: `amounts-${index}-${at}`, title: `${host}: ${unit.replace("_per_sec", "/s").replaceAll("_", " ")}`, format,
-      caption: first === undefined ? "" : `${resource(first)} reaches ${format(peak(first.used)?.value ?? 0)}; its capacity is not known.`,
+      caption: first === undefined ? "" : `${capital(resource(first))} reaches ${format(peak(first.used)?.value ?? 0)}; its capacity is not known.`,
       series: ordered.slice(0, LINES).map((one, place) => ({
         label: resource(one), values: one.used, span: true, colour: COLOURS[place % COLOURS.length] ?? "--soft",
       })),

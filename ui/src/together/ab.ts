@@ -32,8 +32,9 @@ function gate(found: AbDocument): string {
 export function ab(found: AbDocument): HTMLElement[] {
   const [main] = found.figures;
   const all = figure(forestChart, {
-    name: "ab-figures", title: "B against A", none: 1, sides: ["less", "more"] as const,
-    caption: main === undefined ? "No figure is known yet." : `The ${named(main)} of B is ${change(main.ratio)} against that of A. The intervals hold together in 95 % of comparisons.`,
+    name: "ab-figures", title: "B against A", none: 1, sides: ["less", "more"] as const, tick: change,
+    caption: main === undefined ? "No figure is known yet." : `The ${named(main)} of B is ${change(main.ratio)} against that of A. The intervals hold together in 95 % of comparisons.`
+      + (found.figures.some((one) => one.ratio_interval === null) ? " A hollow mark has no interval." : ""),
     rows: found.figures.map((one) => ({
       label: named(one), value: one.ratio, interval: one.ratio_interval, good: verdictOf(one.ratio_interval, 1, less(one) ? "worse" : "better"), text: change(one.ratio),
     })),
@@ -47,7 +48,7 @@ export function ab(found: AbDocument): HTMLElement[] {
     },
   }).element;
   const rounds = figure(forestChart, {
-    name: "ab-rounds", title: "Round by round", none: 1, sides: ["less", "more"] as const,
+    name: "ab-rounds", title: "Round by round", none: 1, sides: ["less", "more"] as const, tick: change,
     caption: `Each round loads both sides: ${counted(found.rounds, "round")} in ${seconds(found.elapsed_sec)}.`,
     rows: found.ratios.map((one) => ({ label: `round ${one.round}, ${one.first} first`, value: one.ratio, interval: null, good: null, text: change(one.ratio) })),
     table: {

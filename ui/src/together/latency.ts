@@ -18,7 +18,7 @@ export function differences(name: string, where: string, names: readonly [string
   const verdicts = [slower > 0 ? `${slower} higher` : "", known.length > slower ? `${known.length - slower} lower` : "",
     known.length < rows.length ? `${rows.length - known.length} within chance` : ""].filter(Boolean).join(", ");
   const model: ForestModel = {
-    name, title: `Latency of ${names[0]} minus that of ${names[1]}`, none: 0, sides: ["faster", "slower"],
+    name, title: `Latency of ${names[0]} minus that of ${names[1]}`, none: 0, sides: ["faster", "slower"], tick: difference,
     caption: `${where}, with 95 % intervals of each percentile alone. Of ${counted(rows.length, "percentile")}: ${verdicts}.`,
     rows: rows.map((row) => ({
       label: percentile(row.percentile), value: row.by, interval: row.within, good: verdictOf(row.within, 0, "worse"),

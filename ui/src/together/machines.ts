@@ -3,7 +3,7 @@
 import { figure } from "../charts/figure";
 import { lineChart } from "../charts/line";
 import { foreign, h, section } from "../dom";
-import { count, counted, interval, list, NOT_KNOWN, rate, sentence, share, whole } from "../format";
+import { capital, count, counted, interval, list, NOT_KNOWN, rate, sentence, share, whole } from "../format";
 import type { DayDocument, FleetDocument, GrowthDocument, PlanDocument, TierPlanDocument } from "../generated/page";
 import { number, table, text } from "../table";
 import { limitName } from "../words";
@@ -60,7 +60,7 @@ export function machines(found: PlanDocument): HTMLElement {
     found.day === null ? null : day(found.day),
     growth === null || growth.stops.length === 0 ? null : h("h3", { class: "part" }, "Where growth stops with the measured machines"),
     growth === null || growth.stops.length === 0 ? null : stops(growth),
-    ...[...found.remarks, ...found.tiers.flatMap((tier) => tier.doubts)].map((one) => h("p", { class: "note" }, foreign(sentence(`${one.charAt(0).toUpperCase()}${one.slice(1)}`)))));
+    ...[...found.remarks, ...found.tiers.flatMap((tier) => tier.doubts)].map((one) => h("p", { class: "note" }, foreign(sentence(capital(one))))));
 }
 
 export function fleet(found: FleetDocument): HTMLElement {

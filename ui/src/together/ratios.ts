@@ -32,7 +32,7 @@ export function ratios(name: string, names: readonly [string, string], best: Bes
     ...both.map((row) => ({ label: counted(row.connections, "connection"), value: row.throughput_ratio, within: row.throughput_ratio_interval })),
   ];
   return figure(forestChart, {
-    name, title: `Throughput of ${names[0]} against ${names[1]}`, caption: bestInWords(names, best), none: 1, sides: ["less", "more"] as const,
+    name, title: `Throughput of ${names[0]} against ${names[1]}`, caption: bestInWords(names, best), none: 1, sides: ["less", "more"] as const, tick: change,
     rows: all.map((row) => ({
       label: row.label, value: row.value, interval: row.within, good: verdictOf(row.within, 1, "better"), text: change(row.value),
     })),
