@@ -51,6 +51,9 @@ function ticks([low, high]: readonly [number, number], none: number): number[] {
   return Array.from({ length: count }, (_, index) => none + Number(((first + index) * step).toPrecision(6)));
 }
 
+/** A label near an end of the axis stands within it. */
+const end = (part: number): string | null => (part < 0.12 ? "first" : part > 0.88 ? "last" : null);
+
 function drawn(row: ForestRow, at: (value: number) => string, none: number): HTMLElement {
   const track = h("span", { class: "track" }, h("span", { class: "none", style: `left:${at(none)}` }));
   if (row.value !== null) {
@@ -74,12 +77,14 @@ export function verdictOf(interval: readonly [number, number] | null, none: numb
 export const forestChart = remade<ForestModel>((model) => {
   const ends = range(model);
   const [low, high] = ends;
-  const at = (value: number): string => `${((100 * (value - low)) / (high - low)).toFixed(2)}%`;
+  const part = (value: number): number => (value - low) / (high - low);
+  const at = (value: number): string => `${(100 * part(value)).toFixed(2)}%`;
   const [left, right] = model.sides;
   return h("div", { class: "forest" },
     ...model.rows.map((row) => drawn(row, at, model.none)),
     h("div", { class: "estimate axis", "aria-hidden": "true" }, h("span"), h("span", { class: "ticks" },
-      ...ticks(ends, model.none).map((value) => h("span", { style: `left:${at(value)}` }, value === model.none ? NONE : model.tick(value)))), h("span")),
+      ...ticks(ends, model.none).map((value) => h("span", { class: end(part(value)), style: `left:${at(value)}` },
+        value === model.none ? NONE : model.tick(value)))), h("span")),
     h("div", { class: "estimate axis", "aria-hidden": "true" }, h("span"), h("span", { class: "sides" },
       h("span", {}, `◂ ${left}`), h("span", {}, `${right} ▸`)), h("span")));
 });

@@ -81,7 +81,8 @@ function certainty(run: Run): IntervalModel | null {
   }
   const pair = answer.max_within_slo_per_sec === null ? answer.plateau_interval : answer.interval;
   const value = answer.max_within_slo_per_sec ?? answer.plateau_per_sec;
-  if (pair === null || value === null) return null;
+  // An interval of the ladder would contradict an answer without a figure.
+  if (pair === null || value === null || headline(run).perSec === null) return null;
   const rows = [["lower end", count(pair[0])], ["measured", count(value)], ["upper end", count(pair[1])]];
   return {
     name: "certainty", title: "How certain it is", low: pair[0], high: pair[1], value,
