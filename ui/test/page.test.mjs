@@ -5,11 +5,13 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, before, test } from "node:test";
 import { HARMLESS, harm, hostile } from "./hostile.mjs";
-import { documentOf, launched, opened, overflow, pages, scrolled, serious, skip, unfolded, withDocument } from "./pages.mjs";
+import { documentOf, launched, opened, overflow, pages, press, scrolled, serious, skip, unfolded, withDocument } from "./pages.mjs";
 import { blank } from "./values.mjs";
 
 /** The most that a page may have without its document, in bytes. */
 const MAX_PAGE = 400_000;
+/** Drawings that a page holds besides those in view. */
+const HELD = 12;
 let browser;
 
 before(async () => { if (!skip) browser = await launched(); });
@@ -22,6 +24,34 @@ test("PLIMSOLL_PAGES names a folder of pages", { skip }, () => {
 test("the page without a document is small", () => {
   const { size } = statSync(new URL("../../crates/report/page/index.html", import.meta.url));
   assert.ok(size <= MAX_PAGE, `the page has ${size} bytes`);
+});
+
+/** The page whose first run has the most series of hosts. */
+const fullest = [...pages].sort((one, other) => seriesOf(other) - seriesOf(one))[0];
+function seriesOf(file) {
+  const timeline = documentOf(file).runs[0]?.timeline;
+  return timeline === undefined ? 0 : timeline.resources.length + timeline.curves.length;
+}
+
+test("a page holds few of many drawings, and draws again what comes into view", { skip }, async () => {
+  const { context, page, errors } = await opened(browser, fullest, 1024, "light");
+  const tab = page.locator("#runs > button").first();
+  if (await tab.count() > 0) await press(tab);
+  await scrolled(page);
+  assert.ok(await page.locator(".plot").count() > HELD, `${fullest} has too few charts for this test`);
+  await page.waitForFunction((most) => {
+    const inView = [...document.querySelectorAll(".plot")].filter((plot) => {
+      const { top, bottom } = plot.getBoundingClientRect();
+      return bottom > -300 && top < innerHeight + 300;
+    });
+    return document.querySelectorAll("canvas").length <= Math.max(most, inView.length);
+  }, HELD);
+  const first = page.locator(".plot").first();
+  assert.equal(await first.locator("canvas").count(), 0, "the first chart rests");
+  await first.scrollIntoViewIfNeeded();
+  await first.locator("canvas").waitFor();
+  assert.deepEqual(errors, []);
+  await context.close();
 });
 
 /** What a chart on paper lacks: something visible, and backgrounds where they are the data. */
