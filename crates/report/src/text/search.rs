@@ -104,7 +104,7 @@ fn precision(findings: &Findings, search: &RateSearch, (held, broken): (f64, f64
     }
     let steps = findings.steps.iter().chain(search.trials.iter().map(|trial| &trial.step));
     let loaded = seconds(steps.map(|step| step.measured_sec).sum());
-    let once = if is_unfinished { ", and not both were tried twice" } else { "" };
+    let once = if is_unfinished { ", and at least one was tried only once" } else { "" };
     let more_min = (2 * *budget).max(LONGER).as_secs().div_ceil(60);
     format!(
         " After {loaded} of load the two differ by {}{once}; --budget {more_min}m narrows that.",

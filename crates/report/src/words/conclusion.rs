@@ -248,7 +248,10 @@ fn trials(even: &BreakEven) -> String {
         )
     };
     match even.trials.as_slice() {
-        [] => format!("No row tried it; one held for {} would.", duration_text(even.held_sec.value * 1e9)),
+        [] => format!(
+            "No row tests that; one that holds its requests for {} would.",
+            duration_text(even.held_sec.value * 1e9)
+        ),
         trials => list(trials.iter().map(one), "; ") + ".",
     }
 }
