@@ -172,9 +172,11 @@ function newFigure<M extends FigureModel>(chart: Chart<M>, first: M): FigureHand
     chart, handle,
     draw(): void {
       if (drawing !== null) {
-        if (rests) drawing.update(model);
+        if (!rests) return;
         rests = false;
         canvas.style.minHeight = "";
+        width = canvas.clientWidth;
+        drawing.update(model);
         return;
       }
       drawing = chart(canvas, model);

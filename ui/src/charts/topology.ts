@@ -67,9 +67,16 @@ function cut(text: string, width: number, size: number): string {
   return shown.length <= most ? shown : `${shown.slice(0, Math.max(1, most - 1))}…`;
 }
 
+/** The mark of a limit, with its name where that leaves room for the title of the box. */
+function tagOf(model: TierNode, width: number): string {
+  if (!model.limit) return "";
+  const named = `limit: ${model.of ?? ""}`;
+  return model.of !== undefined && named.length * TAG_CHARACTER <= 0.65 * width ? named : "limit";
+}
+
 function node(model: TierNode, box: Box): SVGElement {
   const inner = box.width - 24;
-  const tag = !model.limit ? "" : model.of === undefined ? "limit" : `limit: ${model.of}`;
+  const tag = tagOf(model, inner);
   const tagWidth = tag === "" ? 0 : 10 + tag.length * TAG_CHARACTER;
   const group = svg("g", { transform: `translate(${box.x} ${box.y})`, class: model.limit ? "node limit" : "node" },
     svg("title", {}, `${visible(model.title)}, ${visible(model.subtitle)}`),
