@@ -10,7 +10,7 @@ import { blank } from "./values.mjs";
 
 /** The most that a page may have without its document, in bytes. */
 const MAX_PAGE = 400_000;
-/** Drawings that a page holds besides those in view. */
+/** Drawings that a page holds at most, unless more are in view. */
 const HELD = 12;
 let browser;
 

@@ -49,7 +49,7 @@ interface Kept {
 // The page holds its figures: what is only registered here goes with its element.
 const figures = new WeakMap<Element, Kept>();
 
-/** Drawings that the page holds, besides those in view. A canvas takes about 2 MB in the browser. */
+/** Drawings that the page holds at most, unless more are in view. A canvas takes about 2 MB in the browser. */
 const HELD = 12;
 /** Those that are drawn and do not rest, the one that was in view longest ago first. */
 const held = new Set<Kept>();
@@ -174,9 +174,9 @@ function newFigure<M extends FigureModel>(chart: Chart<M>, first: M): FigureHand
       if (drawing !== null) {
         if (!rests) return;
         rests = false;
-        canvas.style.minHeight = "";
         width = canvas.clientWidth;
         drawing.update(model);
+        canvas.style.minHeight = "";
         return;
       }
       drawing = chart(canvas, model);

@@ -4,7 +4,7 @@ import { foreign, h } from "../dom";
 import type { Format } from "../format";
 import { type FigureModel, remade } from "./figure";
 
-/** Distances between ticks at most; they are wider on a phone, where labels would touch. */
+/** Distances between ticks at most. */
 const TICKS = 4;
 const NONE = "0";
 

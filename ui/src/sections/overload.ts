@@ -20,8 +20,8 @@ export function overload(run: Run, link: TimeLink): HTMLElement | null {
     h("p", {}, `Under overload the target ${found.class === "unknown" ? "was not judged" : overloadClass(found.class)}`
       + `${found.by_ladder ? ": the ladder was the overload" : ""}`
       + `${found.at_factor === null ? "" : `, first at ${overloadOf(found.at_factor)} the rate of ${rate(found.rate_per_sec)}`}.${doubt}`),
-    // Where no rate was known to hold there is nothing to draw: the sentence above says why.
-    found.steps.length === 0 ? null : figure(barsChart, goodput(found)).element,
+    // Where nothing was measured there is nothing to draw: the sentence above says why.
+    found.steps.length === 0 && found.reference === null ? null : figure(barsChart, goodput(found)).element,
     found.steps.length === 0 ? null : figure(lineChart, overTime(run, found, link)).element,
     protection === null ? null : h("p", {}, h("b", {}, "To protect it: "),
       `let in at most ${rate(protection.rate_per_sec)} and ${whole(protection.concurrency)} at a time, `

@@ -330,8 +330,8 @@ fn page_of(report: &AbReport<'_>) -> anyhow::Result<String> {
 
 /// The services as documents name them: URLs without what documents hide, commands as typed.
 fn in_documents(record: &AbRecord) -> [String; 2] {
-    let is_url = |label: &str| label.starts_with("http://") || label.starts_with("https://");
-    record.labels.each_ref().map(|label| if is_url(label) { shown_address(label) } else { label.clone() })
+    // `--a` and `--b` come together: with them both labels are commands.
+    record.labels.each_ref().map(|label| if record.restarts { label.clone() } else { shown_address(label) })
 }
 
 fn show(args: &AbArgs, folder: &Path, made: Made<'_>) -> anyhow::Result<bool> {
