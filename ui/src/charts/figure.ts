@@ -186,8 +186,9 @@ function newFigure<M extends FigureModel>(chart: Chart<M>, first: M): FigureHand
       alive("figures", 1);
     },
     rest(): boolean {
+      if (drawing?.rest === undefined || rests) return true;
       // What has the focus is read by its keys.
-      if (drawing?.rest === undefined || rests || element.contains(document.activeElement)) return drawing?.rest === undefined;
+      if (element.contains(document.activeElement)) return false;
       canvas.style.minHeight = `${canvas.offsetHeight}px`;
       drawing.rest();
       rests = true;

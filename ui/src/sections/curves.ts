@@ -7,7 +7,7 @@ import { capital, type Format, inUnit, instant, share } from "../format";
 import type { CurveDocument } from "../generated/page";
 import type { TimeLink } from "../link";
 import { curve as named } from "../words";
-import { COLOURS, hostLine, hostsOf, LINES, mean, peak } from "./hostline";
+import { COLOURS, hostLine, hostsOf, LINES, mean, middle, peak } from "./hostline";
 import { inEvidence } from "./series";
 
 interface Group { id: string; title: string; kinds: readonly string[] }
@@ -76,8 +76,7 @@ function highest(run: Run, drawn: readonly CurveDocument[], format: Format): str
   if (!top || !most) return "";
   const name = named(top);
   const amount = top.unit === "ratio" ? share(most.value) : format(most.value);
-  const at = (run.timeline.hosts_at_sec[most.index] ?? 0) + (run.timeline.host_window_sec ?? 0) / 2;
-  return `${capital(name)}: at most ${amount}, at ${instant(at)}.`;
+  return `${capital(name)}: at most ${amount}, at ${instant(middle(run, most.index))}.`;
 }
 
 function models(run: Run, link: TimeLink): LineModel[] {

@@ -35,12 +35,15 @@ export function peak(values: readonly (number | null)[]): { value: number; index
 /** A column of the table below a chart, with the values as the text that stands there. */
 export interface Column { label: string; cell: (index: number) => string }
 
+/** Where a window of the hosts stands on the axis of time. */
+export const middle = ({ timeline }: Run, index: number): number => (timeline.hosts_at_sec[index] ?? 0) + (timeline.host_window_sec ?? 0) / 2;
+
 /** A chart over the windows of the hosts. */
 export function hostLine(run: Run, link: TimeLink, columns: readonly Column[],
   parts: Pick<LineModel, "name" | "title" | "caption" | "format" | "series" | "yRange">): LineModel {
-  const { hosts_at_sec: at, host_window_sec: window } = run.timeline;
+  const { hosts_at_sec: at } = run.timeline;
   return {
-    ...parts, link, x: at.map((begin) => begin + (window ?? 0) / 2), xFormat: instant, xLabel: "time", height: 170,
+    ...parts, link, x: at.map((_, index) => middle(run, index)), xFormat: instant, xLabel: "time", height: 170,
     bands: bandsOf(run), verticals: eventsOf(run),
     table: {
       columns: ["time", ...columns.map((column) => column.label)].map(number),

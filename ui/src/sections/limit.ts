@@ -28,27 +28,21 @@ function hostOf(run: Run, name: string): HostDocument | undefined {
   return run.document.hosts.find((host) => host.name === name);
 }
 
-/** The bar of a tier: its own part of the limit; else the CPU of its processes; else what its host uses. */
-function boxUse(run: Run, tier: TierDocument): TierNode["use"] {
+/** The bar of a tier: its own part of the limit; else the CPU of its processes, or what its host uses, with the name of the limit that it does not show. */
+function boxUse(run: Run, tier: TierDocument): Pick<TierNode, "use" | "of"> {
+  const of = tier.is_limit ? { of: limitName(run.document.verdict.limit) } : {};
   const host = hostOf(run, tier.host);
-  if (host === undefined) return null;
+  if (host === undefined) return { use: null, ...of };
   const uses = usesAt(host.usage, busiestPosition(run));
   const shared = run.document.tiers.filter((one) => one.host === tier.host).length > 1;
   const limit = uses.find((use) => tier.is_limit && limits(run, host.name, use) && !(shared && use.of === ""));
   const cpu = uses.find((use) => use.resource === "cpu");
   const part = tier.cores === null || !cpu?.capacity ? null : tier.cores / cpu.capacity;
+  if (limit !== undefined) return { use: { name: resource(limit), filled: filled(limit) } };
   // Others use the CPU of a host, too.
-  if (limit === undefined && (shared || part !== null)) return { name: "its part of the CPU", filled: part };
-  const use = limit ?? cpu ?? uses[0];
-  return use === undefined ? null : { name: resource(use), filled: filled(use) };
-}
-
-/** What limits a tier, where its bar shows another resource. */
-function limitOf(run: Run, tier: TierDocument): { of?: string } {
-  const { limit } = run.document.verdict;
-  const host = hostOf(run, tier.host);
-  const isDrawn = host !== undefined && usesAt(host.usage, busiestPosition(run)).some((use) => limits(run, host.name, use));
-  return !tier.is_limit || isDrawn ? {} : { of: limitName(limit) };
+  if (shared || part !== null) return { use: { name: "its part of the CPU", filled: part }, ...of };
+  const use = cpu ?? uses[0];
+  return { use: use === undefined ? null : { name: resource(use), filled: filled(use) }, ...of };
 }
 
 function topology(run: Run) {
@@ -63,7 +57,7 @@ function topology(run: Run) {
     const port = tier.port === null ? tier.unix_socket ?? "" : `:${tier.port}`;
     nodes.push({
       title: tier.process ?? tier.host, subtitle: `${tier.host}${port}`, depth: Math.max(1, tier.depth),
-      use: boxUse(run, tier), limit: tier.is_limit, ...limitOf(run, tier),
+      limit: tier.is_limit, ...boxUse(run, tier),
     });
   }
   tiers.forEach((tier, index) => {

@@ -8,6 +8,7 @@ import { count, type Format, grouped, instant, list, milliseconds, rate, whole }
 import type { TimeLink } from "../link";
 import { latencyLimits } from "../slo";
 import { number, type TableModel } from "../table";
+import { peak } from "./hostline";
 import { bandsOf, eventsOf } from "./spans";
 
 /** A gap of the load is a gap of the lines: a null between two windows that are not neighbours. */
@@ -24,7 +25,7 @@ function course(run: Run): Course {
       x.push(before + length);
       at.push(null);
     }
-    x.push(begin + length / 2);
+    x.push(middle(run, index));
     at.push(index);
   });
   return { x, at };
@@ -77,12 +78,6 @@ function model(run: Run, link: TimeLink, parts: {
       row: (index) => [instant(begins[index]), ...parts.series.map((one) => parts.format(one.values[index]))],
     },
   };
-}
-
-function peak(values: Values): { value: number; index: number } | null {
-  let best: { value: number; index: number } | null = null;
-  values.forEach((value, index) => { if (value !== null && (best === null || value > best.value)) best = { value, index }; });
-  return best;
 }
 
 /** Latency as lines over a heat map of all responses. */

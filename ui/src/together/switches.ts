@@ -3,31 +3,31 @@
 import { figure } from "../charts/figure";
 import { forestChart, verdictOf } from "../charts/forest";
 import { foreign, h, section } from "../dom";
-import { count, type Format, interval, milliseconds, rate, share } from "../format";
+import { count, interval, milliseconds, rate, share, signed } from "../format";
 import type { AblationDocument, LedgerDocument } from "../generated/page";
 import { number, table, text } from "../table";
 
 const us = (value: number | null | undefined): string => milliseconds(value === null || value === undefined ? value : value / 1e3);
-const signed: Format = (value) => (value === null || value === undefined ? us(value) : `${value < 0 ? "−" : "+"}${us(Math.abs(value))}`);
+const difference = signed(us);
 
 /** What the dearest switch costs, in a sentence. */
 function dearest(first: LedgerDocument["costs"][number] | undefined): string {
   if (first === undefined || first.cost_us === null) return "No switch has a known cost.";
   const certainty = first.cost_us_interval === null ? "from one round, so without an interval" : "with its 95 % interval";
   return first.cost_us > 0 ? `${first.switch} costs most: it adds ${us(first.cost_us)} to a request, ${certainty}.`
-    : `No switch adds time to a request; that of ${first.switch} is ${signed(first.cost_us)}, ${certainty}.`;
+    : `No switch adds time to a request; that of ${first.switch} is ${difference(first.cost_us)}, ${certainty}.`;
 }
 
 function ledger(one: LedgerDocument, index: number, also: readonly number[]): (HTMLElement | null)[] {
   const costs = figure(forestChart, {
-    name: `switch-costs-${index}`, title: "What each switch adds to a request", none: 0, sides: ["saves", "costs"] as const, tick: signed, also,
+    name: `switch-costs-${index}`, title: "What each switch adds to a request", none: 0, sides: ["saves", "costs"] as const, tick: difference, also,
     caption: dearest(one.costs[0]),
     rows: one.costs.map((cost) => ({
-      label: cost.switch, value: cost.cost_us, interval: cost.cost_us_interval, good: verdictOf(cost.cost_us_interval, 0, "worse"), text: signed(cost.cost_us),
+      label: cost.switch, value: cost.cost_us, interval: cost.cost_us_interval, good: verdictOf(cost.cost_us_interval, 0, "worse"), text: difference(cost.cost_us),
     })),
     table: {
       columns: [text("switch"), number("cost"), number("95 % interval")], count: one.costs.length,
-      row: (at: number) => { const cost = one.costs[at]; return cost === undefined ? [] : [cost.switch, signed(cost.cost_us), interval(cost.cost_us_interval, us)]; },
+      row: (at: number) => { const cost = one.costs[at]; return cost === undefined ? [] : [cost.switch, difference(cost.cost_us), interval(cost.cost_us_interval, us)]; },
     },
   }).element;
   const order = table("The order in which to fix them", {
