@@ -298,14 +298,17 @@ impl<F> Members<F> {
         }
         member.heard = now;
         let run = &self.invitation.run;
-        if alive.held.as_ref().is_some_and(|held| held.run == *run && held.term > self.term) {
+        let held = alive.held.as_ref().filter(|held| held.run == *run);
+        // An agent that has come and has ended its part before its first sign says so only by what it holds.
+        let has_left = member.joined || held.is_some_and(|held| held.term == self.term);
+        if held.is_some_and(|held| held.term > self.term) {
             member.lose(TAKEN_AGAIN.to_owned());
         } else if let Some(refusal) = alive.refusal.filter(|refusal| refusal.run == *run) {
             member.lose(refusal.why);
         } else if alive.run.as_ref() == Some(run) {
             member.joined = true;
             member.commands.confirm(alive.commands);
-        } else if member.joined && !member.over {
+        } else if has_left && !member.over {
             member.lose("it has left the run".to_owned());
         }
     }
@@ -474,6 +477,22 @@ mod tests {
         let delivered = Delivered { agent: "a", incarnation: 7, first, end: first + 1 };
         members.take_frame(delivered, Bytes::from_static(b"batch"), first, now);
         members.count_backlog(now);
+    }
+
+    #[test]
+    fn an_agent_whose_first_sign_says_that_it_has_left_the_run_is_lost() {
+        let (sender, arrivals) = channel();
+        let mut members =
+            Members::<u64>::new(invitation(), vec![Member::new("a".to_owned(), 7, sender, START)]);
+        let held = Held { run: "r".to_owned(), term: 0, silent: Duration::ZERO, first: 0, commands: 0 };
+        let strange = Held { run: "q".to_owned(), ..held.clone() };
+        members.take_sign(Alive { run: None, ..alive(strange) }, START);
+        assert!(arrivals.try_recv().is_err(), "it has not come yet");
+        members.take_sign(Alive { run: None, ..alive(held) }, START);
+        assert!(
+            matches!(arrivals.try_recv(), Ok(Arrival::Lost(_))),
+            "it was cut off until its load had ended"
+        );
     }
 
     #[test]
