@@ -245,7 +245,11 @@ fn sides(args: &AbArgs) -> anyhow::Result<([AbSideSpec; 2], Option<Vec<u8>>)> {
         let spec = PlanSpec { url: with_plain_host(url)?, ..spec.clone() };
         let port = spec.clone().freeze()?.target.port;
         let command = command.as_ref().map(|text| text.replace("{port}", &port.to_string()));
-        Ok(AbSideSpec { label: command.clone().unwrap_or_else(|| url.to_owned()), spec, command })
+        let [label, shown] = match &command {
+            Some(command) => [command.clone(), command.clone()],
+            None => [url.to_owned(), shown_address(url)],
+        };
+        Ok(AbSideSpec { label, shown, spec, command })
     };
     Ok(([side(url_a, &args.a)?, side(url_b, &args.b)?], csv))
 }

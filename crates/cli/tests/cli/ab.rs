@@ -78,10 +78,13 @@ fn a_side_that_takes_twice_as_long_is_worse_and_its_report_says_so_again() {
 #[test]
 fn a_comparison_that_cannot_begin_says_so_in_its_documents() {
     let bench = Bench::new();
-    let away = format!("http://{}/", plimsoll_testkit::refused_address());
+    let away = format!("http://{}/?key=1f0c", plimsoll_testkit::refused_address());
     compared(&bench, 1, &[&away, &away], &["--junit", "ab.xml", "--markdown", "ab.md"]);
     let [junit, markdown] = ["ab.xml", "ab.md"].map(|name| fs::read_to_string(bench.path(name)).unwrap());
     assert!(junit.contains("<error ") && markdown.contains("❌"), "{junit}{markdown}");
+    for document in [junit, markdown] {
+        assert!(document.contains("/?key=…") && !document.contains("1f0c"), "{document}");
+    }
 }
 
 #[test]

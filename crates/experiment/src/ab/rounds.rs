@@ -34,8 +34,10 @@ const LADDER_PART: u32 = 10;
 /// One side as it is asked for.
 #[derive(Debug, Clone)]
 pub struct AbSideSpec {
-    /// What it is called: its URL, or its command.
+    /// Its URL, or its command, as typed.
     pub label: String,
+    /// What errors call it, which documents show: no logins, no values of queries.
+    pub shown: String,
     /// The plan of each of its loads.
     pub spec: PlanSpec,
     /// The shell command that starts it for each load; `None` for a service that runs already.
@@ -269,22 +271,21 @@ impl Rounds<'_, '_> {
         if self.block.pop() == Some(true) { [AbSide::A, AbSide::B] } else { [AbSide::B, AbSide::A] }
     }
 
-    fn label(&self, side: AbSide) -> String {
-        format!("{} ({})", side.name(), self.spec.sides[side as usize].label)
+    fn shown(&self, side: AbSide) -> String {
+        format!("{} ({})", side.name(), self.spec.sides[side as usize].shown)
     }
 
     /// Loads one side.
     fn side(&mut self, side: AbSide, round: u32) -> Result<AbLoad, ExperimentError> {
         self.context.report(&Progress::Ab(AbProgress::SideBegins { side, round }));
         self.rest();
-        let named = |error: ExperimentError, label: String| match error.kind() {
-            crate::ErrorKind::Interrupted => error,
-            _ => error.in_part(label),
-        };
         let plan = self.plan(side, round)?;
         let command = if plan.search.is_some() { RunCommand::Search } else { RunCommand::Run };
         let path = self.with_service(side, |rounds| rounds.load(plan, command));
-        let path = path.map_err(|error| named(error, self.label(side)))?;
+        let path = path.map_err(|error| match error.kind() {
+            crate::ErrorKind::Interrupted => error,
+            _ => error.in_part(self.shown(side)),
+        })?;
         read_load(&path, side, round)
     }
 
@@ -295,7 +296,7 @@ impl Rounds<'_, '_> {
             Unusable::Silent => "nothing was answered".to_owned(),
             Unusable::Failing(ratio) => format!("only {:.1} % of the requests succeeded", 100.0 * ratio),
         };
-        ExperimentError::SideFailed { side: self.label(load.side), round: load.round, why }
+        ExperimentError::SideFailed { side: self.shown(load.side), round: load.round, why }
     }
 
     /// The plan of a load. Both sides of a round get the same arrivals. A service that runs on is warmed up once.
