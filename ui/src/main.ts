@@ -2,7 +2,7 @@
 
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
-import { destroyFigures, drawAll } from "./charts/figure";
+import { destroyFigures, drawAll, letRest } from "./charts/figure";
 import { embedded, type PageDocument } from "./document";
 import { h, foreign, visible } from "./dom";
 import { liveLine } from "./live";
@@ -138,4 +138,5 @@ window.addEventListener("hashchange", follow);
 // The events of a server that has later figures are dispatched here.
 document.addEventListener("plimsoll:document", (event) => update((event as CustomEvent<PageDocument>).detail));
 window.addEventListener("beforeprint", drawAll);
-window.matchMedia("print").addEventListener("change", (print) => { if (print.matches) drawAll(); });
+window.addEventListener("afterprint", letRest);
+window.matchMedia("print").addEventListener("change", (print) => { if (print.matches) drawAll(); else letRest(); });

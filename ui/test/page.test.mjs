@@ -37,19 +37,33 @@ test("a page holds few of many drawings, and draws again what comes into view", 
   const { context, page, errors } = await opened(browser, fullest, 1024, "light");
   const tab = page.locator("#runs > button").first();
   if (await tab.count() > 0) await press(tab);
-  await scrolled(page);
-  assert.ok(await page.locator(".plot").count() > HELD, `${fullest} has too few charts for this test`);
-  await page.waitForFunction((most) => {
+  const first = page.locator(".plot").first();
+  await first.scrollIntoViewIfNeeded();
+  await first.press("Home");
+  const read = await first.getAttribute("aria-valuetext");
+  assert.match(read, /\d/, "a sample is read");
+  await first.evaluate((plot) => plot.blur());
+  const fewAreHeld = () => page.waitForFunction((most) => {
     const inView = [...document.querySelectorAll(".plot")].filter((plot) => {
       const { top, bottom } = plot.getBoundingClientRect();
       return bottom > -300 && top < innerHeight + 300;
     });
     return document.querySelectorAll("canvas").length <= Math.max(most, inView.length);
   }, HELD);
-  const first = page.locator(".plot").first();
+  await scrolled(page);
+  const all = await page.locator(".plot").count();
+  assert.ok(all > HELD, `${fullest} has too few charts for this test`);
+  await fewAreHeld();
   assert.equal(await first.locator("canvas").count(), 0, "the first chart rests");
+  await page.emulateMedia({ media: "print" });
+  await page.waitForFunction((plots) => document.querySelectorAll("canvas").length === plots, all);
+  await page.emulateMedia({ media: "screen" });
+  await fewAreHeld();
+  await page.emulateMedia({ media: "screen", colorScheme: "dark" });
   await first.scrollIntoViewIfNeeded();
   await first.locator("canvas").waitFor();
+  assert.equal(await first.getAttribute("aria-valuetext"), read, "what was read is read again");
+  assert.deepEqual(await blank(page), [], "charts that rested have the colours of the theme");
   assert.deepEqual(errors, []);
   await context.close();
 });

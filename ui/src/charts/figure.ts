@@ -38,7 +38,8 @@ export interface FigureHandle<M> {
 interface Kept {
   chart: unknown;
   handle: unknown;
-  draw(): void;
+  /** True if the drawing takes memory that it can give up. */
+  draw(): boolean;
   /** True if the drawing takes no memory now. */
   rest(): boolean;
   redraw(): void;
@@ -51,7 +52,7 @@ const figures = new WeakMap<Element, Kept>();
 
 /** Drawings that the page holds at most, unless more are in view. A canvas takes about 2 MB in the browser. */
 const HELD = 12;
-/** Those that are drawn and do not rest, the one that was in view longest ago first. */
+/** Those that take memory, the one that was in view longest ago first. */
 const held = new Set<Kept>();
 const inView = new Set<Kept>();
 
@@ -59,18 +60,16 @@ const nearby = new IntersectionObserver((entries) => {
   for (const { target, isIntersecting } of entries) {
     const one = figures.get(target);
     if (one === undefined) continue;
-    inView.delete(one);
-    if (!isIntersecting) continue;
-    inView.add(one);
-    one.draw();
+    if (isIntersecting) inView.add(one); else inView.delete(one);
+    const takesMemory = isIntersecting ? one.draw() : held.has(one);
     held.delete(one);
-    held.add(one);
+    if (takesMemory) held.add(one);
   }
   letRest();
 }, { rootMargin: "200px" });
 
-/** Paper shows all. */
-function letRest(): void {
+/** Gives up the drawings that were in view longest ago, but for paper, which shows all. */
+export function letRest(): void {
   if (window.matchMedia("print").matches) return;
   for (const one of [...held]) {
     if (held.size <= HELD) return;
@@ -93,8 +92,7 @@ onTheme(() => within(document).forEach((one) => one.redraw()));
 /** Draws what was not scrolled to, for print. */
 export function drawAll(): void {
   for (const one of within(document)) {
-    one.draw();
-    held.add(one);
+    if (one.draw()) held.add(one);
   }
 }
 
@@ -170,20 +168,20 @@ function newFigure<M extends FigureModel>(chart: Chart<M>, first: M): FigureHand
   };
   const own: Kept = {
     chart, handle,
-    draw(): void {
-      if (drawing !== null) {
-        if (!rests) return;
+    draw(): boolean {
+      if (drawing === null) {
+        drawing = chart(canvas, model);
+        element.dataset["drawn"] = "true";
+        width = canvas.clientWidth;
+        widths.observe(canvas);
+        alive("figures", 1);
+      } else if (rests) {
         rests = false;
         width = canvas.clientWidth;
         drawing.update(model);
         canvas.style.minHeight = "";
-        return;
       }
-      drawing = chart(canvas, model);
-      element.dataset["drawn"] = "true";
-      width = canvas.clientWidth;
-      widths.observe(canvas);
-      alive("figures", 1);
+      return drawing.rest !== undefined;
     },
     rest(): boolean {
       if (drawing?.rest === undefined || rests) return true;

@@ -213,9 +213,17 @@ function announce(target: HTMLElement, model: LineModel, hidden: ReadonlySet<str
   target.setAttribute("aria-valuetext", x === undefined ? "no sample is chosen" : `${model.xFormat(x)}: ${values.join(", ")}`);
 }
 
+/** What the horizontal axis is where it is not time, and which axes are logarithmic. */
+function axesText(model: LineModel): string {
+  const by = model.link ? [] : [`by ${model.xLabel}`];
+  if (model.yLog) by.push(model.xLog ? "both axes logarithmic" : "vertical axis logarithmic");
+  else if (model.xLog) by.push("horizontal axis logarithmic");
+  return by.join(", ");
+}
+
 /** The legend, which shows the values at the cursor of a plot and hides series. */
 function keyOf(model: LineModel, hidden: Set<string>, toggle: (index: number, shown: boolean) => void) {
-  const key = legend(model.series, model.link ? "" : `by ${model.xLabel}`, hidden, (index, shown) => {
+  const key = legend(model.series, axesText(model), hidden, (index, shown) => {
     const label = model.series[index]?.label ?? "";
     if (shown) hidden.delete(label); else hidden.add(label);
     toggle(index, shown);
@@ -247,8 +255,11 @@ export const lineChart: Chart<LineModel> = (host, first) => {
     const setCursor: (at: { left: number; top: number }, fire: boolean, publish: boolean) => void = plot.setCursor;
     setCursor({ left: plot.valToPos(x, "x"), top: plot.over.clientHeight / 2 }, true, publish);
   };
+  /** The sample that is read, by its x; kept while there is no plot. */
+  let read: number | undefined;
   const remove = (): void => {
     if (plot === null) return;
+    read = model.x[plot.cursor.idx ?? -1];
     plot.destroy();
     plot = null;
     alive("plots", -1);
@@ -258,12 +269,11 @@ export const lineChart: Chart<LineModel> = (host, first) => {
   });
 
   const make = (next: LineModel): void => {
-    // What was read before stays the position, whatever was added since.
-    const read = model.x[plot?.cursor.idx ?? -1];
-    model = next;
     remove();
+    model = next;
     const key = keyOf(model, hidden, (index, shown) => plot?.setSeries(index + 1, { show: shown }));
     keys.replaceChildren(key.element);
+    // What was read before stays the position, whatever was added since.
     const at = read === undefined ? null : nearest(model.x, read);
     say(at);
     const made = new uPlot(options(model, host.clientWidth || 320, key.show), data(model), target);

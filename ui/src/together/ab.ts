@@ -49,7 +49,7 @@ export function ab(found: AbDocument): HTMLElement[] {
   }).element;
   const rounds = figure(forestChart, {
     name: "ab-rounds", title: "Round by round", none: 1, sides: ["less", "more"] as const, tick: change,
-    caption: `Each round loads both sides: ${counted(found.rounds, "round")} in ${seconds(found.elapsed_sec)}.`,
+    caption: `Each round loads both sides: ${counted(found.rounds, "round")} in ${seconds(found.elapsed_sec)}. A round gives one ratio, without an interval.`,
     rows: found.ratios.map((one) => ({ label: `round ${one.round}, ${one.first} first`, value: one.ratio, interval: null, good: null, text: change(one.ratio) })),
     table: {
       columns: [number("round"), text("first"), number("ratio")], count: found.ratios.length,
