@@ -36,12 +36,13 @@ def lab(binary, file, folder):
 
 
 def variant(file, load, folder):
-    """The same lab under another load."""
+    """The same lab, as warm, under another load."""
     text = file.read_text(encoding="utf-8")
     head, rest = text.split("[load]\n", 1)
-    rest = rest[rest.index("["):]
+    end = rest.index("[")
+    warm = [line for line in rest[:end].splitlines() if line.startswith("warm = ")]
     # Paths in a lab file begin at its own folder.
-    text = f"{head}[load]\n{load}\n{rest}".replace("${dir}", str(file.parent))
+    text = "\n".join([f"{head}[load]", load, *warm, rest[end:]]).replace("${dir}", str(file.parent))
     path = pathlib.Path(folder) / file.name
     path.write_text(text, encoding="utf-8")
     return path
@@ -125,13 +126,18 @@ def summary(kept):
     return "\n".join(lines)
 
 
+def title(name, budget):
+    """What the searches of a target are kept under."""
+    return f"{name}, {budget}" if budget else name
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--binary", default=str(ROOT / "target" / "release" / "plimsoll"))
     parser.add_argument("--runs", type=int, default=10)
     parser.add_argument("--seconds", type=int, default=60, help="how long one load of the truth lasts")
     parser.add_argument("--targets", default=",".join(sorted(file.stem for file in FILES.glob("*.toml"))))
-    parser.add_argument("--budget", help="the time of a search; 90 s unless it is given, and then no truth is looked for")
+    parser.add_argument("--budget", help="the time of a search; 90 s unless it is given")
     parser.add_argument("--limit", type=float, default=float("inf"), help="begin nothing more after so many seconds")
     options = parser.parse_args()
     ends = time.monotonic() + options.limit
@@ -145,18 +151,20 @@ def main():
     # Interleaved, so that a slow quarter of an hour is no target's alone.
     for number in range(options.runs):
         for name in names:
-            one = kept.setdefault(f"{name}, {options.budget}" if options.budget else name, {"runs": []})
+            one = kept.setdefault(title(name, options.budget), {"runs": []})
             if len(one["runs"]) <= number and time.monotonic() < ends:
                 one["runs"].append(search(options.binary, FILES / f"{name}.toml", options.budget))
                 keep()
                 print(name, one["runs"][-1], flush=True)
-    for name in [] if options.budget else names:
-        one = kept.get(name, {"runs": []})
+    for name in names:
+        one = kept.get(title(name, options.budget), {"runs": []})
         runs = [run for run in one["runs"] if run["held_per_sec"] and run["broken_per_sec"]]
         if len(one["runs"]) < options.runs or not runs or one.get("truth") or time.monotonic() > ends:
             continue
         middle = statistics.median((run["held_per_sec"] * run["broken_per_sec"]) ** 0.5 for run in runs)
-        one["truth"] = truth(options.binary, FILES / f"{name}.toml", middle, options.seconds)
+        # It does not depend on the time of a search.
+        known = kept.get(name, {}).get("truth")
+        one["truth"] = known or truth(options.binary, FILES / f"{name}.toml", middle, options.seconds)
         keep()
     print(summary(kept))
 
