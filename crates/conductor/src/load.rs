@@ -11,6 +11,8 @@ use crate::peers::{Command, PeerEvent, PeerGroup, Peers, StepShare};
 
 /// A peer has ended at the latest this long after the time-outs of its last requests.
 const PEERS_END_WITHIN: Duration = Duration::from_secs(5);
+/// Peers that do not end for so long after they were asked to wait for nothing are not waited for either.
+const PEERS_GIVEN_UP: Duration = Duration::from_secs(30);
 
 /// The workers of all processes together hand over no more frames than one in this time, unless a frame would be longer than
 /// [`FRAME_MAX`]: the coordinator takes in all of them.
@@ -55,6 +57,8 @@ pub(crate) struct Load {
     faults: Vec<String>,
     /// Late begins of peers that were not reported yet.
     late: Vec<String>,
+    /// Since when nothing is waited for.
+    abandoned_at: Option<Instant>,
     /// A peer was lost whose loss ends the run.
     stopped: bool,
 }
@@ -110,7 +114,7 @@ impl Load {
 
     fn new(own: Own, workers: u32) -> Self {
         let (faults, late) = (Vec::new(), Vec::new());
-        Self { own, peers: None, workers, own_ended: false, faults, late, stopped: false }
+        Self { own, peers: None, workers, own_ended: false, faults, late, stopped: false, abandoned_at: None }
     }
 
     /// Starts the workers of this process for their share of a step.
@@ -215,6 +219,10 @@ impl Load {
 
     /// Ends the load and waits for nothing.
     pub(crate) fn abandon(&mut self) {
+        if self.abandoned_at.is_some() {
+            return;
+        }
+        self.abandoned_at = Some(RealClock.now());
         match &mut self.own {
             Own::Workers(running) => running.abandon(),
             Own::Nothing(load) => {
@@ -255,6 +263,7 @@ impl Load {
             return Ok(StepEvent::Frame(frame));
         }
         if self.own_ended {
+            self.give_up_peers();
             let at_work = self.peers.as_ref().is_some_and(|group| group.peers.at_work());
             return Ok(if at_work { StepEvent::Timeout } else { StepEvent::Ended });
         }
@@ -266,7 +275,24 @@ impl Load {
 
     /// A frame of a peer, waited for at most this long. What else peers report is noted.
     fn next_of_peers(&mut self, patience: Duration) -> Option<Box<Frame>> {
-        match self.peers.as_mut()?.next(patience)? {
+        let event = self.peers.as_mut()?.next(patience)?;
+        self.note(event)
+    }
+
+    /// Loses peers of which no end comes, as when their broker is away.
+    fn give_up_peers(&mut self) {
+        let is_late = |at: Instant| RealClock.now().since(at) >= PEERS_GIVEN_UP;
+        let Some(group) = self.peers.as_mut().filter(|_| self.abandoned_at.is_some_and(is_late)) else {
+            return;
+        };
+        for event in group.peers.give_up_at_work() {
+            self.note(event);
+        }
+    }
+
+    /// Notes what a peer reports; gives its frame if it is one.
+    fn note(&mut self, event: PeerEvent) -> Option<Box<Frame>> {
+        match event {
             PeerEvent::Frame(frame) => return Some(frame),
             PeerEvent::Fault(text) => self.faults.push(text),
             PeerEvent::Late(text) => self.late.push(text),

@@ -9,6 +9,7 @@
 
 use std::error::Error;
 use std::io::Read as _;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::Duration;
@@ -54,7 +55,7 @@ fn main() -> Outcome<()> {
 
 /// Each agent in a thread of its own, until the input ends.
 fn serve_all(address: &BrokerAddress, agents: usize, allow: &AllowedTarget) -> Outcome<()> {
-    let interrupted = AtomicBool::new(false);
+    let interrupted = Arc::new(AtomicBool::new(false));
     thread::scope(|scope| {
         let serving: Vec<_> = (1..=agents)
             .map(|number| options(number, address, allow))

@@ -5,6 +5,7 @@ pub(crate) mod order;
 pub(crate) mod participant;
 mod task;
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
@@ -31,7 +32,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 pub enum AgentReport<'a> {
     /// It is connected, and waits for a run.
     Waiting { agent: &'a str, broker: &'a str },
-    /// A run began.
+    /// A run began, against this host and port. The rest of the URL may hold what is no matter of an agent's log.
     Began { run: &'a str, target: &'a str },
     /// It did not take part in a run.
     Refused { run: &'a str, why: &'a str },
@@ -41,18 +42,19 @@ pub enum AgentReport<'a> {
     Failed { run: &'a str, why: &'a str },
 }
 
-/// Takes part in runs until it is interrupted, or after one if it is to be only one.
+/// Takes part in runs until it is interrupted, or until after one if it is to be only one. An interrupt in a run ends its load, and the
+/// conductor gets what was measured.
 ///
 /// # Errors
 /// When the broker cannot be used.
 pub fn serve(
     options: &AgentOptions,
-    interrupted: &AtomicBool,
+    interrupted: &Arc<AtomicBool>,
     report: &mut dyn FnMut(&AgentReport<'_>),
 ) -> Result<(), FleetError> {
     let (orders, received) = unbounded_channel();
     let (notices, noticed) = mpsc::channel();
-    let setup = Setup::new(options, received, orders.clone(), notices)?;
+    let setup = Setup::new(options, Arc::clone(interrupted), received, orders.clone(), notices)?;
     let start = thread::Builder::new().name("broker".to_owned()).spawn(move || run(setup));
     let thread = start.map_err(FleetError::system("could not start the thread of the broker"))?;
     let served = Agent { options, orders: orders.clone(), interrupted, report }.serve(&noticed);
@@ -130,7 +132,8 @@ impl Agent<'_> {
     }
 
     fn follow(&mut self, run: &str, plan: Plan, csv: Option<&[u8]>, channel: Channel<Message, Command>) {
-        (self.report)(&AgentReport::Began { run, target: &plan.target.url });
+        let target = format!("{}:{}", plan.target.host, plan.target.port);
+        (self.report)(&AgentReport::Began { run, target: &target });
         let made = (self.options.generator)(plan, csv, self.options.version, channel, self.interrupted);
         match made {
             Ok(()) => (self.report)(&AgentReport::Ended { run }),

@@ -1,7 +1,8 @@
 //! The connection to the broker.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -36,6 +37,9 @@ const SHUT_OUT: [&str; 2] = ["authentication expired", "authentication revoked"]
 const NOT_CLUSTERED: u64 = 10_074;
 /// It cannot reserve so many bytes.
 const NO_ROOM: u64 = 10_047;
+/// No node of a cluster can be given the stream, and that it is for its bytes.
+const NO_NODE: u64 = 10_005;
+const FOR_STORAGE: &str = "insufficient storage";
 
 /// The addresses of a broker, separated by commas.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -146,16 +150,31 @@ impl Broker {
         Ok(Connected { client, violations })
     }
 
+    /// Fails if the credentials expire before something that takes so long is over.
+    ///
+    /// # Errors
+    /// Then, and when they cannot be read.
+    pub(crate) fn check_credentials(&self, lasts: Duration) -> Result<(), FleetError> {
+        let Some(path) = &self.credentials else { return Ok(()) };
+        let text = read_credentials(path)?;
+        match credentials::good_for(&text).filter(|good| *good < lasts) {
+            Some(good) => {
+                let [good, lasts] = [good, lasts].map(|time| duration_text(time.as_nanos() as f64));
+                Err(FleetError::ExpireTooEarly { path: path.clone(), good, lasts })
+            }
+            None => Ok(()),
+        }
+    }
+
     fn options(&self) -> Result<ConnectOptions, FleetError> {
         let options = self.certificates.add_to(ConnectOptions::new());
         let Some(path) = &self.credentials else { return Ok(options) };
-        let unreadable = |source| FleetError::Credentials { path: path.clone(), source };
-        let text = std::fs::read_to_string(path).map_err(unreadable)?;
+        let text = read_credentials(path)?;
         if let Some(ago) = credentials::expired_for(&text) {
             let ago = duration_text(ago.as_nanos() as f64);
             return Err(FleetError::Expired { path: path.clone(), ago });
         }
-        options.credentials(&text).map_err(unreadable)
+        options.credentials(&text).map_err(unreadable(path))
     }
 
     fn not_connected(&self, error: &async_nats::ConnectError) -> FleetError {
@@ -181,7 +200,7 @@ impl Broker {
             match context.create_stream(self.stream_config(run, bytes, replicas)).await {
                 Ok(stream) => return Ok(stream),
                 Err(error) if is_refusal(&error, NOT_CLUSTERED) && replicas > 1 => replicas = 1,
-                Err(error) if is_refusal(&error, NO_ROOM) && bytes > STREAM_BYTES_MIN => bytes /= 2,
+                Err(error) if has_no_room(&error) && bytes > STREAM_BYTES_MIN => bytes /= 2,
                 Err(error) => return Err(self.no_stream(&error)),
             }
         }
@@ -214,6 +233,14 @@ impl Broker {
             _ => FleetError::Stream { why },
         }
     }
+}
+
+fn unreadable(path: &Path) -> impl FnOnce(io::Error) -> FleetError {
+    move |source| FleetError::Credentials { path: path.to_owned(), source }
+}
+
+fn read_credentials(path: &Path) -> Result<String, FleetError> {
+    std::fs::read_to_string(path).map_err(unreadable(path))
 }
 
 /// The wait before a try to connect again, which doubles.
@@ -251,6 +278,11 @@ impl Connected {
     pub(crate) fn explain(&mut self, error: FleetError) -> FleetError {
         self.violations.try_recv().unwrap_or(error)
     }
+}
+
+fn has_no_room(error: &jetstream::context::CreateStreamError) -> bool {
+    let is_for_storage = || error.to_string().contains(FOR_STORAGE);
+    is_refusal(error, NO_ROOM) || is_refusal(error, NO_NODE) && is_for_storage()
 }
 
 fn is_refusal(error: &jetstream::context::CreateStreamError, code: u64) -> bool {

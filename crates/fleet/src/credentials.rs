@@ -34,11 +34,20 @@ fn file(token: &str, seed: &str) -> String {
     )
 }
 
+/// When the credentials in a file's text expire, in seconds since 1970; `None` if they do not.
+fn expire_sec(text: &str) -> Option<u64> {
+    let token = text.lines().map(str::trim).find(|line| line.starts_with("ey"))?;
+    claims::read(token)?["exp"].as_u64()
+}
+
 /// How long ago the credentials in a file's text expired; `None` if they have not.
 pub(crate) fn expired_for(text: &str) -> Option<Duration> {
-    let token = text.lines().map(str::trim).find(|line| line.starts_with("ey"))?;
-    let expires = claims::read(token)?["exp"].as_u64()?;
-    now_sec().checked_sub(expires).map(Duration::from_secs)
+    now_sec().checked_sub(expire_sec(text)?).map(Duration::from_secs)
+}
+
+/// How long the credentials in a file's text are still good; `None` if they do not expire.
+pub(crate) fn good_for(text: &str) -> Option<Duration> {
+    expire_sec(text).map(|expires| Duration::from_secs(expires.saturating_sub(now_sec())))
 }
 
 #[cfg(test)]
@@ -58,6 +67,9 @@ mod tests {
     fn credentials_expire() {
         assert_eq!(expired_for(&minted(Duration::from_secs(60))), None);
         assert!(expired_for(&minted(Duration::ZERO)).is_some());
+        let good = good_for(&minted(Duration::from_secs(3600))).unwrap();
+        assert!((3500..=3600).contains(&good.as_secs()), "{good:?}");
+        assert_eq!(good_for("credentials of another kind"), None);
         assert_eq!(expired_for("credentials of another kind"), None);
     }
 }

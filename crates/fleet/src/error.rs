@@ -43,6 +43,10 @@ pub enum FleetError {
     )]
     Expired { path: PathBuf, ago: String },
     #[error(
+        "the credentials in {} are good for {good}, and the run takes up to {lasts}; make new ones with plimsoll fleet keys DIR --valid TIME, for its agents too", path.display()
+    )]
+    ExpireTooEarly { path: PathBuf, good: String, lasts: String },
+    #[error(
         "the broker ended the connection: the credentials expired, or were taken back; make new ones with plimsoll fleet keys DIR --agents NAME"
     )]
     ShutOut,
@@ -78,6 +82,10 @@ pub enum FleetError {
         "{came} of {expected} agents answered within {within_sec} s ({names}); start the others, or ask for fewer with --agents {came}"
     )]
     TooFew { came: usize, expected: usize, within_sec: u64, names: String },
+    #[error(
+        "{came} of {expected} agents were free within {within_sec} s, and others take part in a run ({busy}); wait until that has ended, or start more under other names"
+    )]
+    Busy { came: usize, expected: usize, within_sec: u64, busy: String },
     #[error(
         "agents answer at the broker already under these names: {names}; end them where they run (plimsoll fleet down), or start these under other names (--fleet-name, on Kubernetes --job)"
     )]

@@ -15,7 +15,7 @@ use base64::prelude::BASE64_STANDARD;
 use futures_util::StreamExt as _;
 use plimsoll_conductor::peers::{Channel, Command, Message, OnLoss, ReceiveFrom, Rendezvous, SendTo};
 use plimsoll_plan::Plan;
-use plimsoll_units::{Clock as _, RealClock};
+use plimsoll_units::{Clock as _, RealClock, named};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::broker::Broker;
@@ -24,7 +24,7 @@ use crate::hub::{Hub, Sources};
 use crate::members::{Arrival, Member, Members, Order};
 use crate::orphans::{FleetSession, Orphans, SessionAgent, left_stream};
 use crate::signature::ConductorKey;
-use crate::wire::{Alive, Held, Invitation, pack, unpack};
+use crate::wire::{Alive, Held, Invitation, pack, sign_of, unpack};
 
 /// How long agents are waited for that were asked for, or for the first of any number.
 const GATHER_WITHIN: Duration = Duration::from_secs(30);
@@ -43,6 +43,8 @@ pub struct Gathering<'a> {
     pub key: Option<ConductorKey>,
     /// How many agents take part; as many as answer if `None`.
     pub agents: Option<usize>,
+    /// How long the run takes at most, as far as that is known.
+    pub lasts: Option<Duration>,
     pub plan: &'a Plan,
     pub csv: Option<&'a [u8]>,
     /// Of this tool; all agents must have the same.
@@ -117,8 +119,10 @@ impl Fleet {
     /// Finds the agents of a run and invites them.
     ///
     /// # Errors
-    /// When the broker cannot be used, too few agents answer, or one of them is another version or has another's name.
+    /// When the broker cannot be used, or not for as long as the run takes, too few agents answer, or one of them is another version or
+    /// has another's name.
     pub fn gather(order: Gathering<'_>) -> Result<Self, FleetError> {
+        order.broker.check_credentials(order.lasts.unwrap_or_default())?;
         let invitation = Invitation {
             run: random_name()?,
             incarnation: 0,
@@ -329,9 +333,9 @@ fn run(setup: Setup) -> Result<(), FleetError> {
             Start::TakeOver(session) => take_over(&broker, &session, (invitation, key), &interrupted).await,
         };
         match begun {
-            Ok((hub, joined, alive, clock)) => {
+            Ok(Gathered { hub, joined, alive, clock, violations }) => {
                 plimsoll_units::best_effort(gathered.send(Ok(joined)), "the run was given up");
-                hub.serve(Sources { orders, alive, clock }).await
+                hub.serve(Sources { orders, alive, clock, violations }).await
             }
             Err(error) => {
                 plimsoll_units::best_effort(gathered.send(Err(error)), "the run was given up");
@@ -341,7 +345,14 @@ fn run(setup: Setup) -> Result<(), FleetError> {
     })
 }
 
-type Gathered = (Hub, Vec<Joined>, Subscriber, Subscriber);
+/// The agents of a run, and what the hub serves them with.
+struct Gathered {
+    hub: Hub,
+    joined: Vec<Joined>,
+    alive: Subscriber,
+    clock: Subscriber,
+    violations: UnboundedReceiver<FleetError>,
+}
 
 async fn gather(
     broker: &Broker,
@@ -364,8 +375,8 @@ async fn gather(
     let clock = client.subscribe(subjects.clock(&invitation.run)).await.map_err(unsubscribed)?;
     let stream = broker.make_stream(&jetstream::new(client.clone()), &invitation.run).await?;
     let (members, joined) = found.into_values().enumerate().map(introduce).unzip();
-    let members = Members::new(invitation, members);
-    Ok((Hub::new(client, subjects, key, members, stream), joined, alive, clock))
+    let hub = Hub::new(client, subjects, key, Members::new(invitation, members), stream);
+    Ok(Gathered { hub, joined, alive, clock, violations: connected.violations })
 }
 
 /// Takes over the agents of a conductor that is gone. Nothing is changed before it is known that there is something to take.
@@ -399,7 +410,7 @@ async fn take_over(
         Members::new(invitation, members).resuming(orphans.next_term(session)?, batches, RealClock.now());
     let mut hub = Hub::new(client, subjects, key, members, stream);
     hub.take_over(&mut alive).await?;
-    Ok((hub, joined, alive, clock))
+    Ok(Gathered { hub, joined, alive, clock, violations: connected.violations })
 }
 
 fn introduce<F>((index, alive): (usize, Alive)) -> (Member<F>, Joined) {
@@ -438,6 +449,7 @@ async fn find(
     interrupted: &AtomicBool,
 ) -> Result<BTreeMap<String, Alive>, FleetError> {
     let mut found: BTreeMap<String, Alive> = BTreeMap::new();
+    let mut busy: BTreeMap<String, String> = BTreeMap::new();
     let mut former = Vec::new();
     let began = RealClock.now();
     let mut deadline = began + GATHER_WITHIN;
@@ -446,10 +458,12 @@ async fn find(
             return Err(FleetError::Interrupted);
         }
         let Ok(Some(message)) = tokio::time::timeout(POLL_INTERVAL, alive.next()).await else { continue };
-        let Ok(sign) = unpack::<Alive>(&message.payload) else { continue };
-        if sign.run.is_some() {
+        let Some(sign) = sign_of(&message) else { continue };
+        if let Some(run) = sign.run {
+            busy.insert(sign.agent, run);
             continue;
         }
+        busy.remove(&sign.agent);
         if found.is_empty() && asked_for.is_none() {
             deadline = RealClock.now() + OTHERS_WITHIN;
         }
@@ -465,14 +479,27 @@ async fn find(
         }
     }
     let within_sec = RealClock.now().since(began).as_secs();
-    match asked_for {
-        _ if found.is_empty() => {
-            Err(FleetError::NoAgents { address: broker.address.to_string(), within_sec })
-        }
-        Some(expected) => {
-            let names: Vec<&str> = found.keys().map(String::as_str).collect();
-            Err(FleetError::TooFew { came: found.len(), expected, within_sec, names: names.join(", ") })
-        }
-        None => Ok(found),
+    if !found.is_empty() && asked_for.is_none() {
+        return Ok(found);
+    }
+    busy.retain(|agent, _| !found.contains_key(agent));
+    Err(too_few(broker, (&found, &busy), asked_for, within_sec))
+}
+
+/// Why there are not enough agents, of which some may be in other runs.
+fn too_few(
+    broker: &Broker,
+    (found, busy): (&BTreeMap<String, Alive>, &BTreeMap<String, String>),
+    asked_for: Option<usize>,
+    within_sec: u64,
+) -> FleetError {
+    let free: Vec<&str> = found.keys().map(String::as_str).collect();
+    let (came, names) = (found.len(), free.join(", "));
+    let busy: Vec<String> = busy.iter().map(|(agent, run)| format!("{agent} in run {run}")).collect();
+    let expected = asked_for.unwrap_or(1);
+    match (busy.is_empty(), came) {
+        (true, 0) => FleetError::NoAgents { address: broker.address.to_string(), within_sec },
+        (true, _) => FleetError::TooFew { came, expected, within_sec, names },
+        (false, _) => FleetError::Busy { came, expected, within_sec, busy: named(&busy) },
     }
 }

@@ -14,12 +14,14 @@ use crate::error::FleetError;
 use crate::members::{Carried, Delivered, Members, Order};
 use crate::signature::ConductorKey;
 use crate::wall_clock::MachineClocks;
-use crate::wire::{Alive, ClockAnswer, REPEAT, Subjects, ToAgent, pack, unpack};
+use crate::wire::{ClockAnswer, REPEAT, Subjects, ToAgent, pack, sign_of};
 
 /// Agents obey a conductor that takes a run over within this time.
 pub(crate) const TAKEN_WITHIN: Duration = Duration::from_secs(5);
 /// How long agents may take to confirm that the run is over.
 pub(crate) const GRACE: Duration = Duration::from_secs(2);
+/// How long the broker may take to remove the stream. One that is away never answers.
+const CLEARED_WITHIN: Duration = Duration::from_secs(5);
 /// A frame that is not in the file after this time is delivered again.
 const ACK_WAIT: Duration = Duration::from_secs(60);
 /// The most frames that are delivered and not in the file.
@@ -50,6 +52,8 @@ pub(crate) struct Sources {
     pub(crate) orders: UnboundedReceiver<Order>,
     pub(crate) alive: Subscriber,
     pub(crate) clock: Subscriber,
+    /// Why the broker does not serve this connection any more.
+    pub(crate) violations: UnboundedReceiver<FleetError>,
 }
 
 impl Hub {
@@ -71,7 +75,7 @@ impl Hub {
         while !left.is_empty() && RealClock.now() < deadline {
             tokio::select! {
                 Some(message) = alive.next() => {
-                    if let Ok(alive) = unpack::<Alive>(&message.payload) {
+                    if let Some(alive) = sign_of(&message) {
                         self.members.note_obedience(alive, &mut left, RealClock.now());
                     }
                 }
@@ -101,8 +105,7 @@ impl Hub {
                 // Agents that hear nothing end their load, however many frames there are to take in.
                 _ = tick.tick() => {
                     let now = RealClock.now();
-                    let connected = self.client.connection_state() == Connection::Connected;
-                    self.members.look_for_silence(connected, now.since(ticked), now);
+                    self.members.look_for_silence(self.is_connected(), now.since(ticked), now);
                     ticked = now;
                     self.repeat().await;
                 }
@@ -112,10 +115,11 @@ impl Hub {
                     None => self.members.end(),
                 },
                 Some(message) = sources.alive.next() => {
-                    if let Ok(alive) = unpack::<Alive>(&message.payload) {
+                    if let Some(alive) = sign_of(&message) {
                         self.members.take_sign(alive, RealClock.now());
                     }
                 }
+                Some(error) = sources.violations.recv() => self.members.lose_all(&error.to_string()),
                 frame = frames.next() => match frame {
                     Some(Ok(frame)) => self.take_frame(frame).await,
                     Some(Err(error)) if error.kind() == MessagesErrorKind::MissingHeartbeat => {
@@ -153,7 +157,7 @@ impl Hub {
         let received = RealClock.now();
         let Some(reply) = request.reply else { return };
         let clocks = MachineClocks::read();
-        let answer = ClockAnswer { received, answered: RealClock.now(), clocks };
+        let answer = ClockAnswer { term: self.members.term(), received, answered: RealClock.now(), clocks };
         let Ok(answer) = serde_json::to_vec(&answer) else { return };
         best_effort(self.client.publish(reply, answer.into()).await, "the agent asks again");
     }
@@ -164,7 +168,8 @@ impl Hub {
                 self.send(agent, self.members.state(agent, RealClock.now())).await;
             }
             Some(Carried::Acknowledge(frames)) => {
-                for frame in frames {
+                // What is sent without a connection waits in a queue that would fill. These are delivered again.
+                for frame in frames.into_iter().filter(|_| self.is_connected()) {
                     best_effort(frame.ack().await, "the stream delivers it again, and it is known");
                 }
             }
@@ -172,8 +177,15 @@ impl Hub {
         }
     }
 
+    fn is_connected(&self) -> bool {
+        self.client.connection_state() == Connection::Connected
+    }
+
     /// Sends what is sent again at the next repetition if it does not arrive.
     async fn send(&self, agent: usize, message: Option<ToAgent>) {
+        if !self.is_connected() {
+            return;
+        }
         let Some((name, message)) = self.members.name(agent).zip(message) else { return };
         let Ok(content) = pack(&message) else { return };
         let subject = self.subjects.to(name);
@@ -184,10 +196,12 @@ impl Hub {
         best_effort(sent, "it is repeated");
     }
 
-    /// Sends an invitation to each agent that has not joined, and the state to each that has.
+    /// Sends an invitation to each agent that has not joined, the state to each that has, and to lost ones that the run is over.
     async fn repeat(&self) {
         for agent in 0..self.members.count() {
-            self.send(agent, self.members.repetition(agent, RealClock.now())).await;
+            let now = RealClock.now();
+            let message = self.members.repetition(agent, now).or_else(|| self.members.farewell(agent, now));
+            self.send(agent, message).await;
         }
     }
 
@@ -212,7 +226,7 @@ impl Hub {
         while !left.is_empty() {
             tokio::select! {
                 Some(message) = sources.alive.next() => {
-                    let Ok(alive) = unpack::<Alive>(&message.payload) else { continue };
+                    let Some(alive) = sign_of(&message) else { continue };
                     left.retain(|name| *name != alive.agent || alive.run.as_deref() == Some(self.members.run()));
                 }
                 _ = tick.tick() => {
@@ -223,11 +237,17 @@ impl Hub {
                 () = tokio::time::sleep(deadline.since(RealClock.now())) => break,
             }
         }
+        let cleared = tokio::time::timeout(CLEARED_WITHIN, self.clear()).await;
+        best_effort(cleared, "the broker is away, and removes the stream by its age");
+        Ok(())
+    }
+
+    /// Removes the stream.
+    async fn clear(&self) {
         let name = self.subjects.stream(self.members.run());
         let context = jetstream::new(self.client.clone());
         best_effort(context.delete_stream(name).await, "an empty stream is left at the broker");
         best_effort(self.client.flush().await, "agents notice by themselves that the run is over");
-        Ok(())
     }
 }
 

@@ -2,22 +2,25 @@
 //!
 //! It does no I/O and asks no clock: the [`Hub`](crate::hub::Hub) carries what it gives, and a simulation does the same.
 
-use std::collections::{HashMap, VecDeque};
-use std::sync::mpsc::Sender;
+mod member;
+
+use std::collections::HashMap;
 use std::time::Duration;
 
 use bytes::Bytes;
 use plimsoll_conductor::peers::Command;
-use plimsoll_units::{Instant, best_effort, duration_text};
+use plimsoll_units::{Instant, duration_text};
 
-use crate::commands::Commands;
-use crate::inbox::Inbox;
-use crate::wire::{Alive, Held, Invitation, REPEAT, State, ToAgent};
+pub(crate) use member::{Arrival, Member};
+
+use crate::wire::{Alive, Invitation, REPEAT, State, ToAgent};
 
 /// An agent of which nothing is heard for so long is lost. It is named within 3 s, as silence is looked for each half second.
 const SILENT_MAX: Duration = Duration::from_millis(2_500);
 /// If the conductor itself was late by so much, it says nothing about the agents.
 const OWN_DELAY_MAX: Duration = Duration::from_secs(1);
+/// A conductor waits no longer than this for a broker that is away. What agents have not delivered by then is not in the run.
+const CUT_OFF_MAX: Duration = Duration::from_secs(60);
 /// A batch that the stream held when the run was taken over, and that does not come for so long, has expired there.
 const BACKLOG_SILENT_MAX: Duration = Duration::from_secs(30);
 /// Up to 1,000 agents together make about one batch of frames in this time: the nodes of a broker that keep copies of it need half a
@@ -50,15 +53,6 @@ pub(crate) enum Order {
     Leave,
 }
 
-/// What comes of one agent.
-#[derive(Debug)]
-pub(crate) enum Arrival {
-    /// Packed messages, the next in order.
-    Messages(Bytes),
-    /// The agent is gone, and why.
-    Lost(String),
-}
-
 /// What is to be done after an order.
 #[derive(Debug)]
 pub(crate) enum Carried<F> {
@@ -78,132 +72,6 @@ pub(crate) struct Delivered<'a> {
     pub(crate) end: u64,
 }
 
-/// An agent of the run. `F` acknowledges one delivery of the stream.
-pub(crate) struct Member<F> {
-    pub(crate) name: String,
-    incarnation: u64,
-    commands: Commands,
-    inbox: Inbox,
-    /// Delivered and not in the run file: each with the number after its last message.
-    unacknowledged: VecDeque<(u64, F)>,
-    /// The number of the first message that this conductor gets.
-    first: u64,
-    kept: u64,
-    /// Why it takes no part any more, if it was gone when this conductor came. What the stream holds of it is still taken in.
-    gone: Option<String>,
-    heard: Instant,
-    joined: bool,
-    over: bool,
-    /// Where its messages go; `None` once it is lost.
-    arrivals: Option<Sender<Arrival>>,
-}
-
-impl<F> Member<F> {
-    pub(crate) fn new(name: String, incarnation: u64, arrivals: Sender<Arrival>, now: Instant) -> Self {
-        Self {
-            name,
-            incarnation,
-            commands: Commands::default(),
-            inbox: Inbox::default(),
-            unacknowledged: VecDeque::new(),
-            first: 0,
-            kept: 0,
-            gone: None,
-            heard: now,
-            joined: false,
-            over: false,
-            arrivals: Some(arrivals),
-        }
-    }
-
-    /// An agent that a former conductor had, as it stands, or why it is gone.
-    pub(crate) fn resumed(
-        (name, incarnation): (String, u64),
-        stands: Result<&Held, String>,
-        arrivals: Sender<Arrival>,
-        now: Instant,
-    ) -> Self {
-        let mut member = Self { joined: true, ..Self::new(name, incarnation, arrivals, now) };
-        match stands {
-            Ok(held) => member.go_on_from(held),
-            Err(why) => member.gone = Some(why),
-        }
-        member
-    }
-
-    /// Nothing that the agent had before is sent again.
-    fn go_on_from(&mut self, held: &Held) {
-        self.commands = Commands::after(held.commands);
-        self.inbox = Inbox::starting_at(held.first);
-        (self.first, self.kept) = (held.first, held.first);
-    }
-
-    /// It takes part, as it says itself or as its messages show.
-    fn has_come(&self) -> bool {
-        self.joined || self.inbox.received() > 0
-    }
-
-    /// Its conductor expects signs of life of it.
-    fn is_expected(&self) -> bool {
-        self.has_come() && !self.over && self.gone.is_none()
-    }
-
-    fn deliver(&self, messages: Vec<Bytes>) {
-        for messages in messages {
-            if let Some(arrivals) = &self.arrivals {
-                best_effort(arrivals.send(Arrival::Messages(messages)), "the run is over");
-            }
-        }
-    }
-
-    fn lose(&mut self, why: String) {
-        if let Some(arrivals) = self.arrivals.take() {
-            best_effort(arrivals.send(Arrival::Lost(why)), "the run is over");
-        }
-    }
-
-    fn state(&self, run: &str, term: u64, now: Instant) -> State {
-        let (first, commands) = self.commands.unconfirmed();
-        State {
-            run: run.to_owned(),
-            incarnation: self.incarnation,
-            term,
-            sent: now,
-            first,
-            commands,
-            received: self.inbox.received(),
-            kept: self.kept,
-            over: self.over,
-        }
-    }
-
-    /// Gives back a delivery of messages that are in the run file; others wait until they are.
-    fn settle(&mut self, end: u64, frame: F) -> Option<F> {
-        if end <= self.kept {
-            return Some(frame);
-        }
-        self.unacknowledged.push_back((end, frame));
-        None
-    }
-
-    /// What comes of an agent after it was lost is not counted, and must not fill the stream.
-    fn settle_lost(&mut self, (first, end): (u64, u64), frame: F) -> Option<F> {
-        if first >= self.inbox.received() { Some(frame) } else { self.settle(end, frame) }
-    }
-
-    /// So many messages that this conductor got are in the run file; gives what that settles.
-    fn keep(&mut self, messages: u64) -> Vec<F> {
-        let kept = self.first + messages;
-        self.kept = kept;
-        let is_kept = |(end, _): &(u64, F)| *end <= kept;
-        let mut settled = Vec::new();
-        while self.unacknowledged.front().is_some_and(is_kept) {
-            settled.extend(self.unacknowledged.pop_front().map(|(_, frame)| frame));
-        }
-        settled
-    }
-}
-
 /// How long the frames of so many agents wait for others.
 fn gather_time(agents: usize) -> Duration {
     (BATCH_TIME * u32::try_from(agents).unwrap_or(u32::MAX)).clamp(GATHER_MIN, GATHER_MAX)
@@ -217,6 +85,10 @@ pub(crate) struct Members<F> {
     /// Of this conductor: 0 for the one that began the run.
     term: u64,
     backlog: Option<Backlog>,
+    /// Since when this side has had no connection to the broker.
+    cut_off: Option<Instant>,
+    /// Another conductor has taken the run over, which agents obey.
+    is_succeeded: bool,
 }
 
 /// Batches that the stream held when the run was taken over, and that have not been taken in.
@@ -230,7 +102,7 @@ impl<F> Members<F> {
     pub(crate) fn new(invitation: Invitation, members: Vec<Member<F>>) -> Self {
         let by_name =
             members.iter().enumerate().map(|(index, member)| (member.name.clone(), index)).collect();
-        Self { invitation, members, by_name, term: 0, backlog: None }
+        Self { invitation, members, by_name, term: 0, backlog: None, cut_off: None, is_succeeded: false }
     }
 
     /// Those of a conductor that goes on with the run of a former one, of which the stream holds so many batches.
@@ -240,6 +112,10 @@ impl<F> Members<F> {
 
     pub(crate) fn run(&self) -> &str {
         &self.invitation.run
+    }
+
+    pub(crate) fn term(&self) -> u64 {
+        self.term
     }
 
     pub(crate) fn name(&self, agent: usize) -> Option<&str> {
@@ -282,6 +158,15 @@ impl<F> Members<F> {
         Some(ToAgent::Join(Invitation { incarnation, gather, ..self.invitation.clone() }))
     }
 
+    /// What an agent is to know that was lost and may be there again: that the run is over for it.
+    pub(crate) fn farewell(&self, agent: usize, now: Instant) -> Option<ToAgent> {
+        let is_lost =
+            |member: &&Member<F>| member.arrivals.is_none() && member.gone.is_none() && !self.is_succeeded;
+        let member = self.members.get(agent).filter(is_lost)?;
+        let state = member.state(self.run(), self.term, now);
+        Some(ToAgent::State(State { over: true, ..state }))
+    }
+
     pub(crate) fn count(&self) -> usize {
         self.members.len()
     }
@@ -303,6 +188,7 @@ impl<F> Members<F> {
         let has_left = member.joined || held.is_some_and(|held| held.term == self.term);
         if held.is_some_and(|held| held.term > self.term) {
             member.lose(TAKEN_AGAIN.to_owned());
+            self.is_succeeded = true;
         } else if let Some(refusal) = alive.refusal.filter(|refusal| refusal.run == *run) {
             member.lose(refusal.why);
         } else if alive.run.as_ref() == Some(run) {
@@ -391,8 +277,20 @@ impl<F> Members<F> {
         }
     }
 
-    /// Names agents of which nothing is heard. Nothing is known of them while this side is cut off or was late itself.
+    /// The broker is of no more use: nothing can come of any agent.
+    pub(crate) fn lose_all(&mut self, why: &str) {
+        self.backlog = None;
+        self.members.iter_mut().for_each(|member| member.lose(why.to_owned()));
+    }
+
+    /// Names agents of which nothing is heard. Nothing is known of them while this side is cut off or was late itself, and
+    /// all are lost if it is cut off for good.
     pub(crate) fn look_for_silence(&mut self, connected: bool, since_last: Duration, now: Instant) {
+        self.cut_off = if connected { None } else { self.cut_off.or(Some(now)) };
+        if self.cut_off.is_some_and(|since| now.since(since) > CUT_OFF_MAX) {
+            let away = duration_text(CUT_OFF_MAX.as_nanos() as f64);
+            return self.lose_all(&format!("the broker could not be reached for {away}"));
+        }
         let deaf = !connected || since_last > REPEAT + OWN_DELAY_MAX;
         if let Some(backlog) = self.backlog.as_mut().filter(|_| deaf) {
             backlog.heard = now;
@@ -432,6 +330,7 @@ mod tests {
     use std::sync::mpsc::{Receiver, channel};
 
     use super::*;
+    use crate::wire::Held;
 
     const START: Instant = Instant::from_nanos(1_000_000_000);
 
@@ -440,6 +339,12 @@ mod tests {
         let (sender, arrivals) = channel();
         let gone = Member::resumed(("a".to_owned(), 7), Err("it is gone".to_owned()), sender, START);
         (Members::new(invitation(), vec![gone]).resuming(1, 2, START), arrivals)
+    }
+
+    /// A run with one agent that has not come yet.
+    fn of_one() -> (Members<u64>, Receiver<Arrival>) {
+        let (sender, arrivals) = channel();
+        (Members::new(invitation(), vec![Member::new("a".to_owned(), 7, sender, START)]), arrivals)
     }
 
     fn invitation() -> Invitation {
@@ -481,9 +386,7 @@ mod tests {
 
     #[test]
     fn an_agent_whose_first_sign_says_that_it_has_left_the_run_is_lost() {
-        let (sender, arrivals) = channel();
-        let mut members =
-            Members::<u64>::new(invitation(), vec![Member::new("a".to_owned(), 7, sender, START)]);
+        let (mut members, arrivals) = of_one();
         let held = Held { run: "r".to_owned(), term: 0, silent: Duration::ZERO, first: 0, commands: 0 };
         let strange = Held { run: "q".to_owned(), ..held.clone() };
         members.take_sign(Alive { run: None, ..alive(strange) }, START);
@@ -493,6 +396,29 @@ mod tests {
             matches!(arrivals.try_recv(), Ok(Arrival::Lost(_))),
             "it was cut off until its load had ended"
         );
+    }
+
+    #[test]
+    fn a_broker_that_stays_away_ends_the_run_and_one_that_comes_back_does_not() {
+        let (mut members, arrivals) = of_one();
+        let later = |parts: u32| START + CUT_OFF_MAX * parts / 2;
+        members.look_for_silence(false, REPEAT, later(0));
+        members.look_for_silence(true, REPEAT, later(1));
+        for parts in 2..=4 {
+            members.look_for_silence(false, REPEAT, later(parts));
+        }
+        assert!(arrivals.try_recv().is_err(), "it was back once");
+        members.look_for_silence(false, REPEAT, later(5));
+        assert!(matches!(arrivals.try_recv(), Ok(Arrival::Lost(_))));
+    }
+
+    #[test]
+    fn an_agent_that_was_lost_and_is_there_again_is_sent_that_the_run_is_over() {
+        let (mut members, _arrivals) = of_one();
+        assert!(members.farewell(0, START).is_none());
+        members.lose_all("nothing was heard of it");
+        assert!(members.repetition(0, START).is_none());
+        assert!(matches!(members.farewell(0, START), Some(ToAgent::State(State { over: true, .. }))));
     }
 
     #[test]

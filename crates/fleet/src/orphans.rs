@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::broker::{Broker, Certificates};
 use crate::error::FleetError;
-use crate::wire::{Alive, Held, unpack};
+use crate::wire::{Alive, Held, sign_of};
 
 /// How long agents are listened to: each says within half a second how it stands.
 pub(crate) const LISTEN: Duration = Duration::from_millis(3_500);
@@ -120,8 +120,9 @@ impl Orphans {
                 return Err(FleetError::Interrupted);
             }
             let Ok(Some(message)) = tokio::time::timeout(POLL_INTERVAL, alive.next()).await else { continue };
-            let Ok(sign) = unpack::<Alive>(&message.payload) else { continue };
-            heard.take_sign(session, sign);
+            if let Some(sign) = sign_of(&message) {
+                heard.take_sign(session, sign);
+            }
         }
         match heard.conducted(session) {
             Some(agent) => Err(FleetError::Conducted { name: agent.name.clone() }),

@@ -9,7 +9,7 @@ use plimsoll_units::{Clock as _, RealClock};
 
 use crate::broker::Broker;
 use crate::error::FleetError;
-use crate::wire::{Alive, unpack};
+use crate::wire::{Alive, sign_of};
 
 /// Every agent says within this time that it lives.
 const LISTEN: Duration = Duration::from_millis(1_200);
@@ -52,7 +52,7 @@ pub fn status(broker: &Broker) -> Result<FleetStatus, FleetError> {
         let mut agents = BTreeMap::new();
         let until = RealClock.now() + LISTEN;
         while let Ok(Some(message)) = tokio::time::timeout(until.since(RealClock.now()), signs.next()).await {
-            let Ok(Alive { agent, incarnation, version, run, held, .. }) = unpack(&message.payload) else {
+            let Some(Alive { agent, incarnation, version, run, held, .. }) = sign_of(&message) else {
                 continue;
             };
             let left = held.filter(|_| run.is_none()).map(|held| held.run);

@@ -110,9 +110,11 @@ pub(crate) struct State {
     pub(crate) over: bool,
 }
 
-/// Asks for the conductor's clock.
+/// The clock of a conductor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ClockAnswer {
+    /// Of the conductor that answers: each has a clock of its own.
+    pub(crate) term: u64,
     pub(crate) received: Instant,
     pub(crate) answered: Instant,
     /// The clocks of the conductor's machine.
@@ -161,6 +163,15 @@ impl Subjects {
 pub fn is_name(text: &str) -> bool {
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     (1..=64).contains(&text.len()) && text.bytes().all(fits)
+}
+
+/// The sign of life in a message; `None` if it is not of the agent that may publish on this subject.
+pub(crate) fn sign_of(message: &async_nats::Message) -> Option<Alive> {
+    unpack(&message.payload).ok().filter(|alive: &Alive| is_of(&message.subject, &alive.agent))
+}
+
+fn is_of(subject: &str, agent: &str) -> bool {
+    subject.rsplit('.').next() == Some(agent)
 }
 
 /// A value as JSON, deflated if it is long.
@@ -217,6 +228,13 @@ mod tests {
         for unreadable in [b"".as_slice(), b"\0not JSON", b"\x01not deflated", b"{}"] {
             assert!(unpack::<Alive>(unreadable).is_err());
         }
+    }
+
+    #[test]
+    fn an_agent_speaks_for_itself_only() {
+        let subject = Subjects::new("f").alive("rack-1");
+        assert!(is_of(&subject, "rack-1"));
+        assert!(!is_of(&subject, "rack-2") && !is_of(&subject, "1") && !is_of(&subject, ""));
     }
 
     #[test]

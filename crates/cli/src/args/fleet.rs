@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use clap::ValueEnum;
 use plimsoll_conductor::peers::OnLoss;
@@ -106,21 +107,31 @@ impl FleetAt {
 
     /// Fails if one of these flags was given, for there is no fleet.
     pub(crate) fn refuse_without_fleet(&self) -> Result<(), UsageError> {
+        self.refuse(NEEDS_FLEET)
+    }
+
+    /// Fails if one of these flags was given, for the broker is started with the agents.
+    pub(crate) fn refuse_with_own_broker(&self) -> Result<(), UsageError> {
+        self.refuse("is for a broker that is there already; --local and --compose start one of their own")
+    }
+
+    fn refuse(&self, why: &str) -> Result<(), UsageError> {
         let flags = [
             ("--fleet-credentials", self.fleet_credentials.is_some()),
             ("--fleet-cacert", self.fleet_cacert.is_some()),
             ("--fleet-cert", self.fleet_cert.is_some()),
             ("--fleet-name", self.fleet_name.is_some()),
         ];
-        refuse_any(&flags)
+        refuse_any(&flags, why)
     }
 }
 
-fn refuse_any(flags: &[(&str, bool)]) -> Result<(), UsageError> {
+/// Why a flag of a fleet has no meaning without one.
+const NEEDS_FLEET: &str = "needs a fleet; name its broker with --fleet nats://HOST:PORT";
+
+fn refuse_any(flags: &[(&str, bool)], why: &str) -> Result<(), UsageError> {
     match flags.iter().find(|(_, is_given)| *is_given) {
-        Some((flag, _)) => {
-            Err(UsageError(format!("{flag} needs a fleet; name its broker with --fleet nats://HOST:PORT")))
-        }
+        Some((flag, _)) => Err(UsageError(format!("{flag} {why}"))),
         None => Ok(()),
     }
 }
@@ -180,7 +191,7 @@ impl FleetArgs {
                 ("--fleet-key", self.fleet_key.is_some()),
                 ("--on-loss", self.on_loss.is_some()),
             ];
-            refuse_any(&own)?;
+            refuse_any(&own, NEEDS_FLEET)?;
             return self.at.refuse_without_fleet().map(|()| None);
         };
         let at = file.map_or_else(|| Ok(self.at.clone()), |spec| self.at.over(spec))?;
@@ -217,13 +228,14 @@ impl FleetSetting {
     /// Its agents, which make this load.
     pub(crate) fn gather(
         &self,
-        (plan, csv): (&Plan, Option<&[u8]>),
+        (plan, csv, lasts): (&Plan, Option<&[u8]>, Option<Duration>),
         interrupted: &Arc<AtomicBool>,
     ) -> Result<Fleet, FleetError> {
         Fleet::gather(Gathering {
             broker: self.at.broker(&self.address)?,
             key: self.key()?.map(|path| ConductorKey::read(&path)).transpose()?,
             agents: self.agents.map(|agents| agents as usize),
+            lasts,
             plan,
             csv,
             version: env!("CARGO_PKG_VERSION"),

@@ -8,6 +8,7 @@ use plimsoll_units::parse_duration;
 
 use super::fleet::{FLEET, local_at};
 use super::{FleetAt, values};
+use crate::exit::UsageError;
 
 /// What agents on other machines are given, and when they must have come.
 #[derive(Debug, clap::Args)]
@@ -65,6 +66,11 @@ impl PlacedArgs {
     /// How long agents may take until they answer, their calibration included.
     pub(crate) fn within(&self) -> Duration {
         self.within.saturating_add(self.calibrate.unwrap_or_default())
+    }
+
+    /// Fails if a flag says how to get into a broker, which is started with the agents.
+    pub(crate) fn refuse_with_own_broker(&self) -> Result<(), UsageError> {
+        self.fleet.refuse_with_own_broker()
     }
 
     /// The broker, as this machine reaches it, and what its agents are given.

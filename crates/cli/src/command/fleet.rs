@@ -172,10 +172,10 @@ struct StatusArgs {
     #[command(flatten)]
     kubernetes: OnKubernetesArgs,
     /// The fleet that `plimsoll fleet up --ssh` has started
-    #[arg(long, conflicts_with = "kubernetes")]
+    #[arg(long, conflicts_with = "kubernetes", help_heading = None)]
     ssh: bool,
     /// The fleet that `plimsoll fleet up --compose` has started
-    #[arg(long, conflicts_with_all = ["kubernetes", "ssh"])]
+    #[arg(long, conflicts_with_all = ["kubernetes", "ssh"], help_heading = None)]
     compose: bool,
 }
 
@@ -186,10 +186,10 @@ struct DownArgs {
     #[command(flatten)]
     kubernetes: OnKubernetesArgs,
     /// The fleet that `plimsoll fleet up --ssh` has started
-    #[arg(long, conflicts_with = "kubernetes")]
+    #[arg(long, conflicts_with = "kubernetes", help_heading = None)]
     ssh: bool,
     /// The fleet that `plimsoll fleet up --compose` has started
-    #[arg(long, conflicts_with_all = ["kubernetes", "ssh"])]
+    #[arg(long, conflicts_with_all = ["kubernetes", "ssh"], help_heading = None)]
     compose: bool,
 }
 
@@ -279,6 +279,9 @@ impl UpArgs {
 }
 
 fn up(args: &UpArgs) -> anyhow::Result<Exit> {
+    if args.kubernetes.agents.is_none() && args.ssh.hosts.is_none() {
+        args.placed.refuse_with_own_broker()?;
+    }
     let image = args.containers.image.as_deref().unwrap_or_default();
     if let Some(agents) = args.compose.agents(image, (args.allowed(), args.placed.calibrate))? {
         let (print, within) = (args.containers.print, args.placed.within());

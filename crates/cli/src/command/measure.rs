@@ -107,7 +107,10 @@ fn measure_and(
     let live = live_page(keep)?;
     let name = asked.plan.name.clone();
     let mut fleet = match &asked.fleet {
-        Some(setting) => Some((setting.gather((&asked.plan, asked.csv.as_deref()), &interrupted)?, setting)),
+        Some(setting) => {
+            let load = (&asked.plan, asked.csv.as_deref(), longest(&asked.plan));
+            Some((setting.gather(load, &interrupted)?, setting))
+        }
         None => None,
     };
     let met = fleet.as_mut().map(|fleet| meet(fleet, keep, &interrupted)).transpose();

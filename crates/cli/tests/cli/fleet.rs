@@ -41,8 +41,12 @@ impl<'a> Fleet<'a> {
     }
 
     fn kill(&self, group: &str, index: usize) {
+        self.signal(group, index, Signal::KILL);
+    }
+
+    fn signal(&self, group: &str, index: usize, signal: Signal) {
         let pid = self.record()[group][index]["pid"].as_i64().unwrap();
-        kill_process(Pid::from_raw(i32::try_from(pid).unwrap()).unwrap(), Signal::KILL).unwrap();
+        kill_process(Pid::from_raw(i32::try_from(pid).unwrap()).unwrap(), signal).unwrap();
     }
 
     fn status(&self) -> String {
@@ -162,6 +166,30 @@ fn an_agent_that_dies_is_named_and_the_figures_are_of_the_time_before() {
     assert!(measured_sec <= lost_sec, "measured for {measured_sec} s, lost at {lost_sec} s");
     let rate = report["steps"][0]["throughput_per_sec"].as_f64().unwrap();
     assert!(rate > 110.0, "{rate}/s is not of both agents: one alone makes 100/s");
+}
+
+#[test]
+fn an_agent_that_is_ended_in_a_run_ends_its_load_and_delivers_what_it_measured() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    let fleet = Fleet::up(&bench, &["--local", "2"]);
+    let url = target.url("/?key=1f0c");
+    let mut run = fleet.start(&[&url, "-R", "200", "-d", "10m", "--on-loss", "continue"]);
+    fleet.signal("agents", 1, Signal::TERM);
+    let mut lines = BufReader::new(run.stderr.take().unwrap()).lines();
+    let named = lines.by_ref().map(Result::unwrap).find(|line| line.contains("agent-2 failed"));
+    assert!(named.unwrap().contains("ended on its machine"), "the reason is reported");
+    fleet.await_status("only the other one is there", |status| !status.contains("agent-2"));
+    interrupt(&run);
+    lines.for_each(drop);
+    assert_eq!(run.wait().unwrap().code(), Some(130));
+    let report =
+        bench.expect(0, &["report", &bench.run_file("plimsoll-runs").display().to_string(), "--json"]).json();
+    let generators = report["fleet"][0]["generators"].as_array().unwrap();
+    let lost: Vec<bool> = generators.iter().map(|share| !share["lost_sec"].is_null()).collect();
+    assert_eq!(lost, [false, true], "{report}");
+    let log = std::fs::read_to_string(bench.path("plimsoll-fleet/agent-2.log")).unwrap();
+    assert!(log.contains("loads 127.0.0.1:") && !log.contains("1f0c"), "{log}");
 }
 
 #[test]

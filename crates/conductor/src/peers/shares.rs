@@ -275,6 +275,14 @@ impl Peers {
         undecided.into_iter().filter_map(|index| self.lose(index, how)).collect()
     }
 
+    /// Those that have not ended their share are not waited for any more, and are lost.
+    pub fn give_up_at_work(&mut self) -> Vec<PeerEvent> {
+        let at_work = self.peers.iter().enumerate().filter(|(_, peer)| peer.at_work);
+        let at_work: Vec<usize> = at_work.map(|(index, _)| index).collect();
+        let how = "did not end its load when it was asked to; what it measured last is not counted";
+        at_work.into_iter().filter_map(|index| self.lose(index, how)).collect()
+    }
+
     /// What each makes of the step that is on, or was last, as far as that is known, also those without a worker in it; empty where
     /// the coordinator takes part.
     pub fn shares(&self) -> Vec<GeneratorShare> {

@@ -58,6 +58,17 @@ fn trouble(group: &mut PeerGroup) -> String {
 }
 
 #[test]
+fn a_peer_that_does_not_end_is_given_up() {
+    let (group, _peer) = met(&[ready(4)], 1);
+    let mut group = group.unwrap();
+    assert!(group.peers.give_up_at_work().is_empty(), "it has no share yet");
+    group.peers.begin(&share(0, 4));
+    let given_up = group.peers.give_up_at_work();
+    assert!(matches!(&given_up[..], [PeerEvent::Stop(_)]), "{given_up:?}");
+    assert!(!group.peers.at_work() && group.peers.give_up_at_work().is_empty());
+}
+
+#[test]
 fn workers_of_peers_come_after_those_of_the_coordinator_and_no_further_than_there_are_connections_for() {
     let (group, mut peer) = met(&[ready(4)], 1);
     let mut group = group.unwrap();

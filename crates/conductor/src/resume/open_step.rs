@@ -130,7 +130,7 @@ impl<'r, 'a> OpenStep<'r, 'a> {
                 self.ended_at = Some(now);
                 load.end();
             }
-            Some(ended) if now.since(ended) >= DRAIN_INTERRUPTED => self.leave(load),
+            Some(ended) if now.since(ended) >= DRAIN_INTERRUPTED => load.abandon(),
             Some(_) => {}
         }
     }

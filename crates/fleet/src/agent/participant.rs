@@ -20,6 +20,9 @@ const BATCH_MAX: usize = 64;
 const LEFT_MAX: Duration = Duration::from_secs(3600);
 const LEFT_BYTES_MAX: usize = 1 << 30;
 
+/// What a conductor reports of an agent that was ended on its own machine.
+const INTERRUPTED: &str = "it was ended on its machine";
+
 /// What follows from a message of the conductor.
 #[derive(Debug)]
 pub(crate) enum Heard {
@@ -63,6 +66,8 @@ struct ActiveRun {
     over: bool,
     /// Nothing was heard of the conductor for too long.
     orphaned: bool,
+    /// The agent is to end before the run does.
+    interrupted: bool,
 }
 
 impl ActiveRun {
@@ -83,6 +88,7 @@ impl ActiveRun {
             finished: false,
             over: false,
             orphaned: false,
+            interrupted: false,
         }
     }
 
@@ -92,6 +98,11 @@ impl ActiveRun {
     }
 
     fn gather(&mut self, message: Message, now: Instant) {
+        let message = match message {
+            // A share that ends early is no share that has ended.
+            Message::Ended { .. } if self.interrupted => Message::Failed { why: INTERRUPTED.to_owned() },
+            message => message,
+        };
         if matches!(message, Message::Ended { .. } | Message::Failed { .. }) {
             self.at_work = None;
         }
@@ -132,9 +143,12 @@ impl ActiveRun {
 
     /// The generator has ended.
     fn finish(&mut self, now: Instant) {
-        if let step @ Some(_) = self.at_work {
-            self.gather(Message::Ended { step, fault: None }, now);
-        }
+        let end = match self.at_work {
+            _ if self.interrupted => Some(Message::Failed { why: INTERRUPTED.to_owned() }),
+            step @ Some(_) => Some(Message::Ended { step, fault: None }),
+            None => None,
+        };
+        end.into_iter().for_each(|message| self.gather(message, now));
         (self.finished, self.commands) = (true, None);
     }
 
@@ -197,10 +211,10 @@ impl Participant {
         self.run.as_ref().is_none_or(ActiveRun::is_left)
     }
 
-    /// That run, if its conductor was heard lately.
-    pub(crate) fn conducted_run(&self, now: Instant) -> Option<&str> {
+    /// That run and the term of its conductor, if that was heard lately.
+    pub(crate) fn conducted_run(&self, now: Instant) -> Option<(&str, u64)> {
         let has_conductor = |run: &&ActiveRun| now.since(run.heard) <= 2 * REPEAT;
-        self.run.as_ref().filter(has_conductor).map(|run| run.name.as_str())
+        self.run.as_ref().filter(has_conductor).map(|run| (run.name.as_str(), run.term))
     }
 
     /// When gathered messages are to be packed.
@@ -240,6 +254,13 @@ impl Participant {
         match is_stored {
             true => run.outbox.stored(first, now),
             false => run.outbox.refused(first, now),
+        }
+    }
+
+    /// The agent is to end: its generator ends what it does, and the conductor gets that once it has the rest.
+    pub(crate) fn interrupt(&mut self) {
+        if let Some(run) = &mut self.run {
+            (run.interrupted, run.commands) = (true, None);
         }
     }
 

@@ -1,5 +1,7 @@
 //! The agent's side of the broker: one task that announces the agent, and carries the messages of its run.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::Duration;
 
@@ -8,7 +10,7 @@ use async_nats::{Client, HeaderMap, Subscriber};
 use bytes::Bytes;
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
-use plimsoll_conductor::peers::Command;
+use plimsoll_conductor::peers::{Command, Message};
 use plimsoll_units::{Clock as _, Instant, RealClock, best_effort};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 
@@ -28,6 +30,9 @@ use crate::wire::{ClockAnswer, Invitation, REPEAT, Subjects, pack};
 /// An agent that ends waits so long for what it has measured to arrive.
 const DELIVERED_WITHIN: Duration = Duration::from_secs(5);
 
+/// What the headers of a batch may take of the broker's largest message.
+const HEADERS_BYTES: usize = 1024;
+
 /// What the task begins with.
 pub(super) struct Setup {
     broker: Broker,
@@ -39,11 +44,13 @@ pub(super) struct Setup {
     received: UnboundedReceiver<AgentOrder>,
     orders: UnboundedSender<AgentOrder>,
     notices: Sender<Notice>,
+    interrupted: Arc<AtomicBool>,
 }
 
 impl Setup {
     pub(super) fn new(
         options: &AgentOptions,
+        interrupted: Arc<AtomicBool>,
         received: UnboundedReceiver<AgentOrder>,
         orders: UnboundedSender<AgentOrder>,
         notices: Sender<Notice>,
@@ -58,6 +65,7 @@ impl Setup {
             received,
             orders,
             notices,
+            interrupted,
         })
     }
 }
@@ -73,13 +81,14 @@ pub(super) fn run(setup: Setup) -> Result<(), FleetError> {
         let commands = subscribed.map_err(|error| FleetError::Ended { why: error.to_string() })?;
         best_effort(client.flush().await, "it is sent with the first sign of life");
         best_effort(setup.notices.send(Notice::Connected), "the agent has ended");
-        let Setup { agent, incarnation, version, trust, orphan, received, orders, notices, .. } = setup;
+        let Setup { agent, incarnation, version, trust, orphan, orders, notices, interrupted, .. } = setup;
         let gate = Gate::new(trust, subjects.to(&agent), incarnation);
         let context = jetstream::new(client.clone());
         let participant = Participant::new(Identity { agent, incarnation, version }, orphan);
         let measured = Measured::default();
-        let task = Task { client, context, subjects, gate, participant, measured, orders, notices };
-        task.serve(received, commands, violations).await
+        let task =
+            Task { client, context, subjects, gate, participant, measured, orders, notices, interrupted };
+        task.serve(setup.received, commands, violations).await
     })
 }
 
@@ -93,6 +102,7 @@ struct Task {
     measured: Measured,
     orders: UnboundedSender<AgentOrder>,
     notices: Sender<Notice>,
+    interrupted: Arc<AtomicBool>,
 }
 
 /// The broker's answer to a batch, or that there was none.
@@ -114,6 +124,9 @@ impl Task {
                 biased;
                 // A conductor that hears nothing takes the agent for lost, however many messages there are to send.
                 _ = tick.tick() => {
+                    if self.interrupted.load(Ordering::Relaxed) {
+                        self.participant.interrupt();
+                    }
                     self.participant.look_after_run(RealClock.now());
                     self.announce().await;
                 }
@@ -170,8 +183,9 @@ impl Task {
 
     fn pack(&mut self) {
         let messages = self.participant.take_gathered();
-        if let Ok(content) = pack(&messages) {
-            self.participant.add(messages.len() as u64, content.into(), RealClock.now());
+        let most = self.client.max_payload().saturating_sub(HEADERS_BYTES);
+        for (messages, content) in packed_within(&messages, most) {
+            self.participant.add(messages, content, RealClock.now());
         }
     }
 
@@ -226,17 +240,44 @@ impl Task {
         best_effort(sent, "the agent says again that it lives");
     }
 
-    /// Compares the clocks, meanwhile everything else goes on. Without a conductor nothing is answered.
+    /// Compares the clocks, meanwhile everything else goes on. Without a conductor, or if another one answers, nothing is known.
     fn measure(&self, count: usize, answer: Sender<Option<Comparison>>) {
-        let Some(run) = self.participant.conducted_run(RealClock.now()) else { return };
+        let Some((run, term)) = self.participant.conducted_run(RealClock.now()) else { return };
         let (client, subject) = (self.client.clone(), self.subjects.clock(run));
         tokio::spawn(async move {
             let mut exchanges = Vec::with_capacity(count);
             for _ in 0..count {
-                exchanges.extend(exchange(&client, &subject).await);
+                match exchange(&client, &subject).await {
+                    Some((_, other, _)) if other != term => return,
+                    Some((exchange, _, clocks)) => exchanges.push((exchange, clocks)),
+                    None => {}
+                }
             }
             best_effort(answer.send(compared(&exchanges)), "the run is over");
         });
+    }
+}
+
+/// Messages in as few batches as the broker's largest message asks for; each with its number of messages.
+fn packed_within(messages: &[Message], most: usize) -> Vec<(u64, Bytes)> {
+    let Ok(content) = pack(&messages) else { return Vec::new() };
+    let too_large = content.len() > most;
+    match messages {
+        [] => Vec::new(),
+        [_] if too_large => {
+            let bytes = content.len();
+            let why = format!(
+                "one of its messages takes {bytes} bytes and the broker carries {most}: raise max_payload of nats-server"
+            );
+            packed_within(&[Message::Failed { why }], usize::MAX)
+        }
+        _ if too_large => {
+            let (first, rest) = messages.split_at(messages.len() / 2);
+            let mut batches = packed_within(first, most);
+            batches.extend(packed_within(rest, most));
+            batches
+        }
+        _ => vec![(messages.len() as u64, content.into())],
     }
 }
 
@@ -249,13 +290,14 @@ fn compared(exchanges: &[(Exchange, MachineClocks)]) -> Option<Comparison> {
     Some(Comparison { offset, wall: own.second_opinion(conductor, offset) })
 }
 
-async fn exchange(client: &Client, subject: &str) -> Option<(Exchange, MachineClocks)> {
+/// An exchange with the conductor of this term, and the clocks of its machine.
+async fn exchange(client: &Client, subject: &str) -> Option<(Exchange, u64, MachineClocks)> {
     let asked = RealClock.now();
     let request = client.request(subject.to_owned(), Bytes::new());
     let answer = tokio::time::timeout(EXCHANGED_WITHIN, request).await.ok()?.ok()?;
     let arrived = RealClock.now();
-    let ClockAnswer { received, answered, clocks } = serde_json::from_slice(&answer.payload).ok()?;
-    Some((Exchange { asked, received, answered, arrived }, clocks))
+    let ClockAnswer { term, received, answered, clocks } = serde_json::from_slice(&answer.payload).ok()?;
+    Some((Exchange { asked, received, answered, arrived }, term, clocks))
 }
 
 async fn is_stored(answer: Result<PublishAckFuture, jetstream::context::PublishError>) -> bool {
@@ -269,5 +311,45 @@ async fn sleep_until(instant: Option<Instant>) {
     match instant {
         Some(instant) => tokio::time::sleep(instant.since(RealClock.now())).await,
         None => std::future::pending().await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::unpack;
+
+    /// Messages that take so many bytes each, and do not deflate well.
+    fn large(count: u64, bytes: u64) -> Vec<Message> {
+        let mut random = plimsoll_testkit::Random::new(7);
+        let mut text = || (0..bytes).map(|_| char::from(b'a' + random.within(0..26) as u8)).collect();
+        (0..count).map(|_| Message::Failed { why: text() }).collect()
+    }
+
+    #[test]
+    fn batches_fit_into_the_largest_message_of_the_broker_and_keep_their_order() {
+        let messages = large(9, 3_000);
+        let batches = packed_within(&messages, 8_000);
+        assert!(batches.len() > 2 && batches.iter().all(|(_, content)| content.len() <= 8_000));
+        let again = |(count, content): &(u64, Bytes)| {
+            let unpacked: Vec<Message> = unpack(content).unwrap();
+            assert_eq!(unpacked.len() as u64, *count);
+            unpacked
+        };
+        assert_eq!(batches.iter().flat_map(again).collect::<Vec<_>>(), messages);
+        assert_eq!(packed_within(&messages, 1 << 20).len(), 1);
+        assert!(packed_within(&[], 8_000).is_empty());
+    }
+
+    #[test]
+    fn a_message_that_the_broker_cannot_carry_is_reported_in_its_place() {
+        let messages = [large(1, 100), large(1, 50_000), large(1, 100)].concat();
+        let batches = packed_within(&messages, 8_000);
+        assert_eq!(batches.iter().map(|(count, _)| count).sum::<u64>(), 3);
+        let second: Vec<Message> = unpack(&batches[1].1).unwrap();
+        assert!(
+            matches!(&second[..], [Message::Failed { why }] if why.contains("max_payload")),
+            "{second:?}"
+        );
     }
 }

@@ -40,7 +40,10 @@ impl World {
             }
             AgentEvent::Begin { load } => self.begin(agent, load),
             AgentEvent::Interval { load } => self.interval(agent, load),
-            AgentEvent::ClockAnswer { token, asked, received, answered } => {
+            AgentEvent::ClockAnswer { token, term, .. } if term != self.agents[agent].term => {
+                self.end_measurement(agent, token);
+            }
+            AgentEvent::ClockAnswer { token, asked, received, answered, .. } => {
                 self.exchanged(agent, token, Some(Exchange { asked, received, answered, arrived: now }));
             }
             AgentEvent::ClockTimeout { token } => self.exchanged(agent, token, None),
@@ -220,6 +223,16 @@ impl World {
             None => self.ask(agent),
             Some(result) => self.measured(agent, result),
         }
+    }
+
+    /// Nothing is known of the clock, as another conductor answered.
+    fn end_measurement(&mut self, agent: usize, token: u64) {
+        let one = &mut self.agents[agent];
+        if one.token != token || one.measurement.take().is_none() {
+            return;
+        }
+        one.token += 1;
+        self.measured(agent, Err(io::ErrorKind::BrokenPipe.into()));
     }
 
     fn measured(&mut self, agent: usize, result: io::Result<Offset>) {

@@ -83,7 +83,14 @@ impl World {
                     assert!(!joined || silent <= NAMED_WITHIN, "agent {agent} is silent for {silent} ns");
                     self.send_back(agent, AgentEvent::Heard(Box::new(message)));
                 }
-                None => self.note_lost(agent),
+                None => {
+                    self.note_lost(agent);
+                    let now = self.sending();
+                    let farewell = self.conductor.members.farewell(agent, now);
+                    if let Some(message) = farewell {
+                        self.send_back(agent, AgentEvent::Heard(Box::new(message)));
+                    }
+                }
             }
         }
         self.conductor.changed = (0..self.agents.len()).collect();
@@ -150,7 +157,8 @@ impl World {
         let received = self.conductor_now();
         let sent = self.now + self.random.within(0..50_000);
         let answered = self.conductor.clock.now(sent);
-        let event = AgentEvent::ClockAnswer { token, asked, received, answered };
+        let term = self.conductor.members.term();
+        let event = AgentEvent::ClockAnswer { token, term, asked, received, answered };
         self.send_back_at(sent, agent, event);
     }
 

@@ -57,6 +57,7 @@ pub(super) enum AgentEvent {
     },
     ClockAnswer {
         token: u64,
+        term: u64,
         asked: Instant,
         received: Instant,
         answered: Instant,

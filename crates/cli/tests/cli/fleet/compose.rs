@@ -153,6 +153,9 @@ fn flags_of_another_placement_are_refused() {
     refused(&["--local", "1", "--compose", "1", "--image", "a", "--allow", "b"]);
     refused(&["--local", "1", "--keys", "keys"]);
     refused(&["--local", "1", "--print"]);
+    let own = refused(&["--local", "1", "--fleet-name", "blue"]).err;
+    assert!(own.contains("--fleet-name") && own.contains("start one of their own"), "{own}");
+    refused(&["--compose", "1", "--image", "a", "--allow", "b", "--fleet-credentials", "c.creds"]);
     let cluster = ["--image", "a", "--allow", "b", "--fleet", "nats://127.0.0.1:1", "--dir", "c"];
     let ignored = refused(&[&["--kubernetes", "1"], &cluster[..]].concat()).err;
     assert!(ignored.contains("--dir"), "{ignored}");
