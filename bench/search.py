@@ -3,7 +3,9 @@
 
 Each target is a lab file of bench/search/. A search is one `plimsoll lab run`; its answer is the rate that held and the rate that broke.
 The truth is found by bisection with long loads of Poisson arrivals: between the highest rate that keeps its conditions over the whole
-time and the lowest that does not. An answer has it inside if the middle of these two lies between the rates of the answer. What was measured before is kept in bench/out/search.json, so that a benchmark that was broken off goes on.
+time and the lowest that does not. An answer has it inside if the middle of these two lies between the rates of the answer. Where one
+end was not found, the truth is not known, and the next call searches for it again. What was measured before is kept in
+bench/out/search.json, so that a benchmark that was broken off goes on.
 
     python3 bench/search.py [--runs 10] [--seconds 60] [--targets pool,cpu] [--budget 5m] [--limit SECONDS]
 """
@@ -22,12 +24,14 @@ KEPT = ROOT / "bench" / "out" / "search.json"
 # The truth is looked for between these multiples of the median answer, until its ends differ by this ratio.
 AROUND = (0.90, 1.12)
 WITHIN = 1.015
+# A lab ends within this; a budget or a long load of the truth is shorter.
+RUN_LIMIT_SEC = 3600
 
 
 def lab(binary, file, folder):
     """The JSON of the one run of a lab file."""
     command = [binary, "lab", "run", str(file), "--json", "--out", str(folder)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=RUN_LIMIT_SEC, check=False)
     if done.returncode not in (0, 3):
         raise SystemExit(f"search: {' '.join(command)} ended with {done.returncode}:\n{done.stderr}")
     run = next(pathlib.Path(folder).glob("*.plimsoll"))
@@ -103,6 +107,11 @@ def truth(binary, file, middle, seconds):
     return low, high
 
 
+def is_known(found):
+    """Whether both ends of a truth were found."""
+    return bool(found) and None not in found
+
+
 def summary(kept):
     """A line for each target."""
     lines = ["| target | searches | λ* median | spread | seconds | truth | inside | what broke |",
@@ -113,11 +122,11 @@ def summary(kept):
             continue
         middles = [(run["held_per_sec"] * run["broken_per_sec"]) ** 0.5 for run in runs]
         spread = (max(middles) - min(middles)) / statistics.median(middles)
-        inside, known = "", ""
-        if one.get("truth"):
+        inside, known = "not known", "not known"
+        if is_known(one.get("truth")):
             low, high = one["truth"]
-            known = f"{low or 0:,.0f} to {high or 0:,.0f}"
-            best = (low * high) ** 0.5 if low and high else float("nan")
+            known = f"{low:,.0f} to {high:,.0f}"
+            best = (low * high) ** 0.5
             hit = [run for run in runs if run["held_per_sec"] <= best <= run["broken_per_sec"]]
             inside = f"{len(hit)} of {len(runs)}"
         breaches = ", ".join(sorted({run["breach"] or "" for run in runs}))
@@ -137,7 +146,7 @@ def main():
     parser.add_argument("--runs", type=int, default=10)
     parser.add_argument("--seconds", type=int, default=60, help="how long one load of the truth lasts")
     parser.add_argument("--targets", default=",".join(sorted(file.stem for file in FILES.glob("*.toml"))))
-    parser.add_argument("--budget", help="the time of a search; 90 s unless it is given")
+    parser.add_argument("--budget", help="the time of a search; 90 s unless it is given, 50 min at most")
     parser.add_argument("--limit", type=float, default=float("inf"), help="begin nothing more after so many seconds")
     options = parser.parse_args()
     ends = time.monotonic() + options.limit
@@ -159,12 +168,12 @@ def main():
     for name in names:
         one = kept.get(title(name, options.budget), {"runs": []})
         runs = [run for run in one["runs"] if run["held_per_sec"] and run["broken_per_sec"]]
-        if len(one["runs"]) < options.runs or not runs or one.get("truth") or time.monotonic() > ends:
+        if len(one["runs"]) < options.runs or not runs or is_known(one.get("truth")) or time.monotonic() > ends:
             continue
         middle = statistics.median((run["held_per_sec"] * run["broken_per_sec"]) ** 0.5 for run in runs)
         # It does not depend on the time of a search.
         known = kept.get(name, {}).get("truth")
-        one["truth"] = known or truth(options.binary, FILES / f"{name}.toml", middle, options.seconds)
+        one["truth"] = known if is_known(known) else truth(options.binary, FILES / f"{name}.toml", middle, options.seconds)
         keep()
     print(summary(kept))
 
