@@ -2,11 +2,11 @@
 """A node of the broker is killed in the middle of a run: what becomes of the frames and of the load.
 
 A broker of three nodes, some agents, an even rate against `bench/recorder`. The node that leads the stream of the run gets
-SIGKILL; before the next run it comes back with its store. Counted by the target: all requests, and those of the seconds before
+SIGKILL; with `--kills 2` it comes back with its store, and the next leader is killed, too. Before the next run all are back. Counted by the target: all requests, and those of the seconds before
 and after the kill. Read from the run file: frames that are missing or doubled, and each 20 ms how many are committed; the longest
 time without a new one is the gap of delivery (without a fault it is about a second, the time of a frame).
 
-    python3 bench/fleet_faults.py [--runs 10] [--agents 3] [--rate 1000] [--seconds 24]
+    python3 bench/fleet_faults.py [--runs 10] [--agents 3] [--rate 1000] [--seconds 24] [--kills 1]
 """
 
 import statistics
@@ -81,15 +81,21 @@ def one_run(up, options):
         load = [f"http://{recorder.address}/", "-R", options.rate, "-d", f"{options.seconds}s", "-t", 1]
         with broker.run(folder, up.address, options.agents, load) as run:
             commits = Commits(run)
-            node, killed = kill_leader(commits, up)
+            kills = [kill_leader(commits, up)]
+            while len(kills) < options.kills:
+                up.restart(kills[-1][0])
+                up.wait()
+                kills.append(kill_leader(commits, up))
             document = run.document()
             commits.join()
-        up.restart(node)
+        up.restart(kills[-1][0])
         seen, file = recorder.truth(), run.file()
         at_target = len(seen)
         found = {**frames.totals(file), "missing": frames.missing(file), "doubled": frames.doubled(file)}
         up.wait()
-        return {"node": node.name, "at_target": at_target, **found, "gap_sec": commits.gap_sec(), **around(seen, killed, options.rate),
+        rates = max((around(seen, killed, options.rate) for _, killed in kills), key=lambda row: abs(row["rate_ratio"] - 1))
+        killed = ", ".join(node.name for node, _ in kills)
+        return {"node": killed, "at_target": at_target, **found, "gap_sec": commits.gap_sec(), **rates,
                 "lost_agents": sum(share["lost_sec"] is not None for share in document["fleet"][0]["generators"]),
                 "said": run.said()}
 
@@ -119,7 +125,7 @@ def render(rows, options):
 
 def measure():
     """All runs on one broker, then the table."""
-    options = results.arguments(__doc__.splitlines()[0], runs=10, agents=3, rate=1000, seconds=24).parse_args()
+    options = results.arguments(__doc__.splitlines()[0], runs=10, agents=3, rate=1000, seconds=24, kills=1).parse_args()
     truth.build()
     with tempfile.TemporaryDirectory(prefix="plimsoll-bench-") as folder, broker.broker(folder) as up:
         ways = [()] * options.agents

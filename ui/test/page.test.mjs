@@ -37,8 +37,10 @@ test("a page holds few of many drawings, and draws again what comes into view", 
   const { context, page, errors } = await opened(browser, fullest, 1024, "light");
   const tab = page.locator("#runs > button").first();
   if (await tab.count() > 0) await press(tab);
+  await scrolled(page);
   const first = page.locator(".plot").first();
   await first.scrollIntoViewIfNeeded();
+  await first.locator("canvas").waitFor();
   await first.press("Home");
   const read = await first.getAttribute("aria-valuetext");
   assert.match(read, /\d/, "a sample is read");
