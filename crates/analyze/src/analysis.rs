@@ -43,7 +43,7 @@ pub fn analyze(run: &Run) -> Result<Findings, AnalyzeError> {
         searched.outage =
             served_per_sec.and_then(|per_sec| search::outage(&load, &findings.steps, per_sec, searched));
     }
-    findings.slo = findings.slo.map(|check| search::judged(check, searched.as_ref(), closed_per_sec));
+    findings.slo = findings.slo.map(|check| search::judged(&plan, check, searched.as_ref(), closed_per_sec));
     findings.overload = overload::of_run(&load, &plan, searched.as_ref()).map_err(of_step)?;
     findings.search = searched;
     Ok(findings)

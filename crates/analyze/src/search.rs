@@ -176,35 +176,49 @@ pub(crate) fn of_run(run: &Run, plan: &Plan) -> Result<Option<RateSearch>, (u32,
     }))
 }
 
-/// The check of a ladder whose best step served `closed_per_sec`, with what the search says of it: the throughput within the
-/// conditions is the rate that holds.
-pub(crate) fn judged(check: SloCheck, search: Option<&RateSearch>, closed_per_sec: f64) -> SloCheck {
-    let Some(search) = search else { return check };
-    let never = search.breach.filter(|_| search.end == SearchEnd::NeverHeld);
+/// The check of a plan that asks for a search, after a ladder whose best step served `closed_per_sec`: the throughput within the
+/// conditions is the rate that holds. Without one, no condition is known to hold, although a closed loop held it; unless the user
+/// gave none.
+pub(crate) fn judged(
+    plan: &Plan,
+    check: SloCheck,
+    search: Option<&RateSearch>,
+    closed_per_sec: f64,
+) -> SloCheck {
+    if plan.search.is_none() || (search.is_none() && plan.slo_assumed) {
+        return check;
+    }
+    let never_held = search.filter(|search| search.end == SearchEnd::NeverHeld);
+    let never = never_held.and_then(|search| search.breach);
+    let held_per_sec = search.and_then(|search| search.held_per_sec);
+    let broken_per_sec = search.and_then(|search| search.broken_per_sec);
+    let is_open = held_per_sec.is_none() && never_held.is_none() && !plan.slo_assumed;
     let highest = check.slo.highest_limit();
     let breaks = |limit: &LatencyLimit| match never {
         Some(Breach::Latency(broken)) => broken == *limit,
         Some(Breach::Queue) => highest == Some(*limit),
         Some(Breach::Success) | None => false,
     };
-    let is_held = search.held_per_sec.is_some();
     let seen = |held, breaks| match held {
-        _ if is_held => Held::Yes,
+        _ if held_per_sec.is_some() => Held::Yes,
         _ if breaks => Held::No,
+        Held::Yes if is_open => Held::Unknown,
         held => held,
     };
     let latency = check.slo.latency.iter().zip(&check.latency);
     let latency = latency.map(|(limit, held)| seen(*held, breaks(limit))).collect();
     let success = seen(check.success, matches!(never, Some(Breach::Success)));
-    let interval = search.held_per_sec.zip(search.broken_per_sec);
-    let within = search.held_per_sec.map(|value| Estimate { value, interval });
-    let throughput = check.slo.throughput_per_sec.map_or(Held::Yes, |required| {
-        match (search.held_per_sec, search.broken_per_sec) {
+    let interval = held_per_sec.zip(broken_per_sec);
+    let throughput_within = match search {
+        Some(_) => held_per_sec.map(|value| Estimate { value, interval }),
+        None => check.throughput_within,
+    };
+    let throughput =
+        check.slo.throughput_per_sec.map_or(Held::Yes, |required| match (held_per_sec, broken_per_sec) {
             (Some(held), _) if held >= required => Held::Yes,
             (_, Some(broken)) if broken <= required => Held::No,
             _ if check.throughput == Held::No && required > OUT_OF_REACH * closed_per_sec => Held::No,
             _ => Held::Unknown,
-        }
-    });
-    SloCheck { latency, success, throughput, throughput_within: within, ..check }
+        });
+    SloCheck { latency, success, throughput, throughput_within, ..check }
 }

@@ -51,6 +51,7 @@ fn plan(server: &BadServer, requests_max: Option<u64>, timeout: Duration) -> Pla
         hosts: Vec::new(),
         redact: Vec::new(),
         group: None,
+        slo_assumed: false,
     };
     spec.freeze().unwrap()
 }

@@ -53,6 +53,7 @@ fn plan(server: &BadServer, hosts: Vec<PlanHost>) -> Plan {
         hosts,
         redact: Vec::new(),
         group: None,
+        slo_assumed: false,
     };
     spec.freeze().unwrap()
 }

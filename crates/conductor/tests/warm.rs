@@ -42,6 +42,7 @@ fn plan(server: &BadServer, warm: Duration) -> Plan {
         hosts: Vec::new(),
         redact: Vec::new(),
         group: None,
+        slo_assumed: false,
     };
     spec.freeze().unwrap()
 }

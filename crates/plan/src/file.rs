@@ -177,11 +177,13 @@ fn read(text: &str, root: &DeTable<'_>) -> Result<PlanFile> {
     let budget = if overload.is_some() { OverloadSpec::SEARCH_BUDGET } else { load::BUDGET };
     (spec.load, spec.warm) = load::load(&section, budget)?;
     spec.search = load::search(&section, &spec.load)?;
-    spec.slo = load::slo(&section)?;
-    match overload {
-        Some(overload) => spec.overload_with(overload),
-        None if spec.search.is_some() => spec.slo = spec.slo.or_reference(),
-        None => {}
+    let slo = load::slo(&section)?;
+    match spec.search {
+        Some(_) => spec.search_within(slo),
+        None => spec.slo = slo,
+    }
+    if let Some(overload) = overload {
+        spec.overload_with(overload);
     }
     spec.hosts = hosts.plan;
     let switches = switch::switches(&section)?;

@@ -235,6 +235,9 @@ pub struct Plan {
     pub warm: Option<Duration>,
     pub generator: Generator,
     pub slo: Slo,
+    /// The user gave no condition, and a search takes those of [`Slo::reference`].
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub slo_assumed: bool,
     /// The hosts that the run crosses, as far as they are named. A target on this machine is sampled without being named.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<PlanHost>,
@@ -276,7 +279,7 @@ impl Plan {
     /// another one all the same.
     pub fn hash(&self) -> String {
         let generator = Generator { seed: 0, ..self.generator.clone() };
-        let load = Self { generator, redact: Vec::new(), group: None, ..self.clone() };
+        let load = Self { generator, redact: Vec::new(), group: None, slo_assumed: false, ..self.clone() };
         hex(&Sha256::digest(load.to_json()))
     }
 

@@ -71,6 +71,8 @@ pub struct PlanSpec {
     /// `None` takes the better one that works.
     pub driver: Option<DriverKind>,
     pub slo: Slo,
+    /// The user gave no condition, and a search takes those of [`Slo::reference`].
+    pub slo_assumed: bool,
     pub hosts: Vec<PlanHost>,
     /// Headers whose values no document shows.
     pub redact: Vec<String>,
@@ -186,10 +188,17 @@ impl PlanSpec {
             seed: 1,
             driver: None,
             slo: Slo::default(),
+            slo_assumed: false,
             redact: Vec::new(),
             group: None,
             hosts: Vec::new(),
         }
+    }
+
+    /// The conditions of a search: those that are given, and those of the reference for what they leave open.
+    pub fn search_within(&mut self, given: Slo) {
+        self.slo_assumed = given.is_empty();
+        self.slo = given.or_reference();
     }
 
     /// Overloads the target after the load. Conditions that the plan leaves open are those of the reference, users give up after a
@@ -256,6 +265,7 @@ impl PlanSpec {
             warm,
             generator,
             slo: self.slo,
+            slo_assumed: self.slo_assumed,
             hosts: self.hosts,
             profile: None,
             redact: self.redact,

@@ -44,6 +44,7 @@ pub(crate) fn plan_json() -> String {
         hosts: Vec::new(),
         redact: Vec::new(),
         group: None,
+        slo_assumed: false,
     };
     spec.freeze().unwrap().to_json()
 }

@@ -3,7 +3,9 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 use plimsoll_analyze::search::Judge;
-use plimsoll_analyze::{Breach, Held, OverloadClass, OverloadDoubt, RateSearch, SearchEnd, TrialOutcome};
+use plimsoll_analyze::{
+    Breach, Held, OverloadClass, OverloadDoubt, RateSearch, RunStatus, SearchEnd, SloCheck, TrialOutcome,
+};
 use plimsoll_plan::{LatencyLimit, OverloadSpec, Plan, RateSearchOrder, Slo};
 use plimsoll_record::{FailureKind, Run, StepEnd};
 
@@ -202,6 +204,36 @@ fn a_rate_that_is_asked_for_is_compared_with_the_maximum() {
     assert_eq!(throughput(2900.0, &trials), Held::No, "although a closed loop served 3200");
     assert_eq!(throughput(3500.0, &trials[..1]), Held::Unknown);
     assert_eq!(throughput(5000.0, &trials[..1]), Held::No, "far beyond what a closed loop was served");
+}
+
+/// Whether the conditions held, and how the run ended, with this change of its plan.
+fn judged(trials: &[Level], change: impl Fn(&mut Plan)) -> (SloCheck, RunStatus) {
+    let mut run = searched(trials);
+    let mut plan = Plan::from_json(&run.manifest.plan).unwrap();
+    change(&mut plan);
+    run.manifest.plan = plan.to_json();
+    let found = findings(&run);
+    let status = RunStatus::new(&run, &found, false);
+    (found.slo.unwrap(), status)
+}
+
+#[test]
+fn conditions_are_not_known_to_hold_where_no_rate_is_although_the_ladder_kept_them() {
+    let undecided = Level { intervals: 20, ..Level::open(2800.0) };
+    let busy = Level { busy: 0.97, ..late(2800.0) };
+    for trials in [vec![], vec![late(2800.0)], vec![undecided], vec![busy.clone(), busy]] {
+        let asked = |plan: &mut Plan| plan.slo.throughput_per_sec = Some(100.0);
+        let (check, status) = judged(&trials, asked);
+        assert_eq!((check.latency.as_slice(), check.success), ([Held::Unknown].as_slice(), Held::Unknown));
+        assert_eq!((check.throughput, status), (Held::Unknown, RunStatus::Open), "{}", trials.len());
+        assert_eq!(judged(&trials, |_| {}).1, RunStatus::Open);
+        let assumed = judged(&trials, |plan| plan.slo_assumed = true);
+        assert_eq!(assumed.1, RunStatus::Met, "no condition was given");
+    }
+    assert_eq!(judged(&[Level::open(2800.0)], |_| {}).1, RunStatus::Met);
+    let never = [2800.0, 2380.0, 1720.0, 898.0, 245.0].map(late);
+    assert_eq!(judged(&never, |_| {}).1, RunStatus::Broken);
+    assert_eq!(judged(&never, |plan| plan.slo_assumed = true).1, RunStatus::Broken);
 }
 
 #[test]

@@ -311,6 +311,7 @@ fn manifest(load: LoadSpec, slo: Slo) -> Manifest {
         hosts: Vec::new(),
         redact: Vec::new(),
         group: None,
+        slo_assumed: false,
     };
     let plan = spec.freeze().unwrap();
     Manifest {

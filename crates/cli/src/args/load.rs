@@ -222,7 +222,7 @@ impl AnswerArgs {
     pub(crate) fn plan(&self) -> anyhow::Result<Asked> {
         let mut base = self.search.base(self.budget);
         let csv = self.request.apply_to(self.url.as_deref(), &mut base.spec)?;
-        base.spec.slo = self.slo.objective()?.or_reference();
+        base.spec.search_within(self.slo.objective()?);
         base.asked(csv, &self.keep, &self.watch)
     }
 }
@@ -232,7 +232,7 @@ impl SearchArgs {
     pub(crate) fn plan(&self) -> anyhow::Result<Asked> {
         let mut base = self.search.base(self.budget);
         let csv = self.request.apply_to(self.url.as_deref(), &mut base.spec)?;
-        base.spec.slo = self.slo.objective()?.or_reference();
+        base.spec.search_within(self.slo.objective()?);
         base.asked(csv, &self.keep, &self.watch)
     }
 }

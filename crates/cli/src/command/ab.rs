@@ -239,7 +239,7 @@ fn sides(args: &AbArgs) -> anyhow::Result<([AbSideSpec; 2], Option<Vec<u8>>)> {
     spec.hosts = args.watch.hosts();
     if args.load.search {
         spec.search = Some(RateSearchOrder { tolerance: SEARCH_WITHIN });
-        spec.slo = args.slo.objective()?.or_reference();
+        spec.search_within(args.slo.objective()?);
     }
     let side = |url: &str, command: &Option<String>| -> anyhow::Result<AbSideSpec> {
         let spec = PlanSpec { url: with_plain_host(url)?, ..spec.clone() };

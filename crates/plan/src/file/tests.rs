@@ -172,11 +172,14 @@ fn a_load_is_a_ladder_rates_or_searched_for() {
 
 #[test]
 fn a_search_without_a_condition_of_a_kind_takes_that_of_the_command_line() {
-    let slo = |lines: &str| {
+    let spec = |lines: &str| {
         let text = format!("[target]\nurl = \"http://a/\"\n[load]\nsearch = true\n{lines}");
-        PlanFile::parse(&text).unwrap().spec.slo
+        PlanFile::parse(&text).unwrap().spec
     };
-    assert_eq!(slo(""), Slo::reference());
+    let slo = |lines: &str| spec(lines).slo;
+    assert_eq!((slo(""), spec("").slo_assumed), (Slo::reference(), true));
+    let equal = spec("[slo]\np99 = \"500ms\"");
+    assert_eq!((equal.slo, equal.slo_assumed), (Slo::reference(), false), "the user gave it");
     let median = slo("[slo]\nconditions = [\"p50<20ms\"]");
     assert_eq!(median.latency, [LatencyLimit { percent: 50.0, limit_ms: 20.0 }]);
     assert_eq!(median.success_ratio, Slo::reference().success_ratio);

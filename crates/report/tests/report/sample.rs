@@ -59,6 +59,7 @@ pub(super) fn plan(load: LoadSpec, slo: Slo) -> Plan {
         hosts: Vec::new(),
         redact: Vec::new(),
         group: None,
+        slo_assumed: false,
     };
     spec.freeze().unwrap()
 }
