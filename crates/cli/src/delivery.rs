@@ -35,7 +35,8 @@ pub(crate) fn hand_over(file: &Path, store: &StoreAddress, quiet: bool, interrup
     }
 }
 
-fn queue(file: &Path, store: &StoreAddress) -> Result<(), NotesError> {
+/// Notes that a run waits for a store, so that any later delivery takes it along.
+pub(crate) fn queue(file: &Path, store: &StoreAddress) -> Result<(), NotesError> {
     RunNotes::change(file, |notes| {
         notes.waiting_for.insert(store.name().to_owned());
     })

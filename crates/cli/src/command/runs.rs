@@ -302,7 +302,14 @@ fn deliver_from(args: &RunsArgs) -> anyhow::Result<Exit> {
         Some(Deliver::All) => {
             let sealed =
                 |run: &plimsoll_history::FolderRun| run.entry.as_ref().is_ok_and(RunEntry::is_sealed);
-            folder_runs(&args.folder)?.runs.into_iter().filter(sealed).map(|run| run.path).collect()
+            let runs = folder_runs(&args.folder)?.runs.into_iter().filter(sealed).map(|run| run.path);
+            let runs: Vec<PathBuf> = runs.collect();
+            // If the store is away, the next delivery takes them along.
+            let errors = runs.iter().filter_map(|run| delivery::queue(run, &store).err());
+            if let Some(error) = errors.collect::<Vec<_>>().first() {
+                report_error(error);
+            }
+            runs
         }
         Some(Deliver::Waiting) | None => waiting(&folder, &store)?,
     };

@@ -241,6 +241,23 @@ fn a_store_that_is_away_changes_neither_the_answer_nor_the_exit_code() {
 }
 
 #[test]
+fn all_runs_of_a_folder_wait_for_a_store_that_is_away() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    let mut server = Postgres::start(&[]).unwrap();
+    let url = server.url("postgres").replace(&format!(":{}@", Postgres::PASSWORD), "@");
+    server.kill();
+    // Made without a store, so that neither waits yet.
+    run(&bench, &target, "/healthz", &["--name", "first"]);
+    run(&bench, &target, "/healthz", &["--name", "second"]);
+    let away = with_store(&bench, &url, &["runs", "--deliver=all"]);
+    assert_eq!(away.code, 1, "{}", away.err);
+    server.restart().unwrap();
+    let later = with_store(&bench, &url, &["runs", "--deliver"]);
+    assert_eq!((later.code, stored(&server).as_str()), (0, "2|{}"), "{}", later.err);
+}
+
+#[test]
 fn a_store_that_cannot_be_meant_is_refused_before_the_load() {
     let bench = Bench::new();
     let target = Target::start(&bench);
