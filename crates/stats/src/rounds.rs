@@ -45,6 +45,8 @@ pub struct Centre {
     pub count: usize,
     /// The intervals of two looks exclude each other: the difference itself changed. The last interval counts.
     pub moved: bool,
+    /// It is not 0: the interval excludes 0, or Holm's test over all figures but the main one does, which finds more.
+    pub differs: bool,
 }
 
 /// What all rounds come to.
@@ -73,31 +75,29 @@ fn is_scheduled(count: usize) -> bool {
     count == 12 || count >= FIRST_LOOK && (odd == 1 || odd == 3)
 }
 
-/// The levels at which p-values are judged together by Holm (1979): the smallest at α/m, the next at α/(m − 1) … up to the
-/// first that is not within its level, which is also that of all after it.
-fn holm(p_values: &[Option<f64>], alpha: f64) -> Vec<f64> {
+/// Which of several hypotheses Holm (1979) rejects: the smallest p-value at α/m, the next at α/(m − 1) … up to the first that is
+/// not within its level.
+///
+/// No true one is rejected in a share 1 − `alpha` of cases. Intervals at these levels would not hold together: each level but the
+/// first supposes that what was rejected before is false, and says nothing of where it lies instead.
+fn holm(p_values: &[Option<f64>], alpha: f64) -> Vec<bool> {
     let mut order: Vec<usize> = (0..p_values.len()).filter(|index| p_values[*index].is_some()).collect();
     let p_value = |index: usize| p_values[index].unwrap_or(1.0);
     order.sort_by(|a, b| p_value(*a).total_cmp(&p_value(*b)));
-    let (mut levels, mut open, mut level) = (vec![0.0; p_values.len()], order.len(), 0.0);
-    let mut rejects = true;
-    for index in order {
-        if rejects {
-            level = alpha / open as f64;
-            rejects = p_value(index) <= level;
-            open -= 1;
-        }
-        levels[index] = level;
+    let (mut rejected, count) = (vec![false; p_values.len()], order.len());
+    let within = |(place, index): &(usize, usize)| p_value(*index) <= alpha / (count - place) as f64;
+    for (_, index) in order.into_iter().enumerate().take_while(within) {
+        rejected[index] = true;
     }
-    levels
+    rejected
 }
 
 impl Rounds<'_> {
     /// Looks into the rounds when it is due and at their end, and says what they come to.
     ///
-    /// A look spends the growth of the error since the one before it: half of it on the main figure, the rest on all others
-    /// together by Holm's method. By Bonferroni's inequality all intervals of all looks hold together in 95 % of comparisons,
-    /// whatever depends on what. So they may be intersected: a later look never makes an interval wider.
+    /// A look spends the growth of the error since the one before it: half of it on the main figure, the rest in equal parts on
+    /// all others. By Bonferroni's inequality all intervals of all looks hold together in 95 % of comparisons, whatever depends on
+    /// what. So they may be intersected: a later look never makes an interval wider.
     pub fn outcome(&self) -> Outcome {
         let mut outcome =
             Outcome { centres: vec![None; self.figures.len()], looks: Vec::new(), enough: false };
@@ -144,12 +144,15 @@ impl Rounds<'_> {
             self.figures.iter().map(|figure| SignedRanks::new(&until(figure, count))).collect();
         let p_values: Vec<Option<f64>> =
             ranks.iter().skip(1).map(|ranks| ranks.as_ref().map(SignedRanks::p_value)).collect();
-        let mut levels = vec![alpha / 2.0];
-        levels.extend(holm(&p_values, alpha / 2.0));
+        let others = p_values.iter().flatten().count().max(1);
+        let mut rejected = vec![false];
+        rejected.extend(holm(&p_values, alpha / 2.0));
         for (index, ranks) in ranks.iter().enumerate() {
             let Some(ranks) = ranks else { continue };
             let counted = until(&self.figures[index], count).len();
-            outcome.centres[index] = Some(narrowed(outcome.centres[index], ranks, levels[index]).of(counted));
+            let level = if index == 0 { alpha / 2.0 } else { alpha / 2.0 / others as f64 };
+            let centre = narrowed(outcome.centres[index], ranks, level);
+            outcome.centres[index] = Some(centre.of(counted, rejected[index]));
         }
         outcome.looks.push(count);
         outcome.enough = outcome.centres.first().copied().flatten().is_some_and(|main| self.is_enough(main));
@@ -178,12 +181,14 @@ fn narrowed(before: Option<Centre>, ranks: &SignedRanks, level: f64) -> Centre {
     let centre = ranks.centre();
     let value = interval.map_or(centre, |(low, high)| centre.clamp(low, high));
     let moved = contradicts || before.is_some_and(|before| before.moved);
-    Centre { value, interval, count: 0, moved }
+    Centre { value, interval, count: 0, moved, differs: false }
 }
 
 impl Centre {
-    fn of(self, count: usize) -> Self {
-        Self { count, ..self }
+    /// With the number of differences, and whether a test found that it is not 0.
+    fn of(self, count: usize, is_rejected: bool) -> Self {
+        let is_excluded = self.interval.is_some_and(|(low, high)| low > 0.0 || high < 0.0);
+        Self { count, differs: is_excluded || (is_rejected && self.value != 0.0), ..self }
     }
 }
 
@@ -276,10 +281,54 @@ mod tests {
 
     #[test]
     fn p_values_are_judged_in_the_order_of_their_size() {
-        let levels = holm(&[Some(0.04), Some(0.001), None, Some(0.012)], 0.03);
-        assert_eq!(levels, [0.03, 0.01, 0.0, 0.015]);
-        assert_eq!(holm(&[Some(0.02), Some(0.5)], 0.03), [0.015, 0.015], "the first that fails ends it");
+        let rejected = holm(&[Some(0.04), Some(0.001), None, Some(0.012)], 0.03);
+        assert_eq!(rejected, [false, true, false, true]);
+        assert_eq!(
+            holm(&[Some(0.02), Some(0.001)], 0.03),
+            [true, true],
+            "0.02 is within the level of the last"
+        );
+        assert_eq!(holm(&[Some(0.02), Some(0.5)], 0.03), [false, false], "the first that fails ends it");
         assert!(holm(&[], 0.05).is_empty());
+    }
+
+    #[test]
+    fn all_intervals_hold_together_also_where_several_figures_differ() {
+        // Four of five figures differ far more than they vary, so that Holm judges the last at the level of all.
+        let centres = [0.0, 0.2, 0.3, 0.4, 0.5];
+        let is_missed = |seed: u64| {
+            let mut noise = Noise::new(seed);
+            let mut figure = |centre: &f64| -> Vec<Difference> {
+                let value = |noise: &mut Noise| centre + 0.02 * noise.normal();
+                (0..12).map(|round| Difference { round, value: value(&mut noise) }).collect()
+            };
+            let figures: Vec<Vec<Difference>> = centres.iter().map(&mut figure).collect();
+            let outcome = Rounds { figures: &figures, elapsed: &even(12), precision: 0.0 }.outcome();
+            let known = outcome.centres.iter().zip(centres);
+            known
+                .filter_map(|(known, centre)| Some((known.as_ref()?.interval?, centre)))
+                .any(|((low, high), centre)| centre < low || centre > high)
+        };
+        let missed = (0..2_000).filter(|seed| is_missed(*seed)).count();
+        assert!(missed <= 115, "{missed} of 2000");
+    }
+
+    #[test]
+    fn the_test_of_a_difference_finds_more_than_the_interval_that_holds_together_with_others() {
+        let found = |seed: u64| {
+            let mut figures = simulated(6, 24, 0.0, seed);
+            let shifts = [0.1, 0.1, 0.1, 0.1, 0.016];
+            for (figure, shift) in figures[1..].iter_mut().zip(shifts) {
+                figure.iter_mut().for_each(|one| one.value += shift);
+            }
+            let outcome = Rounds { figures: &figures, elapsed: &even(24), precision: 0.0 }.outcome();
+            let last = outcome.centres[5];
+            (last.is_some_and(|centre| centre.differs), excludes_zero(&last))
+        };
+        let all: Vec<(bool, bool)> = (0..200).map(found).collect();
+        let count = |is: fn(&(bool, bool)) -> bool| all.iter().filter(|one| is(one)).count();
+        assert!(count(|(differs, _)| *differs) > count(|(_, excludes)| *excludes) + 10, "{all:?}");
+        assert_eq!(count(|(differs, excludes)| *excludes && !differs), 0);
     }
 
     #[test]

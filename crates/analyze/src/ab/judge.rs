@@ -211,7 +211,8 @@ impl Series {
             interval: centre.interval.map(|(low, high)| (low.exp(), high.exp())),
         });
         let count = self.usable().count();
-        let verdict = AbVerdict::new(ratio, self.figure.better(), rule.precision, count);
+        let differs = centre.is_some_and(|centre| centre.differs);
+        let verdict = AbVerdict::new(ratio, differs, self.figure.better(), rule.precision, count);
         let moved = centre.is_some_and(|centre| centre.moved);
         Some(ComparedFigure { figure: self.figure, a, b, ratio, verdict, count, moved })
     }

@@ -8,7 +8,7 @@ use crate::Margin;
 /// What is known of a figure of B against that of A.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum AbVerdict {
-    /// B is better for sure.
+    /// B is better for sure: the interval excludes 1, or the test of all figures together does.
     Better,
     /// B is worse for sure.
     Worse,
@@ -27,21 +27,19 @@ pub enum MoreRounds {
 }
 
 impl AbVerdict {
-    /// The verdict on a ratio B/A after so many rounds.
-    pub(super) fn new(ratio: Estimate, better: Better, precision: f64, rounds: usize) -> Self {
+    /// The verdict on a ratio B/A after so many rounds, of which it is known, or not, that it is not 1.
+    pub(super) fn new(ratio: Estimate, differs: bool, better: Better, precision: f64, rounds: usize) -> Self {
         let Some((low, high)) = ratio.interval else { return Self::Open { more: MoreRounds::Unknown } };
         let half = (high / low).ln() / 2.0;
         match better {
-            _ if low <= 1.0 && high >= 1.0 && half <= precision => {
-                Self::Same { within: (1.0 - low).max(high - 1.0) }
-            }
-            _ if low <= 1.0 && high >= 1.0 => {
+            _ if !differs && half <= precision => Self::Same { within: (1.0 - low).max(high - 1.0) },
+            _ if !differs => {
                 // An interval narrows with the root of the number of rounds.
                 let more = rounds as f64 * ((half / precision).powi(2) - 1.0);
                 Self::Open { more: MoreRounds::About(more.ceil().clamp(1.0, 1e6) as u32) }
             }
-            Better::Higher if low > 1.0 => Self::Better,
-            Better::Lower if high < 1.0 => Self::Better,
+            Better::Higher if ratio.value > 1.0 => Self::Better,
+            Better::Lower if ratio.value < 1.0 => Self::Better,
             Better::Higher | Better::Lower => Self::Worse,
         }
     }
@@ -75,7 +73,9 @@ mod tests {
 
     #[test]
     fn a_verdict_follows_the_interval_and_the_way_the_figure_is_better() {
-        let verdict = |low, high, better| AbVerdict::new(ratio(low, high), better, 0.01, 20);
+        let verdict = |low: f64, high: f64, better| {
+            AbVerdict::new(ratio(low, high), low > 1.0 || high < 1.0, better, 0.01, 20)
+        };
         assert_eq!(verdict(1.02, 1.05, Better::Higher), AbVerdict::Better);
         assert_eq!(verdict(1.02, 1.05, Better::Lower), AbVerdict::Worse);
         assert_eq!(verdict(0.9, 0.95, Better::Lower), AbVerdict::Better);
@@ -84,10 +84,13 @@ mod tests {
         };
         assert!((within - 0.008).abs() < 1e-9);
         // Twice as wide as asked for takes four times as many rounds.
-        let wide = AbVerdict::new(ratio(1.0 / 1.0202, 1.0202), Better::Higher, 0.01, 20);
+        let wide = AbVerdict::new(ratio(1.0 / 1.0202, 1.0202), false, Better::Higher, 0.01, 20);
         assert!(matches!(wide, AbVerdict::Open { more: MoreRounds::About(58..=62) }), "{wide:?}");
-        let unknown = AbVerdict::new(Estimate::exact(1.0), Better::Higher, 0.01, 5);
+        let unknown = AbVerdict::new(Estimate::exact(1.0), false, Better::Higher, 0.01, 5);
         assert_eq!(unknown, AbVerdict::Open { more: MoreRounds::Unknown });
+        // The test of all figures together found what the interval does not.
+        let tested = AbVerdict::new(ratio(0.999, 1.021), true, Better::Lower, 0.01, 20);
+        assert_eq!(tested, AbVerdict::Worse);
     }
 
     #[test]
