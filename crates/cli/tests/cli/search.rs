@@ -40,6 +40,20 @@ fn conditions_that_no_rate_holds_are_broken_and_not_searched_for_long() {
 }
 
 #[test]
+fn without_a_rate_that_holds_conditions_of_the_user_are_not_known_to_hold() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    let url = target.url("/healthz");
+    // No trial fits into half of four seconds.
+    let line = [url.as_str(), "--budget", "4s", "--json"];
+    let asked = bench.expect(4, &[&line[..], &["--p99", "500ms", "--qps", "1"]].concat()).json();
+    assert_eq!((&asked["search"], &asked["answer"]["slo"]["success_held"]), (&Value::Null, &Value::Null));
+    assert_eq!(asked["answer"]["slo"]["throughput_held"], Value::Null);
+    let unasked = bench.expect(0, &line).json();
+    assert_eq!(unasked["answer"]["slo"]["success_held"], Value::Bool(true));
+}
+
+#[test]
 fn the_target_rests_after_an_overload_whether_hosts_are_watched_or_not() {
     let bench = Bench::new();
     let target = Target::start(&bench);
