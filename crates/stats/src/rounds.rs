@@ -9,7 +9,7 @@ pub const ALPHA: f64 = 0.05;
 /// The first number of rounds after which the differences are looked into, if so few can show anything.
 const FIRST_LOOK: usize = 8;
 /// Fewer rounds show nothing at the end either: the smallest p-value of six is 0.031, and the main figure may spend 0.025.
-const MIN_ROUNDS: usize = 7;
+pub const MIN_ROUNDS: usize = 7;
 /// A look later than at this part of the budget would leave too little for the last one.
 const LAST_LOOK: f64 = 0.85;
 /// An interval is narrow enough, too, if its half width is this part of the difference.

@@ -15,6 +15,9 @@ use crate::{Estimate, Margin};
 /// How much less of B than of A may succeed, as a share of all requests.
 pub const SUCCESS_MARGIN: f64 = 0.001;
 
+/// A side of which no rate holds counts with this part of the rate of the other.
+const NO_RATE: f64 = 1e-3;
+
 /// What a comparison is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct AbRule {
@@ -32,7 +35,7 @@ pub struct AbRule {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ComparedFigure {
     pub figure: AbFigure,
-    /// The medians over the rounds in which both are known.
+    /// The medians over the rounds in which both are known; 0 for a rate if it is known that none holds.
     pub a: f64,
     pub b: f64,
     /// B over A, with the interval that holds for all figures together.
@@ -53,6 +56,10 @@ pub struct SideSummary {
     pub unusable: u32,
     /// Loads that the generator limited.
     pub limited: u32,
+    /// Searches that found that no rate holds.
+    pub without_rate: u32,
+    /// Searches after which it is not known whether any rate holds: their rounds lack the main figure.
+    pub undecided: u32,
     /// Requests that succeeded over all that ended, with the 95 % interval; `None` if none ended.
     pub success: Option<Estimate>,
 }
@@ -194,18 +201,20 @@ impl Series {
         Ok(Self { figure, values })
     }
 
+    /// Rounds in which both sides have a value above 0; of the highest rate, at least one.
     fn usable(&self) -> impl Iterator<Item = &(usize, f64, f64)> {
-        self.values.iter().filter(|(_, a, b)| *a > 0.0 && *b > 0.0)
+        let is_rate = self.figure == AbFigure::MaxRate;
+        self.values.iter().filter(move |(_, a, b)| a.max(*b) > 0.0 && (is_rate || a.min(*b) > 0.0))
     }
 
     fn differences(&self) -> Vec<Difference> {
-        self.usable().map(|(round, a, b)| Difference { round: *round, value: (b / a).ln() }).collect()
+        self.usable().map(|(round, a, b)| Difference { round: *round, value: ratio(*a, *b).ln() }).collect()
     }
 
     fn known(&self, centre: Option<Centre>, rule: AbRule) -> Option<ComparedFigure> {
         let a = median(self.usable().map(|(_, a, _)| *a).collect())?;
         let b = median(self.usable().map(|(.., b)| *b).collect())?;
-        let few = || Estimate::exact(b / a);
+        let few = || Estimate::exact(ratio(a, b));
         let ratio = centre.map_or_else(few, |centre| Estimate {
             value: centre.value.exp(),
             interval: centre.interval.map(|(low, high)| (low.exp(), high.exp())),
@@ -218,7 +227,7 @@ impl Series {
     }
 
     fn ratios(&self, rounds: &[(&AbLoad, &AbLoad)], loads: &[AbLoad]) -> Vec<RoundRatio> {
-        let ratio = |(round, a, b): &(usize, f64, f64)| {
+        let of_round = |(round, a, b): &(usize, f64, f64)| {
             let (load_a, load_b) = rounds[*round];
             let a_first = load_a.began_unix_ms <= load_b.began_unix_ms;
             let first = if a_first { load_a } else { load_b };
@@ -226,12 +235,23 @@ impl Series {
             let before = before.max_by_key(|load| load.began_unix_ms);
             RoundRatio {
                 round: load_a.round,
-                ratio: b / a,
+                ratio: ratio(*a, *b),
                 a_first,
                 switched: before.map(|load| load.side != first.side),
             }
         };
-        self.usable().map(ratio).collect()
+        self.usable().map(of_round).collect()
+    }
+}
+
+/// B over A, of which at most one is 0.
+fn ratio(a: f64, b: f64) -> f64 {
+    if b <= 0.0 {
+        NO_RATE
+    } else if a <= 0.0 {
+        1.0 / NO_RATE
+    } else {
+        b / a
     }
 }
 
@@ -243,6 +263,10 @@ fn side_summary(side: AbSide, loads: &[AbLoad]) -> SideSummary {
         loads: own.len() as u32,
         unusable: count(|load| load.unusable.is_some()),
         limited: count(|load| load.lower_bound),
+        without_rate: count(|load| load.max_rate_per_sec == Some(0.0)),
+        undecided: count(|load| {
+            load.kind == LoadKind::Search && load.unusable.is_none() && load.max_rate_per_sec.is_none()
+        }),
         success: success(&own),
     }
 }

@@ -10,7 +10,7 @@ use crate::hosts::topology::walk;
 use crate::hosts::tracks::{self, Hosts, StepSamples};
 use crate::hosts::usage::served_cores;
 use crate::load::summary::latencies;
-use crate::{Findings, StepSummary};
+use crate::{Findings, SearchEnd, StepSummary};
 
 /// With a lower success ratio, figures are those of something else.
 const MIN_SUCCESS: f64 = 0.95;
@@ -86,7 +86,7 @@ pub struct AbLoad {
     /// The offered rate of an open loop, requests per second.
     pub rate_per_sec: Option<f64>,
     pub throughput_per_sec: f64,
-    /// The highest rate that held, of a search; `None` if none did.
+    /// The highest rate that held, of a search: 0 if it is known that none does, `None` if that is open.
     pub max_rate_per_sec: Option<f64>,
     /// CPU time of the service for one request, in seconds; `None` where its processes were not sampled.
     pub cpu_sec: Option<f64>,
@@ -112,6 +112,11 @@ impl AbLoad {
             LoadKind::Closed | LoadKind::Open => findings.steps.iter().enumerate().next_back(),
         };
         let step = decisive.map(|(_, step)| step);
+        let max_rate_per_sec = max_rate(kind, findings);
+        let unusable = unusable(run, step);
+        // That low rates fail, too, is what a search found, and no other figure is that of a service that works.
+        let is_failing = max_rate_per_sec == Some(0.0) && matches!(unusable, Some(Unusable::Failing(_)));
+        let figures = decisive.filter(|_| !is_failing);
         let ended_ns = run.drained_ns();
         let began_unix_ms = run.manifest.started_unix_ms;
         Ok(Self {
@@ -122,18 +127,31 @@ impl AbLoad {
             ended_unix_ms: began_unix_ms + ended_ns / 1_000_000,
             connections: step.map_or(0, |step| step.connections),
             rate_per_sec: step.and_then(|step| step.rate_per_sec),
-            throughput_per_sec: step.map_or(0.0, |step| step.throughput.value),
-            max_rate_per_sec: findings.search.as_ref().and_then(|search| search.held_per_sec),
-            cpu_sec: decisive.and_then(|(position, step)| cpu_sec(run, findings, position, step)),
+            throughput_per_sec: figures.map_or(0.0, |(_, step)| step.throughput.value),
+            max_rate_per_sec,
+            cpu_sec: figures.and_then(|(position, step)| cpu_sec(run, findings, position, step)),
             succeeded: findings.steps.iter().map(|step| step.counts.ok).sum(),
             ended: findings.steps.iter().map(|step| step.counts.ended()).sum(),
             lower_bound: findings.lower_bound,
-            unusable: unusable(run, step),
+            unusable: unusable.filter(|_| !is_failing),
             latency: match step.filter(|_| kind != LoadKind::Search) {
                 Some(step) => latency(run, &findings.plan, step.index)?,
                 None => EncodedHistogram::default(),
             },
         })
+    }
+}
+
+/// The highest rate that held; 0 if low rates broke the conditions, too, or none was tried as the lowest step was too slow.
+fn max_rate(kind: LoadKind, findings: &Findings) -> Option<f64> {
+    match &findings.search {
+        _ if kind != LoadKind::Search => None,
+        Some(search) if search.end == SearchEnd::NeverHeld => Some(0.0),
+        Some(search) => search.held_per_sec,
+        None => {
+            let check = findings.slo.as_ref()?;
+            (check.best_step.is_none() && check.is_too_slow()).then_some(0.0)
+        }
     }
 }
 

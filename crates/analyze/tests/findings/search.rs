@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
+use plimsoll_analyze::ab::{AbLoad, AbSide};
 use plimsoll_analyze::search::Judge;
 use plimsoll_analyze::{
     Breach, Held, OverloadClass, OverloadDoubt, RateSearch, RunStatus, SearchEnd, SloCheck, TrialOutcome,
@@ -234,6 +235,24 @@ fn conditions_are_not_known_to_hold_where_no_rate_is_although_the_ladder_kept_th
     let never = [2800.0, 2380.0, 1720.0, 898.0, 245.0].map(late);
     assert_eq!(judged(&never, |_| {}).1, RunStatus::Broken);
     assert_eq!(judged(&never, |plan| plan.slo_assumed = true).1, RunStatus::Broken);
+}
+
+#[test]
+fn two_services_are_compared_by_the_rate_that_holds_which_is_none_where_low_rates_break() {
+    let max_rate = |trials: &[Level], p99_ms: f64| {
+        let mut run = searched(trials);
+        let mut plan = Plan::from_json(&run.manifest.plan).unwrap();
+        plan.slo.latency = vec![LatencyLimit::p99(p99_ms)];
+        run.manifest.plan = plan.to_json();
+        let load = AbLoad::new(&run, &findings(&run), AbSide::B, 1).unwrap();
+        (load.max_rate_per_sec, load.unusable)
+    };
+    let never = [2800.0, 2380.0, 1720.0, 898.0, 245.0];
+    assert_eq!(max_rate(&[Level::open(2800.0)], 100.0), (Some(2800.0), None));
+    assert_eq!(max_rate(&never.map(late), 100.0), (Some(0.0), None));
+    assert_eq!(max_rate(&[late(2800.0)], 100.0), (None, None), "lower rates may hold");
+    assert_eq!(max_rate(&[], 0.001), (Some(0.0), None), "each step is too slow, so that no rate was tried");
+    assert_eq!(max_rate(&[], 100.0), (None, None), "no rate fitted into the time");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use indicatif::ProgressBar;
 use plimsoll_analyze::Margin;
-use plimsoll_analyze::ab::{AbFindings, AbLoad, AbRule, compare_sides, quantile_differences};
+use plimsoll_analyze::ab::{AbFindings, AbLoad, AbRule, MIN_ROUNDS, compare_sides, quantile_differences};
 use plimsoll_experiment::{
     AbEnd, AbProgress, AbRecord, AbSideSpec, AbSpec, Observer, Progress, RunContext, read_ab, run_ab,
     with_plain_host,
@@ -112,9 +112,9 @@ struct AbLoadArgs {
     /// End once the interval of the main ratio is within this, or a tenth of the difference
     #[arg(long, value_name = "RATIO", default_value = "1%", value_parser = parse_ratio)]
     precision: f64,
-    /// The longest time of all rounds
-    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = parse_duration)]
-    budget: Duration,
+    /// The longest time of all rounds [default: 10m, with --search what 7 rounds take, 30m with -d 2m]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    budget: Option<Duration>,
     /// The most rounds
     #[arg(long, value_name = "N", value_parser = parse_count)]
     rounds: Option<u64>,
@@ -127,10 +127,32 @@ struct AbLoadArgs {
     warm: Option<Duration>,
 }
 
+/// How long a search lasts at most, and the rounds of any other load.
+const SEARCH: Duration = Duration::from_secs(120);
+const BUDGET: Duration = Duration::from_secs(600);
+/// What comes with a search: the first request, a look at the hosts, the start of a service.
+const AROUND_SEARCH: Duration = Duration::from_secs(8);
+const MINUTE: Duration = Duration::from_secs(60);
+
 impl AbLoadArgs {
+    /// The longest time of all rounds; of searches, that of the fewest rounds which show a difference.
+    fn budget(&self) -> Duration {
+        let needed = self.fewest_searches(AROUND_SEARCH + self.warm.unwrap_or_default()).unwrap_or(BUDGET);
+        self.budget.unwrap_or_else(|| needed.max(MINUTE))
+    }
+
+    /// How long the fewest rounds that show a difference take, in whole minutes, if each search takes its longest time and so much
+    /// more; `None` without a search.
+    fn fewest_searches(&self, more: Duration) -> Option<Duration> {
+        let one = self.duration.unwrap_or(SEARCH) + self.pause + more;
+        let searches = 2 * u32::try_from(MIN_ROUNDS).unwrap_or(u32::MAX);
+        let minutes = (one * searches).as_secs().div_ceil(MINUTE.as_secs());
+        self.search.then(|| Duration::from_secs(minutes * MINUTE.as_secs()))
+    }
+
     fn spec(&self) -> LoadSpec {
         if self.search {
-            let budget = Some(self.duration.unwrap_or(Duration::from_secs(120)));
+            let budget = Some(self.duration.unwrap_or(SEARCH));
             return LoadSpec::Ladder { steps: None, step_limit: None, budget };
         }
         LoadSpec::Single {
@@ -146,7 +168,7 @@ impl AbLoadArgs {
         AbRule {
             margin: self.margin,
             precision: self.precision,
-            budget_sec: self.budget.as_secs_f64(),
+            budget_sec: self.budget().as_secs_f64(),
             rounds_max: self.rounds.map(|most| u32::try_from(most).unwrap_or(u32::MAX)),
         }
     }
@@ -265,6 +287,17 @@ fn refuse(args: &AbArgs) -> anyhow::Result<()> {
         return Err(usage(
             "conditions are what --search searches within; without it the limit is --margin RATIO",
         ));
+    }
+    let needed = args.load.fewest_searches(Duration::ZERO).filter(|_| args.load.rounds.is_none());
+    if let (Some(needed), Some(given)) = (needed, args.load.budget)
+        && given < needed
+    {
+        return Err(UsageError(format!(
+            "--budget is too short: the fewest rounds that show a difference are {MIN_ROUNDS}, and their searches may take {}m; give \
+             that, or make each shorter (-d)",
+            needed.as_secs() / MINUTE.as_secs()
+        ))
+        .into());
     }
     if args.load.precision <= 0.0 {
         return Err(usage("--precision is above 0, such as 1%"));

@@ -52,6 +52,9 @@ pub(crate) fn headline(findings: &AbFindings) -> String {
     };
     let what = format!("{}{}", ab_figure(main.figure), at(findings));
     let size = difference(main);
+    if let (Some(text), AbVerdict::Better | AbVerdict::Worse) = (without_rate(main), main.verdict) {
+        return format!("{text}.");
+    }
     match main.verdict {
         AbVerdict::Better | AbVerdict::Worse => {
             let is_better = main.verdict == AbVerdict::Better;
@@ -61,18 +64,28 @@ pub(crate) fn headline(findings: &AbFindings) -> String {
             format!("A and B do not differ by more than {}: {what}.", per_cent(within))
         }
         AbVerdict::Open { more } => {
-            format!(
-                "Not known yet whether A and B differ: {what} of B is {size} of A's.{}",
-                needs(findings, main, more)
-            )
+            let seen = without_rate(main).unwrap_or_else(|| format!("{what} of B is {size} of A's"));
+            format!("Not known yet whether A and B differ: {seen}.{}", needs(findings, main, more))
         }
     }
 }
 
+/// Which side holds no rate, and what the other holds; `None` if both hold one.
+fn without_rate(main: &ComparedFigure) -> Option<String> {
+    let (without, with, rate) = match (main.a > 0.0, main.b > 0.0) {
+        (true, false) => ("B", "A", main.a),
+        (false, true) => ("A", "B", main.b),
+        _ => return None,
+    };
+    Some(format!("{without} holds no rate within the conditions, {with} holds {}/s", count_text(rate)))
+}
+
 /// How much longer it would take.
 fn needs(findings: &AbFindings, main: &ComparedFigure, more: MoreRounds) -> String {
+    // Rounds with too few requests for a percentile are merged.
+    let is_merged = matches!(main.figure, AbFigure::Latency(_));
     match more {
-        MoreRounds::Unknown if (main.count as u32) < findings.rounds => format!(
+        MoreRounds::Unknown if is_merged && (main.count as u32) < findings.rounds => format!(
             " So few requests know it only in {} of {} together: let loads last longer (-d).",
             counted(main.count as u64, "group"),
             counted(findings.rounds, "round"),
@@ -180,8 +193,13 @@ fn row(known: &ComparedFigure) -> Row {
         AbFigure::Cpu => duration_text(value * 1e9),
         AbFigure::Latency(_) => duration_text(value),
     };
-    let ratio = |ratio: f64| format!("{ratio:.3}");
-    let interval = known.ratio.interval.map(|(low, high)| format!("{} to {}", ratio(low), ratio(high)));
+    let ratio = |ratio: f64| match (known.a > 0.0, known.b > 0.0) {
+        (true, false) => "0".to_owned(),
+        (false, true) => "∞".to_owned(),
+        _ => format!("{ratio:.3}"),
+    };
+    let interval = known.ratio.interval.filter(|_| known.a > 0.0 && known.b > 0.0);
+    let interval = interval.map(|(low, high)| format!("{} to {}", ratio(low), ratio(high)));
     let label = match known.figure {
         AbFigure::MaxRate => "max rate".to_owned(),
         AbFigure::Cpu => "CPU/request".to_owned(),
@@ -242,6 +260,8 @@ pub(crate) fn notes(report: &AbReport<'_>) -> Vec<String> {
     )];
     notes.extend(findings.sides.iter().filter_map(unusable));
     notes.extend(findings.sides.iter().filter_map(limited));
+    notes.extend(findings.sides.iter().filter_map(no_rate));
+    notes.extend(findings.sides.iter().filter_map(undecided));
     if findings.figures.iter().any(|known| known.moved) {
         notes.push(
             "The ratio changed during the comparison: later rounds exclude what earlier ones showed."
@@ -256,6 +276,28 @@ fn unusable(side: &SideSummary) -> Option<String> {
     let name = side.side.name();
     let loads = counted(side.unusable, "load");
     (side.unusable > 0).then(|| format!("{loads} of {name} failed and count for nothing but its success."))
+}
+
+fn no_rate(side: &SideSummary) -> Option<String> {
+    let (count, name) = (side.without_rate, side.side.name());
+    (count > 0).then(|| {
+        format!(
+            "{count} of {} searches of {name} found that no rate holds: each counts as a thousandth of the other side's rate, and for \
+             nothing where that holds none either.",
+            side.loads
+        )
+    })
+}
+
+fn undecided(side: &SideSummary) -> Option<String> {
+    let (count, name) = (side.undecided, side.side.name());
+    (count > 0).then(|| {
+        format!(
+            "{count} of {} searches of {name} ended before it was known whether any rate holds, and their rounds count for nothing: \
+             let them last longer (-d).",
+            side.loads
+        )
+    })
 }
 
 fn limited(side: &SideSummary) -> Option<String> {

@@ -157,6 +157,43 @@ fn failures_of_a_search_are_of_the_rates_that_it_tries() {
     assert!(!compare_sides(&loads, RULE).unwrap().fails_more);
 }
 
+/// What searches come to, of which `rate` replaces the rate that each side holds in a round.
+fn searched(rate: impl Fn(&AbLoad) -> Option<f64>) -> AbFindings {
+    let mut loads = World::new(1.0).loads(20);
+    for load in &mut loads {
+        load.kind = LoadKind::Search;
+        load.max_rate_per_sec = Some(load.throughput_per_sec);
+        load.max_rate_per_sec = rate(load);
+    }
+    compare_sides(&loads, RULE).unwrap()
+}
+
+#[test]
+fn a_side_of_which_no_rate_holds_is_beyond_any_margin() {
+    let without = |side: AbSide, rounds: u32| {
+        searched(move |load| {
+            let is_without = load.side == side && load.round <= rounds;
+            if is_without { Some(0.0) } else { load.max_rate_per_sec }
+        })
+    };
+    let never = without(AbSide::B, 20);
+    let main = never.main().unwrap();
+    assert_eq!((never.gate, main.verdict, main.b), (Margin::Beyond, AbVerdict::Worse, 0.0));
+    assert_eq!((main.count, never.sides[1].without_rate, never.sides[0].without_rate), (20, 20, 0));
+    assert_eq!(without(AbSide::B, 18).gate, Margin::Beyond);
+    assert_eq!(without(AbSide::B, 1).gate, Margin::Within, "one of twenty");
+    let a = without(AbSide::A, 20);
+    assert_eq!((a.gate, a.main().unwrap().verdict), (Margin::Within, AbVerdict::Better));
+}
+
+#[test]
+fn searches_that_say_nothing_of_the_main_figure_are_counted() {
+    let neither = searched(|_| Some(0.0));
+    assert!(neither.main().is_none() && neither.gate == Margin::Unknown);
+    let open = searched(|load| load.max_rate_per_sec.filter(|_| load.side == AbSide::A || load.round > 3));
+    assert_eq!((open.main().unwrap().count, open.sides[1].undecided, open.rounds), (17, 3, 20));
+}
+
 #[test]
 fn what_is_carried_over_and_what_the_order_does_are_kept_apart() {
     let mut carries = World { carried: 0.2, ..World::new(1.0) };
