@@ -148,6 +148,13 @@ pub fn trials(run: &Run, plan: &Plan) -> Result<Vec<TrialSummary>, (u32, Corrupt
     Ok(trials)
 }
 
+/// What the last trial at the lowest rate came to.
+fn lowest(trials: &[TrialSummary]) -> Option<TrialOutcome> {
+    let rate = |trial: &TrialSummary| trial.step.rate_per_sec.unwrap_or_default();
+    let lowest = trials.iter().rev().min_by(|one, other| rate(one).total_cmp(&rate(other)));
+    lowest.map(|trial| trial.outcome)
+}
+
 /// What the search of a run came to; `None` if there was none, or not one rate was tried.
 pub(crate) fn of_run(run: &Run, plan: &Plan) -> Result<Option<RateSearch>, (u32, CorruptHistogram)> {
     let Some(order) = plan.search else { return Ok(None) };
@@ -161,7 +168,10 @@ pub(crate) fn of_run(run: &Run, plan: &Plan) -> Result<Option<RateSearch>, (u32,
     let end = match bracket::next(aim, &tried) {
         _ if bracket.limited_per_sec.is_some() && bracket.broken.is_none() => SearchEnd::GeneratorLimited,
         bracket::Next::Try { .. } => SearchEnd::Unfinished,
-        bracket::Next::Done if bracket.held_per_sec.is_none() => SearchEnd::NeverHeld,
+        bracket::Next::Done if bracket.held_per_sec.is_none() => match lowest(&trials) {
+            Some(TrialOutcome::Broken(_)) => SearchEnd::NeverHeld,
+            _ => SearchEnd::Unfinished,
+        },
         bracket::Next::Done => SearchEnd::Found,
     };
     Ok(Some(RateSearch {

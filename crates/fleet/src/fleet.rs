@@ -43,7 +43,7 @@ pub struct Gathering<'a> {
     pub key: Option<ConductorKey>,
     /// How many agents take part; as many as answer if `None`.
     pub agents: Option<usize>,
-    /// How long the run takes at most, as far as that is known.
+    /// How long the run takes at most, as far as that is known. Credentials must be good for that long.
     pub lasts: Option<Duration>,
     pub plan: &'a Plan,
     pub csv: Option<&'a [u8]>,

@@ -237,8 +237,10 @@ impl Hub {
                 () = tokio::time::sleep(deadline.since(RealClock.now())) => break,
             }
         }
-        let cleared = tokio::time::timeout(CLEARED_WITHIN, self.clear()).await;
-        best_effort(cleared, "the broker is away, and removes the stream by its age");
+        if self.members.are_rid_of_stream() {
+            let cleared = tokio::time::timeout(CLEARED_WITHIN, self.clear()).await;
+            best_effort(cleared, "the broker is away, and removes the stream by its age");
+        }
         Ok(())
     }
 

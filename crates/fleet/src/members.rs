@@ -167,6 +167,11 @@ impl<F> Members<F> {
         Some(ToAgent::State(State { over: true, ..state }))
     }
 
+    /// True if nothing in the stream can be of use to another conductor any more, as far as is known.
+    pub(crate) fn are_rid_of_stream(&self) -> bool {
+        !self.is_succeeded && self.cut_off.is_none()
+    }
+
     pub(crate) fn count(&self) -> usize {
         self.members.len()
     }
@@ -410,6 +415,7 @@ mod tests {
         assert!(arrivals.try_recv().is_err(), "it was back once");
         members.look_for_silence(false, REPEAT, later(5));
         assert!(matches!(arrivals.try_recv(), Ok(Arrival::Lost(_))));
+        assert!(!members.are_rid_of_stream(), "another conductor may have taken the run over meanwhile");
     }
 
     #[test]

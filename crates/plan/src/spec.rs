@@ -204,6 +204,7 @@ impl PlanSpec {
     /// Overloads the target after the load. Conditions that the plan leaves open are those of the reference, users give up after a
     /// few times the limit of latency, and a rate that is not given is searched for.
     pub fn overload_with(&mut self, overload: OverloadSpec) {
+        self.slo_assumed |= self.slo.is_empty();
         self.slo = std::mem::take(&mut self.slo).or_reference();
         self.timeout = OverloadSpec::patience(&self.slo);
         self.search = overload.rate_per_sec.is_none().then(|| self.search.unwrap_or(OverloadSpec::SEARCH));

@@ -221,7 +221,7 @@ fn conditions(findings: &Findings) -> Vec<Case> {
         let outcome = match condition.held {
             Held::Yes => Outcome::Passed,
             Held::No => Outcome::Failed(text),
-            Held::Unknown => Outcome::Skipped(format!("{text}, {}", slo::DOUBT)),
+            Held::Unknown => Outcome::Skipped(format!("{text}, {}", slo::doubt(findings))),
         };
         Case { name: condition.name, outcome }
     };
@@ -232,7 +232,7 @@ fn conditions(findings: &Findings) -> Vec<Case> {
 fn unjudged(findings: &Findings) -> Vec<Case> {
     let slo = &findings.plan.slo;
     let names = words::limits(slo).chain(slo.throughput_per_sec.map(words::throughput_limit));
-    names.map(|name| Case { name, outcome: Outcome::Skipped(slo::DOUBT.to_owned()) }).collect()
+    names.map(|name| Case { name, outcome: Outcome::Skipped(slo::doubt(findings).to_owned()) }).collect()
 }
 
 /// That the target holds up is the condition of an overload.

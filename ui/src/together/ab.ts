@@ -1,7 +1,7 @@
 // Two services, loaded in turn.
 
 import { figure } from "../charts/figure";
-import { forestChart, verdictOf } from "../charts/forest";
+import { forestChart } from "../charts/forest";
 import { facts, foreign, h, section } from "../dom";
 import { count, counted, interval, milliseconds, percentile, rate, ratio, seconds, share } from "../format";
 import type { AbDocument, AbFigureDocument } from "../generated/page";
@@ -10,7 +10,8 @@ import { spaced } from "../words";
 import { differences } from "./latency";
 import { change } from "./ratios";
 
-const less = (one: AbFigureDocument): boolean => one.figure === "cpu_us" || one.figure === "latency_ms";
+/** Whether B is better, as the table says; null where that is open, or both are the same. */
+const judged = (verdict: string): boolean | null => (verdict === "better" ? true : verdict === "worse" ? false : null);
 
 function named(one: AbFigureDocument): string {
   const names: Record<string, string> = { throughput_per_sec: "throughput", max_rate_per_sec: "highest rate", cpu_us: "CPU time of a request" };
@@ -36,7 +37,7 @@ export function ab(found: AbDocument): HTMLElement[] {
     caption: main === undefined ? "No figure is known yet." : `The ${named(main)} of B is ${change(main.ratio)} against that of A. The intervals hold together in 95 % of comparisons.`
       + (found.figures.some((one) => one.ratio_interval === null) ? " A hollow mark has no interval." : ""),
     rows: found.figures.map((one) => ({
-      label: named(one), value: one.ratio, interval: one.ratio_interval, good: verdictOf(one.ratio_interval, 1, less(one) ? "worse" : "better"), text: change(one.ratio),
+      label: named(one), value: one.ratio, interval: one.ratio_interval, good: judged(one.verdict), text: change(one.ratio),
     })),
     table: {
       columns: [text("figure"), number("A"), number("B"), number("ratio"), number("interval"), text("verdict")], count: found.figures.length,

@@ -263,7 +263,7 @@ fn side_summary(side: AbSide, loads: &[AbLoad]) -> SideSummary {
         loads: own.len() as u32,
         unusable: count(|load| load.unusable.is_some()),
         limited: count(|load| load.lower_bound),
-        without_rate: count(|load| load.max_rate_per_sec == Some(0.0)),
+        without_rate: count(|load| load.unusable.is_none() && load.max_rate_per_sec == Some(0.0)),
         undecided: count(|load| {
             load.kind == LoadKind::Search && load.unusable.is_none() && load.max_rate_per_sec.is_none()
         }),

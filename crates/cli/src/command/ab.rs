@@ -137,14 +137,15 @@ const MINUTE: Duration = Duration::from_secs(60);
 impl AbLoadArgs {
     /// The longest time of all rounds; of searches, that of the fewest rounds which show a difference.
     fn budget(&self) -> Duration {
-        let needed = self.fewest_searches(AROUND_SEARCH + self.warm.unwrap_or_default()).unwrap_or(BUDGET);
+        let needed = self.fewest_searches().unwrap_or(BUDGET);
         self.budget.unwrap_or_else(|| needed.max(MINUTE))
     }
 
-    /// How long the fewest rounds that show a difference take, in whole minutes, if each search takes its longest time and so much
-    /// more; `None` without a search.
-    fn fewest_searches(&self, more: Duration) -> Option<Duration> {
-        let one = self.duration.unwrap_or(SEARCH) + self.pause + more;
+    /// How long the fewest rounds that show a difference take, in whole minutes, if each search takes its longest time; `None`
+    /// without a search.
+    fn fewest_searches(&self) -> Option<Duration> {
+        let around = AROUND_SEARCH + self.pause + self.warm.unwrap_or_default();
+        let one = self.duration.unwrap_or(SEARCH) + around;
         let searches = 2 * u32::try_from(MIN_ROUNDS).unwrap_or(u32::MAX);
         let minutes = (one * searches).as_secs().div_ceil(MINUTE.as_secs());
         self.search.then(|| Duration::from_secs(minutes * MINUTE.as_secs()))
@@ -288,7 +289,7 @@ fn refuse(args: &AbArgs) -> anyhow::Result<()> {
             "conditions are what --search searches within; without it the limit is --margin RATIO",
         ));
     }
-    let needed = args.load.fewest_searches(Duration::ZERO).filter(|_| args.load.rounds.is_none());
+    let needed = args.load.fewest_searches().filter(|_| args.load.rounds.is_none());
     if let (Some(needed), Some(given)) = (needed, args.load.budget)
         && given < needed
     {

@@ -234,7 +234,7 @@ fn live_page(keep: &KeepArgs) -> anyhow::Result<Option<LivePage>> {
     page.transpose()
 }
 
-/// How long a run may take; `None` where a number of requests ends it.
+/// How long a run may take, without overloads; `None` where a number of requests ends it.
 fn longest(plan: &Plan) -> Option<Duration> {
     let load = match &plan.load {
         Load::Single { requests_max: Some(_), .. } => return None,

@@ -252,8 +252,11 @@ fn what_apache_bench_would_do_is_answered_with_the_command_that_does_it() {
         (vec!["ab", url, "--a", "x"], "--b"),
         (vec!["ab", url, url, "--p99", "5ms"], "--search"),
         (vec!["ab", url, url, "--precision", "0%"], "--precision"),
-        (vec!["ab", url, url, "--search", "--budget", "27m"], "28m"),
-        (vec!["ab", url, url, "--search", "-d", "1m", "--pause", "5s", "--budget", "10m"], "16m"),
+        (vec!["ab", url, url, "--search", "--budget", "29m"], "30m"),
+        (
+            vec!["ab", url, url, "--search", "-d", "1m", "--pause", "5s", "--warm", "10s", "--budget", "10m"],
+            "20m",
+        ),
         (vec!["ab", "http://198.51.100.7/", "--a", "x", "--b", "y"], "not on this machine"),
     ] {
         let called = bench.expect(2, &args);

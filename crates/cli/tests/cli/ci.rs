@@ -15,7 +15,7 @@ const INSTALL: &str = "cargo install";
 /// On a busy machine a result may be no evidence, which is not what these tests are about.
 const STRICT: &str = " --strict";
 /// Longer, until the conditions are decided: what is measured in them depends on the machine.
-const BUDGETS: [&str; 4] = ["6s", "20s", "60s", "3m"];
+const BUDGETS: [&str; 3] = ["20s", "60s", "3m"];
 
 /// A job: its environment, and its scripts with whether they run after a failure, too.
 struct Job {
@@ -107,9 +107,9 @@ impl Job {
     }
 }
 
-/// The job passes with a condition that any service meets, and fails with one that none does; `summary` is its Markdown.
+/// The job passes with a condition that any service meets at some rate, and fails with one that none does; `summary` is its Markdown.
 fn check(mut job: Job, summary: &str) {
-    for (p99, code, sign) in [("30s", 0, "- ✅ met: p99 "), ("1us", 3, "- ❌ broken: p99 ")] {
+    for (p99, code, sign) in [("2s", 0, "- ✅ met: p99 "), ("1us", 3, "- ❌ broken: p99 ")] {
         let (bench, called) = job.decided(p99);
         assert_eq!(called.code, code, "{p99}\n{}{}", called.out, called.err);
         let markdown = std::fs::read_to_string(bench.path(summary)).unwrap();

@@ -169,7 +169,7 @@ fn an_agent_that_dies_is_named_and_the_figures_are_of_the_time_before() {
 }
 
 #[test]
-fn an_agent_that_is_ended_in_a_run_ends_its_load_and_delivers_what_it_measured() {
+fn an_agent_that_is_ended_in_a_run_ends_its_load_and_is_named() {
     let bench = Bench::new();
     let target = Target::start(&bench);
     let fleet = Fleet::up(&bench, &["--local", "2"]);

@@ -48,9 +48,18 @@ fn capacity(findings: &Findings) -> String {
     format!("{held}{}{}{settled}", target_lost(findings), generator_limit(findings))
 }
 
-/// Where many answers were failures and no condition was given, the target holds nothing: it answers.
+/// Where many answers were failures and no condition was given, or no rate is known to hold the conditions, the target holds nothing:
+/// it answers.
 pub(super) fn verb(step: &StepSummary, findings: &Findings) -> &'static str {
-    if is_mostly_success(step, findings) { "holds" } else { "answers" }
+    if is_mostly_success(step, findings) && !lacks_rate(findings) { "holds" } else { "answers" }
+}
+
+/// True if conditions are not known to hold as the search for a rate that holds them found none.
+pub(crate) fn lacks_rate(findings: &Findings) -> bool {
+    let has_held = findings.search.as_ref().is_some_and(|search| search.held_per_sec.is_some());
+    let is_unknown =
+        |check: &SloCheck| check.latency.iter().chain([&check.success]).any(|held| *held == Held::Unknown);
+    findings.plan.search.is_some() && !has_held && findings.slo.as_ref().is_some_and(is_unknown)
 }
 
 /// How many of the answers were successes, where these are not nearly all.

@@ -4,6 +4,7 @@ use plimsoll_analyze::{Findings, Held, Percentile, SloCheck, StepSummary};
 use plimsoll_plan::{LatencyLimit, Slo};
 use plimsoll_units::{count_text, duration_text, percent_text};
 
+use super::claim;
 use super::paragraph::{headed, wrapped};
 use crate::amount::{at_least, counted, load_of, percentile, ratio};
 use crate::words;
@@ -13,7 +14,7 @@ pub(super) fn block(findings: &Findings) -> String {
     let Some((step, conditions)) = conditions(findings) else { return String::new() };
     let lines = conditions.iter().map(|condition| {
         let doubt = match condition.held {
-            Held::Unknown => format!(", {DOUBT}"),
+            Held::Unknown => format!(", {}", doubt(findings)),
             Held::Yes | Held::No => String::new(),
         };
         wrapped("  ", "    ", &format!("{} {}{doubt}", sign(condition.held), condition.text()))
@@ -22,7 +23,12 @@ pub(super) fn block(findings: &Findings) -> String {
 }
 
 /// Why a condition is not known to hold or to be broken.
-pub(crate) const DOUBT: &str = "not known: too little was measured to decide";
+pub(crate) fn doubt(findings: &Findings) -> &'static str {
+    if claim::lacks_rate(findings) {
+        return "not known: no rate of arrivals is known to hold it";
+    }
+    "not known: too little was measured to decide"
+}
 
 /// A condition and what came of it.
 pub(crate) struct Condition {

@@ -62,3 +62,20 @@ fn a_generator_that_goes_on_is_asked_itself() {
     assert_eq!(commands.recv(), Ok(Command::StandBy { asked: 3 }));
     assert!(participant.begin_again().is_none());
 }
+
+#[test]
+fn an_agent_that_is_ended_delivers_what_it_has_and_why_no_more_comes() {
+    let (mut participant, commands) = taking_part();
+    participant.interrupt();
+    assert!(commands.recv().is_err(), "the load ends");
+    participant.gather(Message::Began { late_ns: 0, clock_error_ns: None, wall: None }, START);
+    participant.gather(Message::Ended { step: Some(0), fault: None }, START);
+    participant.finish(START);
+    let gathered = participant.take_gathered();
+    assert!(
+        matches!(&gathered[..], [Message::Began { .. }, Message::Failed { .. }, Message::Failed { .. }]),
+        "{gathered:?}"
+    );
+    participant.add(3, Bytes::from_static(b"packed"), START);
+    assert!(!participant.is_delivered() && participant.end_run().is_none(), "it waits for the conductor");
+}
