@@ -64,7 +64,7 @@ fn a_peer_that_does_not_end_is_given_up() {
     assert!(group.peers.give_up_at_work().is_empty(), "it has no share yet");
     group.peers.begin(&share(0, 4));
     let given_up = group.peers.give_up_at_work();
-    assert!(matches!(&given_up[..], [PeerEvent::Stop(_)]), "{given_up:?}");
+    assert!(matches!(&given_up[..], [PeerEvent::Fault(_)]), "{given_up:?}: the coordinator goes on alone");
     assert!(!group.peers.at_work() && group.peers.give_up_at_work().is_empty());
 }
 
