@@ -2,9 +2,10 @@
 """A node of the broker is killed in the middle of a run: what becomes of the frames and of the load.
 
 A broker of three nodes, some agents, an even rate against `bench/recorder`. The node that leads the stream of the run gets
-SIGKILL; with `--kills 2` it comes back with its store, and the next leader is killed, too. Before the next run all are back. Counted by the target: all requests, and those of the seconds before
-and after the kill. Read from the run file: frames that are missing or doubled, and each 20 ms how many are committed; the longest
-time without a new one is the gap of delivery (without a fault it is about a second, the time of a frame).
+SIGKILL; with `--kills 2` it comes back with its store, and the next leader is killed, too. Before the next run all are back.
+Counted by the target: all requests, and those of the seconds before and after the kill. Read from the run file: frames that are
+missing or doubled, and each 20 ms how many are committed; the longest time without a new one is the gap of delivery (without a
+fault it is about a second, the time of a frame).
 
     python3 bench/fleet_faults.py [--runs 10] [--agents 3] [--rate 1000] [--seconds 24] [--kills 1]
 """

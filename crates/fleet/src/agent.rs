@@ -32,7 +32,8 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 pub enum AgentReport<'a> {
     /// It is connected, and waits for a run.
     Waiting { agent: &'a str, broker: &'a str },
-    /// A run began, against this host and port. The rest of the URL may hold what is no matter of an agent's log.
+    /// A run began, against this host and port as the Host header has them. The rest of the URL may hold what is no matter of an
+    /// agent's log.
     Began { run: &'a str, target: &'a str },
     /// It did not take part in a run.
     Refused { run: &'a str, why: &'a str },
@@ -132,8 +133,7 @@ impl Agent<'_> {
     }
 
     fn follow(&mut self, run: &str, plan: Plan, csv: Option<&[u8]>, channel: Channel<Message, Command>) {
-        let target = format!("{}:{}", plan.target.host, plan.target.port);
-        (self.report)(&AgentReport::Began { run, target: &target });
+        (self.report)(&AgentReport::Began { run, target: &plan.target.authority() });
         let made = (self.options.generator)(plan, csv, self.options.version, channel, self.interrupted);
         match made {
             Ok(()) => (self.report)(&AgentReport::Ended { run }),

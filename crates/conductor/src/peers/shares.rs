@@ -269,18 +269,13 @@ impl Peers {
 
     /// Those that did not say that they stand by are not waited for any more, and are lost.
     pub fn give_up_undecided(&mut self) -> Vec<PeerEvent> {
-        let undecided = self.peers.iter().enumerate().filter(|(_, peer)| peer.is_undecided());
-        let undecided: Vec<usize> = undecided.map(|(index, _)| index).collect();
-        let how = "did not get ready for further steps";
-        undecided.into_iter().filter_map(|index| self.lose(index, how)).collect()
+        self.lose_all(Peer::is_undecided, "did not get ready for further steps")
     }
 
     /// Those that have not ended their share are not waited for any more, and are lost.
     pub fn give_up_at_work(&mut self) -> Vec<PeerEvent> {
-        let at_work = self.peers.iter().enumerate().filter(|(_, peer)| peer.at_work);
-        let at_work: Vec<usize> = at_work.map(|(index, _)| index).collect();
         let how = "did not end its load when it was asked to; what it measured last is not counted";
-        at_work.into_iter().filter_map(|index| self.lose(index, how)).collect()
+        self.lose_all(|peer| peer.at_work, how)
     }
 
     /// What each makes of the step that is on, or was last, as far as that is known, also those without a worker in it; empty where
@@ -362,6 +357,11 @@ impl Peers {
                 self.lose(index, &format!("is gone ({error}); what it measured last is not counted"))
             }
         }
+    }
+
+    fn lose_all(&mut self, is_lost: impl Fn(&Peer) -> bool, how: &str) -> Vec<PeerEvent> {
+        let lost: Vec<usize> = (0..self.peers.len()).filter(|index| is_lost(&self.peers[*index])).collect();
+        lost.into_iter().filter_map(|index| self.lose(index, how)).collect()
     }
 
     /// A peer that is gone takes part in no further step.
