@@ -31,57 +31,54 @@ test("PLIMSOLL_PAGES names a folder of pages with evidence", { skip }, () => {
 /** The figure of the answer, such as `≥ 5,007`. */
 const headline = (page) => page.evaluate(() => document.querySelector("#answer .headline")?.textContent ?? "");
 
+async function isBounded(page, { headline: { bound, per_sec: perSec } }) {
+  const shown = await headline(page);
+  assert.equal(shown.startsWith("≥ "), perSec !== null && bound === "generator_limited", shown);
+  assert.equal(shown.startsWith("At least "), perSec !== null && bound === "unfinished", shown);
+}
+
+async function marksTheLimit(page, { document: { tiers } }) {
+  const marked = await page.evaluate(() => [...document.querySelectorAll("#chart-topology table tbody tr")].map((row) => row.className === "marked"));
+  if (marked.length > 0 && tiers.length > 0) assert.deepEqual(marked.slice(1), tiers.map((tier) => tier.is_limit), "boxes that are marked");
+}
+
+async function linksEvidence(page, { document: { verdict }, timeline: { curves, resources } }) {
+  await page.evaluate(() => document.querySelectorAll("#time details.data").forEach((fold) => { fold.open = true; }));
+  await page.waitForFunction(() => [...document.querySelectorAll("#time table[data-rows]")]
+    .every((table) => table.tBodies[0].rows.length === Number(table.dataset.rows)));
+  const links = await page.evaluate(() => [...document.querySelectorAll("#evidence tbody tr")].map((row) => {
+    const link = row.querySelector("td a");
+    const series = link?.dataset.series ?? null;
+    const figure = link === null ? null : document.querySelector(link.getAttribute("href"));
+    const at = [...figure?.querySelectorAll("thead th") ?? []].findIndex((head) => head.textContent === series);
+    const values = at < 0 ? [] : [...figure.querySelectorAll("tbody tr")].map((one) => one.cells[at].textContent);
+    return { series, place: link?.getAttribute("href") ?? null, values: values.filter((value) => value !== "not known").length };
+  }));
+  verdict.evidence.forEach((one, index) => {
+    const has = one.series.some(({ host, kind, of }) => [...resources, ...curves].some((series) =>
+      series.host === host && (series.resource ?? series.kind) === kind && (of === null || series.of === of)));
+    const { series, place, values } = links[index];
+    assert.equal(series !== null, has, `${one.what}: ${place}`);
+    if (has) assert.ok(values > 0, `${one.what}: ${place} has no value of ${series}`);
+    if (one.shown_in === "curves" && !has) assert.equal(place, null, one.what);
+  });
+}
+
+async function drawsStalls(page, { timeline: { curves, hosts_at_sec: at } }) {
+  const charts = await page.evaluate(() => [...document.querySelectorAll('#time figure[data-chart^="stalls-"]')]
+    .map((figure) => figure.querySelectorAll("thead th").length - 1));
+  const drawn = curves.filter((one) => one.unit === "ratio" && one.kind !== "heap");
+  assert.equal(charts.reduce((sum, columns) => sum + columns, 0), at.length === 0 ? 0 : drawn.length, "columns of stalls");
+  assert.ok(drawn.every((one) => one.values.length === at.length && one.values.some((value) => value > 0)), "stalls are on the axis of the load");
+}
+
 for (const file of pages) {
-  test(`${path.basename(file)}: the figure of the answer is bounded as the text is`, async () => {
+  test(`${path.basename(file)}: figure of the answer, boxes, evidence and stalls are those of the document, run by run`, async () => {
     await eachRun(file, async (page, run) => {
-      const { bound, per_sec: perSec } = run.headline;
-      const shown = await headline(page);
-      assert.equal(shown.startsWith("≥ "), perSec !== null && bound === "generator_limited", shown);
-      assert.equal(shown.startsWith("At least "), perSec !== null && bound === "unfinished", shown);
-    });
-  });
-
-  test(`${path.basename(file)}: the boxes that are marked are those of the limit`, async () => {
-    await eachRun(file, async (page, run) => {
-      const marked = await page.evaluate(() => [...document.querySelectorAll("#chart-topology table tbody tr")].map((row) => row.className === "marked"));
-      const { tiers } = run.document;
-      if (marked.length > 0 && tiers.length > 0) assert.deepEqual(marked.slice(1), tiers.map((tier) => tier.is_limit));
-    });
-  });
-
-  test(`${path.basename(file)}: evidence is linked with a chart that has a series of it`, async () => {
-    await eachRun(file, async (page, run) => {
-      await page.evaluate(() => document.querySelectorAll("#time details.data").forEach((fold) => { fold.open = true; }));
-      await page.waitForFunction(() => [...document.querySelectorAll("#time table[data-rows]")]
-        .every((table) => table.tBodies[0].rows.length === Number(table.dataset.rows)));
-      const links = await page.evaluate(() => [...document.querySelectorAll("#evidence tbody tr")].map((row) => {
-        const link = row.querySelector("td a");
-        const series = link?.dataset.series ?? null;
-        const figure = link === null ? null : document.querySelector(link.getAttribute("href"));
-        const at = [...figure?.querySelectorAll("thead th") ?? []].findIndex((head) => head.textContent === series);
-        const values = at < 0 ? [] : [...figure.querySelectorAll("tbody tr")].map((one) => one.cells[at].textContent);
-        return { series, place: link?.getAttribute("href") ?? null, values: values.filter((value) => value !== "not known").length };
-      }));
-      const { curves, resources } = run.timeline;
-      run.document.verdict.evidence.forEach((one, index) => {
-        const has = one.series.some(({ host, kind, of }) => [...resources, ...curves].some((series) =>
-          series.host === host && (series.resource ?? series.kind) === kind && (of === null || series.of === of)));
-        const { series, place, values } = links[index];
-        assert.equal(series !== null, has, `${one.what}: ${place}`);
-        if (has) assert.ok(values > 0, `${one.what}: ${place} has no value of ${series}`);
-        if (one.shown_in === "curves" && !has) assert.equal(place, null, one.what);
-      });
-    });
-  });
-
-  test(`${path.basename(file)}: what is sampled of GC and stalls is on the axis of the load`, async () => {
-    await eachRun(file, async (page, run) => {
-      const charts = await page.evaluate(() => [...document.querySelectorAll('#time figure[data-chart^="stalls-"]')]
-        .map((figure) => figure.querySelectorAll("thead th").length - 1));
-      const { curves, hosts_at_sec: at } = run.timeline;
-      const drawn = curves.filter((one) => one.unit === "ratio" && one.kind !== "heap");
-      assert.equal(charts.reduce((sum, columns) => sum + columns, 0), at.length === 0 ? 0 : drawn.length);
-      assert.ok(drawn.every((one) => one.values.length === at.length && one.values.some((value) => value > 0)));
+      await isBounded(page, run);
+      await marksTheLimit(page, run);
+      await linksEvidence(page, run);
+      await drawsStalls(page, run);
     });
   });
 }

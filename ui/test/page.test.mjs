@@ -12,6 +12,8 @@ import { blank } from "./values.mjs";
 const MAX_PAGE = 400_000;
 /** Drawings that a page holds at most, unless more are in view. */
 const HELD = 12;
+/** A page is opened at the first width, and its window resized to the others. */
+const WIDTHS = { light: [375, 768, 1440], dark: [1440, 768, 375] };
 let browser;
 
 before(async () => { if (!skip) browser = await launched(); });
@@ -93,27 +95,29 @@ for (const file of pages) {
     await context.close();
     rmSync(folder, { recursive: true, force: true });
   });
-  for (const width of [375, 768, 1440]) {
-    for (const scheme of ["light", "dark"]) {
-      test(`${path.basename(file)} at ${width} px, ${scheme}`, async () => {
-        const { context, page, errors } = await opened(browser, file, width, scheme);
+  for (const [scheme, widths] of Object.entries(WIDTHS)) {
+    test(`${path.basename(file)} at ${widths.join(", ")} px, ${scheme}`, async () => {
+      const { context, page, errors } = await opened(browser, file, widths[0], scheme);
+      for (const width of widths) {
+        await page.setViewportSize({ width, height: 900 });
         await scrolled(page);
-        assert.deepEqual(errors, []);
-        assert.equal(await overflow(page), 0, "px by which the page is wider than the window");
+        assert.equal(await overflow(page), 0, `px by which the page is wider than a window of ${width} px`);
         await unfolded(page);
-        const bare = await page.evaluate(() =>
-          [...document.querySelectorAll("figure[data-chart]")]
-            .filter((chart) => !chart.querySelector("figcaption")?.textContent || chart.querySelectorAll("table tbody tr").length === 0)
-            .map((chart) => chart.dataset.chart));
-        assert.deepEqual(bare, [], "a chart has a sentence and a table");
-        assert.deepEqual(await blank(page), [], "a canvas is not blank");
-        const lost = await page.evaluate(() => [...document.querySelectorAll("#evidence td a")].map((link) => link.getAttribute("href"))
-          .filter((to) => document.querySelector(to) === null));
-        assert.deepEqual(lost, [], "the evidence is linked with what shows it");
-        assert.deepEqual(await serious(page), []);
-        await context.close();
-      });
-    }
+        assert.equal(await overflow(page), 0, `px by which the page, unfolded, is wider than a window of ${width} px`);
+        assert.deepEqual(await blank(page), [], `canvases that are blank at ${width} px`);
+      }
+      const bare = await page.evaluate(() =>
+        [...document.querySelectorAll("figure[data-chart]")]
+          .filter((chart) => !chart.querySelector("figcaption")?.textContent || chart.querySelectorAll("table tbody tr").length === 0)
+          .map((chart) => chart.dataset.chart));
+      assert.deepEqual(bare, [], "a chart has a sentence and a table");
+      const lost = await page.evaluate(() => [...document.querySelectorAll("#evidence td a")].map((link) => link.getAttribute("href"))
+        .filter((to) => document.querySelector(to) === null));
+      assert.deepEqual(lost, [], "the evidence is linked with what shows it");
+      assert.deepEqual(await serious(page), []);
+      assert.deepEqual(errors, []);
+      await context.close();
+    });
   }
   test(`${path.basename(file)} by keyboard`, async () => {
     const { context, page, errors } = await opened(browser, file, 1024, "light");
