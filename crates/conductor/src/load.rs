@@ -13,6 +13,9 @@ use crate::peers::{Command, PeerEvent, PeerGroup, Peers, StepShare};
 const PEERS_END_WITHIN: Duration = Duration::from_secs(5);
 /// Peers that do not end for so long after they were asked to wait for nothing are not waited for either.
 const PEERS_GIVEN_UP: Duration = Duration::from_secs(30);
+/// Peers that live, and of which nothing arrives for so long after the end of a load, as through a broker that takes nothing, are not
+/// waited for either.
+const PEERS_SILENT: Duration = Duration::from_secs(120);
 
 /// The workers of all processes together hand over no more frames than one in this time, unless a frame would be longer than
 /// [`FRAME_MAX`]: the coordinator takes in all of them.
@@ -281,11 +284,16 @@ impl Load {
 
     /// Loses peers of which no end comes, as when their broker is away.
     fn give_up_peers(&mut self) {
-        let is_late = |at: Instant| RealClock.now().since(at) >= PEERS_GIVEN_UP;
-        let Some(group) = self.peers.as_mut().filter(|_| self.abandoned_at.is_some_and(is_late)) else {
-            return;
+        let now = RealClock.now();
+        let is_longer_ago = |at: Instant, than: Duration| now.since(at) >= than;
+        let is_over = is_longer_ago(self.workers_end(), PEERS_SILENT);
+        let is_abandoned = self.abandoned_at.is_some_and(|at| is_longer_ago(at, PEERS_GIVEN_UP));
+        let Some(group) = self.peers.as_mut().filter(|_| is_over || is_abandoned) else { return };
+        let lost = match is_abandoned {
+            true => group.peers.give_up_at_work(),
+            false => group.peers.give_up_silent(now - PEERS_SILENT),
         };
-        for event in group.peers.give_up_at_work() {
+        for event in lost {
             self.note(event);
         }
     }

@@ -48,7 +48,9 @@ pub(crate) struct FleetAt {
     /// For the fleet of `plimsoll fleet up`, in this folder, its own is the default.
     #[arg(long, value_name = "FILE")]
     fleet_credentials: Option<PathBuf>,
-    /// The certificates of the authorities that prove the broker, in PEM [default: those of this machine]
+    /// The certificates of the authorities that prove the broker, in PEM
+    ///
+    /// [default: those of this machine; for `fleet resume`, those of the run]
     #[arg(long, value_name = "FILE")]
     fleet_cacert: Option<PathBuf>,
     /// The certificate of this client, for a broker that asks for one, in PEM
@@ -59,7 +61,7 @@ pub(crate) struct FleetAt {
     fleet_cert_key: Option<PathBuf>,
     /// The name of the fleet, where several share a broker
     ///
-    /// [default: default]
+    /// [default: default; for `fleet resume`, that of the run]
     #[arg(long, value_name = "NAME", value_parser = values::agent_name)]
     fleet_name: Option<String>,
 }

@@ -278,6 +278,12 @@ impl Peers {
         self.lose_all(|peer| peer.at_work, how)
     }
 
+    /// Those of which nothing has come since this instant, and that have not ended their share, are lost.
+    pub fn give_up_silent(&mut self, since: Instant) -> Vec<PeerEvent> {
+        let how = "lives, but what it measured last did not arrive and is not counted";
+        self.lose_all(|peer| peer.at_work && peer.heard < since, how)
+    }
+
     /// What each makes of the step that is on, or was last, as far as that is known, also those without a worker in it; empty where
     /// the coordinator takes part.
     pub fn shares(&self) -> Vec<GeneratorShare> {

@@ -69,6 +69,21 @@ fn a_peer_that_does_not_end_is_given_up() {
 }
 
 #[test]
+fn a_peer_of_which_nothing_arrives_after_the_load_is_given_up() {
+    let (group, _peer) = met(&[ready(4)], 1);
+    let mut group = group.unwrap();
+    group.peers.begin(&share(0, 4));
+    assert!(group.peers.give_up_silent(share(0, 4).begins).is_empty(), "the load has just begun");
+    let heard = Instant::from_nanos(200);
+    let began = Message::Began { late_ns: 0, clock_error_ns: None, wall: None };
+    group.peers.take_in(0, Ok(Some(began)), heard);
+    assert!(group.peers.give_up_silent(heard).is_empty(), "something came");
+    let given_up = group.peers.give_up_silent(heard + Duration::from_nanos(1));
+    assert!(matches!(&given_up[..], [PeerEvent::Fault(_)]), "{given_up:?}");
+    assert!(!group.peers.at_work());
+}
+
+#[test]
 fn workers_of_peers_come_after_those_of_the_coordinator_and_no_further_than_there_are_connections_for() {
     let (group, mut peer) = met(&[ready(4)], 1);
     let mut group = group.unwrap();
