@@ -7,6 +7,8 @@ use plimsoll_units::Instant;
 
 /// A step shorter than this shows too little to be worth beginning.
 const MIN_STEP: Duration = Duration::from_secs(2);
+/// What a step that is shortened leaves of it for the answers to its last requests.
+const DRAIN: Duration = Duration::from_secs(1);
 
 /// A step that must be longer for enough answers takes at most so many times what it may take otherwise, and at most this part
 /// of what is left: the steps after it need time too.
@@ -19,31 +21,35 @@ const MARGIN: f64 = 1.2;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Budget {
     ends: Option<Instant>,
+    /// Requests under way are not waited for after this, the end of the whole of which this may be a part.
+    run_ends: Option<Instant>,
 }
 
 impl Budget {
     pub(crate) fn new(began: Instant, budget: Option<Duration>) -> Self {
-        Self { ends: budget.map(|budget| began + budget) }
+        let ends = budget.map(|budget| began + budget);
+        Self { ends, run_ends: ends }
     }
 
     /// The same, ending so much later.
     pub(crate) fn later_by(self, time: Duration) -> Self {
-        Self { ends: self.ends.map(|ends| ends + time) }
+        Self { ends: self.ends.map(|ends| ends + time), run_ends: self.run_ends.map(|ends| ends + time) }
     }
 
     /// The first half of what is left.
     pub(crate) fn half(self, now: Instant) -> Self {
-        Self { ends: self.left(now).map(|left| now + left / 2) }
+        Self { ends: self.left(now).map(|left| now + left / 2), ..self }
     }
 
     /// How long a step may take that begins now: `limit`, longer where p99 is not known before at the highest throughput so far,
-    /// or what is left; `None` if too little is. Without a budget the limit was asked for.
+    /// or what is left but for the answers to its last requests; `None` if that is too little. Without a budget the limit was asked for.
     pub(crate) fn step(&self, now: Instant, limit: Duration, highest_per_sec: f64) -> Option<Duration> {
         let Some(left) = self.left(now) else { return Some(limit) };
         let most = (MOST_TIMES * limit).min(left / PART_OF_REST).max(limit);
         let needed = Duration::try_from_secs_f64(MARGIN * MIN_COMPLETED as f64 / highest_per_sec);
         let limit = needed.map_or(limit, |needed| needed.clamp(limit, most));
-        if left >= limit { Some(limit) } else { Some(left).filter(|left| *left >= MIN_STEP) }
+        let longest = left.saturating_sub(DRAIN);
+        if longest >= limit { Some(limit) } else { Some(longest).filter(|longest| *longest >= MIN_STEP) }
     }
 
     /// What is left of it; `None` without a budget.
@@ -51,9 +57,9 @@ impl Budget {
         self.ends.map(|ends| ends.since(now))
     }
 
-    /// True once nothing of it is left.
+    /// True once nothing of the whole is left.
     pub(crate) fn over(&self, now: Instant) -> bool {
-        self.ends.is_some_and(|ends| now >= ends)
+        self.run_ends.is_some_and(|ends| now >= ends)
     }
 }
 
@@ -67,11 +73,20 @@ mod tests {
         let budget = Budget::new(began, Some(Duration::from_secs(10)));
         let limit = Duration::from_secs(6);
         assert_eq!(budget.step(began, limit, 1e3), Some(limit));
-        assert_eq!(budget.step(began + Duration::from_secs(7), limit, 1e3), Some(Duration::from_secs(3)));
-        assert_eq!(budget.step(began + Duration::from_secs(9), limit, 1e3), None);
+        assert_eq!(budget.step(began + Duration::from_secs(6), limit, 1e3), Some(Duration::from_secs(3)));
+        assert_eq!(budget.step(began + Duration::from_secs(8), limit, 1e3), None);
         assert!(budget.over(began + Duration::from_secs(10)));
         assert!(!budget.later_by(Duration::from_secs(1)).over(began + Duration::from_secs(10)));
         assert!(!Budget::new(began, None).over(began + Duration::from_secs(1_000_000)));
+    }
+
+    #[test]
+    fn answers_are_waited_for_until_the_whole_budget_ends() {
+        let began = Instant::from_nanos(7);
+        let half = Budget::new(began, Some(Duration::from_secs(20))).half(began);
+        let ends = began + Duration::from_secs(10);
+        assert_eq!(half.left(ends), Some(Duration::ZERO));
+        assert!(!half.over(ends) && half.over(ends + Duration::from_secs(10)));
     }
 
     #[test]
