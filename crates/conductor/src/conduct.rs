@@ -7,7 +7,7 @@ use std::time::Duration;
 use plimsoll_engine::{EngineError, Traffic};
 use plimsoll_host::SampleSource;
 use plimsoll_plan::Plan;
-use plimsoll_record::{Calibration, EventKind, FormatVersion, Manifest, RunCommand, Tags};
+use plimsoll_record::{Calibration, EventKind, FormatVersion, Manifest, RunCommand, StepEnd, Tags};
 use plimsoll_sys::Destination;
 use plimsoll_units::{Clock, RealClock, unix_ms};
 
@@ -18,6 +18,7 @@ use crate::context::RunContext;
 use crate::error::ConductError;
 use crate::hosts::{Hosts, TargetPlace, Watcher, watchers};
 use crate::idle::idle_text;
+use crate::made::Made;
 use crate::peers::PeerGroup;
 use crate::prepare::{Prepared, prepare};
 use crate::profile::{Profiling, budget_of_load};
@@ -135,7 +136,19 @@ impl Session<'_> {
             }
             self.recorder.event(EventKind::StepFailed, error.to_string());
         }
+        self.note_interrupt_between_steps();
         Ok(self.recorder.seal())
+    }
+
+    /// The user may end a run after a step, while nothing is loaded.
+    fn note_interrupt_between_steps(&mut self) {
+        let run = self.recorder.run();
+        let is_noted = run.events.iter().any(|event| event.kind == EventKind::Interrupted);
+        let made = Made::new(run, &self.context.plan);
+        if self.interrupted() && !is_noted && self.last_end != Some(StepEnd::TargetLost) && made.is_left() {
+            let text = "interrupted: what was left of the load was not made".to_owned();
+            self.recorder.event(EventKind::Interrupted, text);
+        }
     }
 }
 

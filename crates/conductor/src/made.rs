@@ -7,7 +7,7 @@ use plimsoll_analyze::search::bracket::{self, Next};
 use plimsoll_analyze::search::{aim, trial, trials, tried};
 use plimsoll_analyze::{StepKind, step_kind};
 use plimsoll_plan::{LadderSteps, Load, Plan, Slo};
-use plimsoll_record::{EventKind, Run, Step, StepEnd};
+use plimsoll_record::{Event, EventKind, Run, Step, StepEnd};
 
 /// The steps that a run has, as its plan sees them.
 #[derive(Debug, Clone, Copy)]
@@ -72,7 +72,12 @@ impl<'a> Made<'a> {
     /// Whether the search for the highest rate has a next rate.
     pub(crate) fn is_search_left(self) -> bool {
         let Some(order) = self.plan.search else { return false };
-        let has_ended = self.run.events.iter().any(|event| event.kind == EventKind::BudgetEnded);
+        // The ladder may have used up its part before.
+        let first = self.run.steps.iter().find(|step| self.kind(step) == Some(StepKind::Trial));
+        let has_ended = first.is_some_and(|first| {
+            let ends = |event: &Event| event.kind == EventKind::BudgetEnded && event.at_ns >= first.began_ns;
+            self.run.events.iter().any(ends)
+        });
         if has_ended || self.has_overloads() || self.has_profile() {
             return false;
         }
@@ -88,6 +93,12 @@ impl<'a> Made<'a> {
         let first = usize::from(order.rate_per_sec.is_some());
         let planned = order.profiles(order.rate_per_sec.unwrap_or(1.0)).len() - first;
         !self.has_profile() && self.overloads() < planned
+    }
+
+    /// Whether the plan has a step that was not made, and for which there was time.
+    pub(crate) fn is_left(self) -> bool {
+        let in_time = || !self.run.events.iter().any(|event| event.kind == EventKind::BudgetEnded);
+        self.next_connections().is_some() && in_time() || self.is_search_left() || self.are_overloads_left()
     }
 
     /// The steps of the ladder, in the order in which they were made.

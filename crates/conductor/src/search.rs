@@ -8,6 +8,7 @@ use plimsoll_analyze::{StepSummary, TrialOutcome, TrialSummary, analyze};
 use plimsoll_engine::EngineError;
 use plimsoll_plan::{ArrivalProcess, Level, Load, RateProfile, RateSearchOrder};
 use plimsoll_record::EventKind;
+use plimsoll_units::count_text;
 
 use crate::context::StepPlan;
 use crate::load::workers;
@@ -170,8 +171,8 @@ impl Session<'_> {
 
     fn note_end_of_search(&mut self, rate_per_sec: f64) {
         let text = format!(
-            "the time budget ended before the rate of {rate_per_sec:.0} requests/s was tried; give more with --budget for a \
-             narrower interval"
+            "the time budget ended before the rate of {} requests/s was tried; give more with --budget for a narrower interval",
+            count_text(rate_per_sec)
         );
         self.recorder.event(EventKind::BudgetEnded, text);
     }

@@ -181,6 +181,23 @@ fn a_search_and_an_overload_that_were_begun_follow_a_ladder_that_has_ended() {
 }
 
 #[test]
+fn a_search_goes_on_after_a_ladder_that_used_up_its_part_and_not_after_its_own_time() {
+    let search = Some(RateSearchOrder { tolerance: 0.05 });
+    let load = LoadSpec::Ladder { steps: Some(vec![2, 4]), step_limit: None, budget: None };
+    let plan = PlanSpec { search, ..spec(load) }.freeze().unwrap();
+    let budget_ended =
+        |at_ns| Event { at_ns, kind: EventKind::BudgetEnded, failure: None, text: String::new() };
+    let mut climbed = Sample::new(plan).step(2, 100, StepEnd::Steady);
+    assert!(climbed.made().is_left());
+    climbed.run.events.push(budget_ended(10 * SECOND - 1));
+    assert!(climbed.made().is_search_left() && climbed.made().is_left());
+    let mut tried = climbed.step(10, 90, StepEnd::Cut).at_rate(90.0, Vec::new());
+    assert!(tried.made().is_search_left());
+    tried.run.events.push(budget_ended(20 * SECOND));
+    assert!(!tried.made().is_left());
+}
+
+#[test]
 fn overloads_that_were_made_are_counted_without_the_load_before_them() {
     let overload = OverloadOrder {
         rate_per_sec: Some(100.0),

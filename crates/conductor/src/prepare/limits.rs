@@ -73,6 +73,12 @@ impl Bounds<'_> {
         if !refused.is_empty() {
             return Err(PrepareError::Limits(refused));
         }
+        let most = available.iter().map(|(_, available)| *available).min().unwrap_or(u64::MAX);
+        let most = u32::try_from(most).unwrap_or(u32::MAX);
+        if plan.search.is_some() || plan.overload.is_some() {
+            // Rates open connections as they need them.
+            plan.generator.connections_max = most.min(plan.generator.connections_max);
+        }
         if let Load::Ladder { steps: LadderSteps::Fixed(steps), .. } = &plan.load {
             // The steps beyond stay in the plan, and are reported as not run.
             let highest = steps.iter().copied().max().unwrap_or(1);
@@ -81,8 +87,7 @@ impl Bounds<'_> {
         }
         let Some(end) = open_end(&mut plan) else { return Ok((plan, Vec::new())) };
         let lowered = met((*end).into(), Effect::Lowered);
-        let most = lowered.iter().map(|limit| limit.available).min().unwrap_or(u64::MAX);
-        *end = u32::try_from(most).unwrap_or(u32::MAX).min(*end);
+        *end = most.min(*end);
         Ok((plan, lowered))
     }
 
