@@ -65,7 +65,8 @@ impl Session<'_> {
             let index = self.recorder.run().steps.len() as u32;
             let limit = profile.duration().unwrap_or_default();
             let rest = rest_after(&profile);
-            let spec = self.context.step(index, open_level(profile, self.depth()), limit);
+            let connections_max = self.context.plan.generator.connections_max;
+            let spec = self.context.step(index, open_level(profile, connections_max, self.depth()), limit);
             let ends_when = self.ends_when(&spec);
             // Nothing is to come back from the rate itself.
             let is_watched = matches!(ends_when, EndsWhen::Recovered(_));

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::error::PlanError;
 use crate::overload::{MAX_STAGE, OverloadOrder, bounded};
+use crate::profile::MAX_RATE;
 use crate::{ArrivalProcess, Level, Load, RateProfile, RateSearchOrder, Slo};
 
 /// The load before and after an overload, as a part of the highest rate within the conditions: a usual one, with room for a
@@ -48,7 +49,7 @@ impl OverloadSpec {
 
     /// How long users wait for an answer, where nothing else is said: a service that is overloaded meets clients that give up.
     pub(crate) fn patience(slo: &Slo) -> Duration {
-        let limit_sec = slo.highest_limit().map_or(f64::INFINITY, |limit| limit.limit_ms / 1e3);
+        let limit_sec = slo.tail_limit().map_or(f64::INFINITY, |limit| limit.limit_ms / 1e3);
         bounded(PATIENCE_PER_LIMIT * limit_sec, MIN_PATIENCE, MAX_PATIENCE)
     }
 
@@ -65,23 +66,27 @@ impl OverloadSpec {
                 "from 0.1 to 0.95 of the rate",
             ));
         }
-        let limit_sec = slo.highest_limit().map_or(0.0, |limit| limit.limit_ms / 1e3);
+        let limit_sec = slo.tail_limit().map_or(0.0, |limit| limit.limit_ms / 1e3);
         let hold = bounded(HOLD_PER_LIMIT * limit_sec, MIN_DEFAULT_HOLD, MAX_DEFAULT_HOLD);
+        let factors = checked_factors(self.factors)?;
+        let highest = factors.last().copied().unwrap_or(1.0);
+        let rate_per_sec = self.rate_per_sec.map(|rate| checked_rate(rate, highest)).transpose()?;
         Ok(OverloadOrder {
-            rate_per_sec: self.rate_per_sec.map(checked_rate).transpose()?,
+            rate_per_sec,
             base,
-            factors: checked_factors(self.factors)?,
+            factors,
             hold: checked_time("the time of an overload", self.hold.unwrap_or(hold))?,
             watch: self.watch.map(|watch| checked_time("the time after an overload", watch)).transpose()?,
         })
     }
 }
 
-fn checked_rate(rate_per_sec: f64) -> Result<f64, PlanError> {
-    if rate_per_sec > 0.0 && rate_per_sec.is_finite() {
+fn checked_rate(rate_per_sec: f64, highest: f64) -> Result<f64, PlanError> {
+    if rate_per_sec > 0.0 && rate_per_sec * highest <= MAX_RATE {
         return Ok(rate_per_sec);
     }
-    Err(PlanError::range("the rate that is overloaded", rate_per_sec, "above 0"))
+    let allowed = format!("above 0, and {highest} times of it at most {MAX_RATE} a second");
+    Err(PlanError::range("the rate that is overloaded", rate_per_sec, allowed))
 }
 
 fn checked_factors(mut factors: Vec<f64>) -> Result<Vec<f64>, PlanError> {
@@ -112,15 +117,22 @@ fn checked_time(what: &'static str, time: Duration) -> Result<Duration, PlanErro
 }
 
 /// The load of a plan whose rate is given: the rate itself after the base, which all overloads are compared with.
-pub(crate) fn reference_load(order: &OverloadOrder, rate_per_sec: f64, depth: u16) -> Load {
+pub(crate) fn reference_load(
+    order: &OverloadOrder,
+    rate_per_sec: f64,
+    connections_max: u32,
+    depth: u16,
+) -> Load {
     let profile = order.reference(rate_per_sec);
     let duration = profile.duration().unwrap_or(order.hold);
-    Load::Single { level: open_level(profile, depth), duration, requests_max: None }
+    Load::Single { level: open_level(profile, connections_max, depth), duration, requests_max: None }
 }
 
-/// The level of a step of an overload: arrivals at random, as from users who know nothing of each other.
-pub fn open_level(profile: RateProfile, depth: u16) -> Level {
-    Level::Open { profile, arrivals: ArrivalProcess::Poisson, connections: CONNECTIONS, depth }
+/// The level of a step of an overload: arrivals at random, as from users who know nothing of each other, over so many connections at
+/// most.
+pub fn open_level(profile: RateProfile, connections_max: u32, depth: u16) -> Level {
+    let connections = CONNECTIONS.min(connections_max);
+    Level::Open { profile, arrivals: ArrivalProcess::Poisson, connections, depth }
 }
 
 #[cfg(test)]
@@ -138,6 +150,23 @@ mod tests {
 
     fn texts(order: &OverloadOrder) -> Vec<String> {
         order.profiles(1000.0).iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn an_overload_of_a_rate_beyond_all_limits_is_refused() {
+        let freeze = |rate, factors: &[f64]| {
+            let rate_per_sec = Some(rate);
+            OverloadSpec { rate_per_sec, factors: factors.to_vec(), ..OverloadSpec::default() }
+                .freeze(&slo(500.0))
+        };
+        assert!(freeze(1e12, &[]).is_err() && freeze(1e7, &[20.0]).is_err() && freeze(0.0, &[]).is_err());
+        assert_eq!(freeze(1e7, &[2.0]).unwrap().rate_per_sec, Some(1e7));
+    }
+
+    #[test]
+    fn an_overload_opens_no_more_connections_than_it_may() {
+        let opened = |most| open_level(RateProfile::Constant(5.0), most, 1).connections();
+        assert_eq!([opened(4), opened(1_000)], [4, CONNECTIONS]);
     }
 
     #[test]

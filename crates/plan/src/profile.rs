@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 
 /// The most stages of one profile; a `step(…)` of many small steps reaches it first.
 const MAX_STAGES: usize = 10_000;
+/// The highest rate one plan may ask for, requests per second.
+pub(crate) const MAX_RATE: f64 = 1e8;
 
 /// A span in which the offered rate goes in a straight line from one value to another.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

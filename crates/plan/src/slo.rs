@@ -129,6 +129,13 @@ impl Slo {
         self.latency.last().copied()
     }
 
+    /// The limit of p99; without one that of the highest percentile which has one, the longest time last. A request within it counts
+    /// as answered well: limits of rarer ones are longer, and would say less.
+    pub fn tail_limit(&self) -> Option<LatencyLimit> {
+        let of = |is: fn(f64) -> bool| self.latency.iter().rfind(|limit| is(limit.percent)).copied();
+        of(|percent| percent == 99.0).or_else(|| of(|percent| percent < 100.0)).or_else(|| of(|_| true))
+    }
+
     /// The shortest limit of any percentile, in milliseconds.
     pub fn shortest_limit_ms(&self) -> Option<f64> {
         self.latency.iter().map(|limit| limit.limit_ms).reduce(f64::min)
@@ -207,6 +214,15 @@ mod tests {
         let json = serde_json::to_string(&slo).unwrap();
         assert!(json.contains(r#""p99.9_ms":500.0"#) && json.contains(r#""max_ms":1000.0"#), "{json}");
         assert_eq!(serde_json::from_str::<Slo>(&json).unwrap(), slo);
+    }
+
+    #[test]
+    fn the_limit_of_p99_is_that_of_the_tail_also_where_rarer_responses_have_one() {
+        let tail = |given: &[(f64, f64)]| limits(given).tail_limit().map(|limit| limit.limit_ms);
+        assert_eq!(tail(&[(50.0, 20.0), (99.0, 200.0), (99.9, 1e3), (100.0, 1e4)]), Some(200.0));
+        assert_eq!(tail(&[(50.0, 20.0), (99.9, 1e3), (100.0, 1e4)]), Some(1e3));
+        assert_eq!(tail(&[(100.0, 1e4)]), Some(1e4));
+        assert_eq!(tail(&[]), None);
     }
 
     #[test]

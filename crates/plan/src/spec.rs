@@ -6,6 +6,7 @@ use plimsoll_units::percent_text;
 
 use crate::name::{checked_name, default_name};
 use crate::overload_spec::reference_load;
+use crate::profile::MAX_RATE;
 use crate::target::parse_header;
 use crate::{
     ArrivalProcess, DriverKind, Generator, LadderSteps, Level, Load, Network, OverloadSpec, Plan, PlanError,
@@ -84,8 +85,6 @@ type Result<T, E = PlanError> = std::result::Result<T, E>;
 
 /// More than any machine opens.
 const MAX_CONNECTIONS: u64 = 1_000_000;
-/// The highest rate one plan may ask for, requests per second.
-const MAX_RATE: f64 = 1e8;
 /// The ratio by which the ends of a search's interval may differ.
 const MIN_TOLERANCE: f64 = 0.001;
 const MAX_TOLERANCE: f64 = 0.5;
@@ -201,6 +200,12 @@ impl PlanSpec {
         self.slo = given.or_reference();
     }
 
+    /// Conditions that count before those that the plan has.
+    pub fn judge_by(&mut self, given: Slo) {
+        self.slo_assumed &= given.is_empty();
+        self.slo = given.or(&self.slo);
+    }
+
     /// Overloads the target after the load. Conditions that the plan leaves open are those of the reference, users give up after a
     /// few times the limit of latency, and a rate that is not given is searched for.
     pub fn overload_with(&mut self, overload: OverloadSpec) {
@@ -230,7 +235,9 @@ impl PlanSpec {
         let overload = self.overload.map(|typed| typed.freeze(&self.slo)).transpose()?;
         let given_per_sec = overload.as_ref().and_then(|order| order.rate_per_sec);
         let load = match overload.as_ref().zip(given_per_sec) {
-            Some((order, rate_per_sec)) => reference_load(order, rate_per_sec, depth),
+            Some((order, rate_per_sec)) => {
+                reference_load(order, rate_per_sec, connections_max.unwrap_or(DEFAULT_MAX_CONNECTIONS), depth)
+            }
             None => freeze_load(self.load, connections_max, depth)?,
         };
         let search = self.search.filter(|_| given_per_sec.is_none()).map(checked_search).transpose()?;

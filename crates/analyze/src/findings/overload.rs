@@ -164,6 +164,8 @@ pub struct Overload {
     pub limit_ms: Option<f64>,
     /// That rate itself, offered before any overload.
     pub reference: Option<OverloadPhase>,
+    /// Why the target is not known to hold that rate from this.
+    pub reference_doubt: Option<OverloadDoubt>,
     /// The overloads in order.
     pub steps: Vec<OverloadStep>,
     /// A ramp against a jump; `None` unless both are judged.

@@ -57,6 +57,7 @@ pub(super) fn without_rate(limit_ms: Option<f64>, outage: Option<Outage>) -> Ove
         rate_per_sec: None,
         limit_ms,
         reference: None,
+        reference_doubt: Some(OverloadDoubt::NoRate),
         steps: Vec::new(),
         ramp: None,
     }
@@ -69,17 +70,17 @@ pub(super) fn judged(
     reference: Option<(OverloadPhase, Option<OverloadDoubt>)>,
     mut steps: Vec<OverloadStep>,
 ) -> Overload {
-    let (reference, doubt) = match reference {
+    let (reference, reference_doubt) = match reference {
         Some((phase, doubt)) => {
             let doubt = doubt.or_else(|| not_held(&phase, rate_per_sec));
             (Some(phase), doubt)
         }
         None => (None, Some(OverloadDoubt::Interrupted)),
     };
-    if let Some(reference) = reference.as_ref().filter(|_| doubt.is_none()) {
+    if let Some(reference) = reference.as_ref().filter(|_| reference_doubt.is_none()) {
         steps.iter_mut().for_each(|step| compare(step, reference));
     }
-    let (class, at_factor, doubt) = match doubt {
+    let (class, at_factor, doubt) = match reference_doubt {
         Some(doubt) => (OverloadClass::Unknown, None, Some(doubt)),
         None => class(&steps),
     };
@@ -91,6 +92,7 @@ pub(super) fn judged(
         rate_per_sec: Some(rate_per_sec),
         limit_ms,
         reference,
+        reference_doubt,
         steps,
         ramp: None,
     };

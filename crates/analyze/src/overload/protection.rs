@@ -1,7 +1,7 @@
 //! The limits that keep a service within what it holds.
 
 use super::slices::limit_ms;
-use crate::{Findings, Overload, Protection};
+use crate::{Findings, OverloadDoubt, Protection};
 
 /// The part of the limit of latency that those may take who are let in: half of it is left for what varies.
 const LIMIT_PART: f64 = 0.5;
@@ -29,17 +29,19 @@ pub fn protection(findings: &Findings) -> Option<Protection> {
         .then(|| of_rate(rate_per_sec, service_mean_ns / 1e9, limit_ms))
 }
 
-/// The rate that holds, and the mean service time at it: of the overloads, or else of the search.
+/// The rate that holds, and the mean service time at it: as the overloads have shown, or else the search.
 fn held(findings: &Findings) -> Option<(f64, f64)> {
-    let of_overload = |overload: &Overload| {
-        let reference = overload.reference.as_ref()?;
-        Some((overload.rate_per_sec?, reference.service_mean_ns))
+    let of_search = || {
+        let search = findings.search.as_ref()?;
+        Some((search.held_per_sec?, search.best()?.step.service.mean_ns))
     };
-    if let Some(overload) = &findings.overload {
-        return of_overload(overload);
+    let Some(overload) = &findings.overload else { return of_search() };
+    match (&overload.reference, overload.reference_doubt) {
+        (Some(reference), None) => Some((overload.rate_per_sec?, reference.service_mean_ns)),
+        (_, Some(OverloadDoubt::RateNotHeld)) => None,
+        // A rate that was given, and not searched for, is not known to hold.
+        _ => of_search(),
     }
-    let search = findings.search.as_ref()?;
-    Some((search.held_per_sec?, search.best()?.step.service.mean_ns))
 }
 
 /// By Little's law N requests are in progress for N/λ on average while λ are answered a second: so many as λ·L/2 are answered

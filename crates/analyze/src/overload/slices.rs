@@ -6,9 +6,9 @@ use plimsoll_plan::Slo;
 use plimsoll_record::{CorruptHistogram, FailureCounts, Frame, Phase, latency_histogram};
 use plimsoll_stats::Weighted;
 
-/// The limit of latency of goodput, in milliseconds: that of the highest percentile which has one.
+/// The limit of latency of goodput, in milliseconds.
 pub(super) fn limit_ms(slo: &Slo) -> Option<f64> {
-    slo.highest_limit().map(|limit| limit.limit_ms)
+    slo.tail_limit().map(|limit| limit.limit_ms)
 }
 
 /// One interval of a step, over all workers and requests.

@@ -330,8 +330,10 @@ fn a_generator_that_was_the_limit_says_nothing_of_the_target() {
 
 #[test]
 fn a_rate_that_does_not_hold_cannot_be_overloaded() {
-    let overload = overload(|| wasteful_below(800.0));
+    let findings = findings(&Made::of(|| wasteful_below(800.0)).run());
+    let overload = findings.overload.as_ref().unwrap();
     assert_eq!((overload.class, overload.doubt), (OverloadClass::Unknown, Some(OverloadDoubt::RateNotHeld)));
+    assert_eq!(protection(&findings), None, "and it does not protect");
 }
 
 /// Its capacity is lower than what is said to hold.

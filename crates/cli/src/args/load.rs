@@ -248,7 +248,7 @@ impl SweepArgs {
         spec.warm = self.warm.or(spec.warm);
         spec.connections_max = self.max_connections.or(spec.connections_max);
         let csv = self.request.apply_to(self.url.as_deref(), spec)?;
-        spec.slo = self.slo.objective()?.or(&spec.slo);
+        spec.judge_by(self.slo.objective()?);
         base.asked(csv, &self.keep, &self.watch)
     }
 
@@ -275,12 +275,14 @@ impl RunArgs {
             || self.requests_count.is_some();
         if says_load {
             spec.load = self.level_over(&spec.load);
+            // One load is asked for, and nothing after it.
+            (spec.search, spec.overload) = (None, None);
         }
         spec.warm = self.warm.or(spec.warm);
         spec.connections_max = self.max_connections.or(spec.connections_max);
         spec.depth = self.pipeline.or(spec.depth);
         let csv = self.request.apply_to(self.url.as_deref(), spec)?;
-        spec.slo = self.slo.objective()?.or(&spec.slo);
+        spec.judge_by(self.slo.objective()?);
         let asked = base.asked(csv, &self.keep, &self.watch)?;
         if let Some(level) = asked.plan.level() {
             refuse_idle_threads(self.request.threads, level.connections())?;
@@ -294,6 +296,8 @@ impl RunArgs {
         let LoadSpec::Single { connections, profile, arrivals, duration, requests_max } = planned else {
             return planned;
         };
+        // Stages last as long as they say.
+        let duration = duration.filter(|_| !matches!(self.rate, Some(RateProfile::Stages(_))));
         LoadSpec::Single {
             connections: self.connections.or(connections),
             profile: self.rate.clone().or(profile),

@@ -1,9 +1,8 @@
 //! Flags of `plimsoll overload`, and the plan they stand for.
 
-use std::ffi::OsStr;
+use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::builder::TypedValueParser as _;
 use plimsoll_experiment::read_run;
 use plimsoll_plan::{LoadSpec, OverloadSpec, Protector};
 use plimsoll_units::{parse_count, parse_duration, parse_rate, parse_ratio};
@@ -89,8 +88,7 @@ impl OverloadArgs {
         if let Ok(rate_per_sec) = parse_rate(text) {
             return Ok(Some(rate_per_sec));
         }
-        let command = clap::Command::new("overload");
-        let path = values::run_file().parse_ref(&command, None, OsStr::new(text))?;
+        let path = values::named_run(PathBuf::from(text)).map_err(|error| UsageError(error.to_string()))?;
         let findings = read_run(&path)?.findings;
         let of_search = findings.search.and_then(|search| search.held_per_sec);
         let held = findings.overload.and_then(|overload| overload.rate_per_sec).or(of_search);

@@ -18,7 +18,7 @@ const LAST: &str = "last";
 
 /// Why `last` names no file.
 #[derive(Debug, thiserror::Error)]
-enum NoRun {
+pub(crate) enum NoRun {
     #[error(
         "there is no run file in {RUNS_FOLDER} yet; `plimsoll URL` makes one, and a file elsewhere has a path"
     )]
@@ -79,10 +79,15 @@ pub(crate) fn share(text: &str) -> Result<f64, String> {
 
 /// The path of a run file, or `last` for the newest one of the usual folder, and `last~N` for the Nth before it.
 pub(crate) fn run_file() -> impl TypedValueParser<Value = PathBuf> {
-    PathBufValueParser::new().try_map(|path| match before_last(&path) {
+    PathBufValueParser::new().try_map(named_run)
+}
+
+/// The run file at this path, which may be `last` or `last~N`.
+pub(crate) fn named_run(path: PathBuf) -> Result<PathBuf, NoRun> {
+    match before_last(&path) {
         Some(before) => newest_but(Path::new(RUNS_FOLDER), before),
         None => Ok(path),
-    })
+    }
 }
 
 /// How many newer runs there are than the one that `last` or `last~N` names; `None` for a path.

@@ -21,9 +21,15 @@ pub(super) fn announce(plan: &Plan) {
 /// Prints the settings that protect a target, and nothing else.
 pub(super) fn print_snippet(findings: &Findings, protector: Protector) -> anyhow::Result<Exit> {
     let Some(limits) = protection(findings) else {
-        remark(
-            "plimsoll: no rate is known that the target holds, so there are no limits to set; `plimsoll search` finds it",
-        );
+        let held = findings.search.as_ref().and_then(|search| search.held_per_sec);
+        remark(match held {
+            Some(_) => {
+                "plimsoll: the target holds less than one request per second, which no limit of a rate can protect"
+            }
+            None => {
+                "plimsoll: no rate is known that the target holds, so there are no limits to set; `plimsoll search` finds it"
+            }
+        });
         return Ok(Exit::Refused);
     };
     let shown = for_figures(findings, Values::Hidden);

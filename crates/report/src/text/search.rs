@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use plimsoll_analyze::{Breach, Drift, Findings, RateSearch, SearchEnd, TrialOutcome, TrialSummary};
-use plimsoll_plan::Load;
+use plimsoll_plan::{LatencyLimit, Load};
 use plimsoll_units::{count_text, duration_text, share_text};
 
 use super::paragraph::{WIDTH, headed};
@@ -86,12 +86,18 @@ fn breach(breach: Breach) -> String {
         }
         Breach::Latency(limit) => format!(
             "more than {} of the responses take longer than {}",
-            share_text(limit.late_ratio()),
+            late_text(limit),
             duration_text(limit.limit_ns())
         ),
         Breach::Success => "too many requests fail".to_owned(),
         Breach::Queue => "requests queue up faster than they are answered".to_owned(),
     }
+}
+
+/// The share of responses that a percentile leaves, with all its digits: `1 %` of p99, `0.01 %` of p99.99.
+fn late_text(limit: LatencyLimit) -> String {
+    let percent = format!("{:.6}", 100.0 - limit.percent);
+    format!("{} %", percent.trim_end_matches('0').trim_end_matches('.'))
 }
 
 /// What the time was too short for.
@@ -104,10 +110,10 @@ fn precision(findings: &Findings, search: &RateSearch, (held, broken): (f64, f64
     }
     let steps = findings.steps.iter().chain(search.trials.iter().map(|trial| &trial.step));
     let loaded = seconds(steps.map(|step| step.measured_sec).sum());
-    let once = if is_unfinished { ", and at least one was tried only once" } else { "" };
+    let when = if is_unfinished { ", when the time was up," } else { "" };
     let more_min = (2 * *budget).max(LONGER).as_secs().div_ceil(60);
     format!(
-        " After {loaded} of load the two differ by {}{once}; --budget {more_min}m narrows that.",
+        " After {loaded} of load{when} the two differ by {}; --budget {more_min}m narrows that.",
         share_text(gap)
     )
 }

@@ -172,9 +172,11 @@ pub(crate) fn limits_text(limits: &Protection) -> String {
             duration_text(ms * 1e6)
         )
     });
+    // Rounded down where the digits allow it: it is a limit.
+    let rate = if limits.rate_per_sec >= 100.0 { limits.rate_per_sec.floor() } else { limits.rate_per_sec };
     format!(
         "let in at most {} requests/s and {} at a time{}, and refuse the rest at once",
-        grouped(limits.rate_per_sec.floor() as u64),
+        count_text(rate),
         grouped(limits.concurrency),
         within.unwrap_or_default()
     )
