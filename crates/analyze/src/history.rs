@@ -11,4 +11,5 @@ mod trend;
 pub use entry::{EntryMachine, RunEntry};
 pub use figures::{Measured, RunFigures, chosen_step};
 pub use metric::TrendMetric;
+pub use plimsoll_stats::change_points::MIN_VALUES as MIN_TREND_RUNS;
 pub use trend::{LeftOutRuns, LevelChange, TooFewRuns, Trend, TrendLevel, TrendOptions, TrendPoint, trend};

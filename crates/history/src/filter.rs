@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::str::FromStr;
 
-use jiff::civil::{Date, DateTime};
+use jiff::civil::{DateTime, Time};
 use jiff::tz::TimeZone;
 use plimsoll_analyze::RunEntry;
 use plimsoll_record::Tag;
@@ -47,7 +47,7 @@ pub enum RunOrder {
     /// Newest first.
     #[default]
     Age,
-    /// Most requests a second first.
+    /// Most requests a second first, as [`RunFigures::served`](plimsoll_analyze::RunFigures::served) has them.
     Throughput,
     /// Lowest p99 first.
     P99,
@@ -60,7 +60,7 @@ impl RunOrder {
         let figure = |run: &T| {
             let figures = &entry(run)?.figures;
             Some(match self {
-                Self::Throughput => -figures.throughput_per_sec?.value,
+                Self::Throughput => -figures.served()?.0.value,
                 _ => figures.p99_ns?.value,
             })
         };
@@ -119,14 +119,10 @@ fn age_ms(text: &str) -> Option<f64> {
 }
 
 fn date_ms(text: &str, ends: bool) -> Option<u64> {
-    let start = match text.parse::<Date>() {
-        Ok(date) if !text.contains('T') && ends => {
-            date.tomorrow().ok()?.to_datetime(jiff::civil::Time::midnight())
-        }
-        _ => text.parse::<DateTime>().ok()?,
-    };
+    let is_end = ends && !text.contains(['T', 't', ' ']);
+    let given = text.parse::<DateTime>().ok()?;
+    let start = if is_end { given.date().tomorrow().ok()?.to_datetime(Time::midnight()) } else { given };
     let ms = start.to_zoned(TimeZone::UTC).ok()?.timestamp().as_millisecond();
-    let is_end = ends && !text.contains('T');
     u64::try_from(ms).ok().map(|ms| ms.saturating_sub(u64::from(is_end)))
 }
 
@@ -148,6 +144,9 @@ mod tests {
         assert_eq!(since("2024-02-29"), Ok(day));
         assert_eq!(since("2024-02-29T12:30"), Ok(day + 45_000_000));
         assert_eq!(parse_instant("2024-02-29", NOW_MS, true), Ok(day + DAY_MS - 1));
+        for text in ["2024-02-29T12:30", "2024-02-29 12:30", "2024-02-29t12:30"] {
+            assert_eq!(parse_instant(text, NOW_MS, true), Ok(day + 45_000_000), "{text}");
+        }
         for text in ["", "7", "7x", "yesterday", "2024-13-01", "d"] {
             assert!(since(text).unwrap_err().contains("7d"), "{text}");
         }

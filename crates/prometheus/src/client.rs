@@ -1,10 +1,12 @@
 //! A server of the API: its address, its login, and one query at a time.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use percent_encoding::percent_decode_str;
 use plimsoll_host::{page_agent, resolve_password};
 use plimsoll_units::duration_text;
 use ureq::Agent;
@@ -26,6 +28,10 @@ const MAX_PROBE: Duration = Duration::from_secs(5);
 pub enum ClientError {
     #[error("`{0}` is not the URL of a Prometheus server; write it like http://prometheus:9090")]
     Url(String),
+    #[error(
+        "the login in the URL of the Prometheus server is no text; write special characters as %XX of UTF-8, such as %40 for @"
+    )]
+    Login,
     #[error("`{0}` is not a header; write it like 'Authorization: Bearer env:NAME'")]
     Header(String),
     #[error("{0}")]
@@ -39,7 +45,7 @@ pub enum ClientError {
 impl ClientError {
     /// True if what the user typed is wrong, and not a file.
     pub fn is_mistake(&self) -> bool {
-        matches!(self, Self::Url(_) | Self::Header(_) | Self::Secret(_))
+        matches!(self, Self::Url(_) | Self::Login | Self::Header(_) | Self::Secret(_))
     }
 }
 
@@ -192,11 +198,21 @@ fn address(url: &str) -> Result<(String, Option<(String, String)>), ClientError>
     }
     let login = login.map(|login| {
         let (user, password) = login.split_once(':').unwrap_or((login, ""));
-        let password = resolve_password(Some(password)).map_err(ClientError::Secret)?.unwrap_or_default();
+        let user = decoded(user)?;
+        let password = match password.starts_with("env:") || password.starts_with("file:") {
+            true => resolve_password(Some(password)).map_err(ClientError::Secret)?.unwrap_or_default(),
+            false => decoded(password)?,
+        };
         let encoded = STANDARD.encode(format!("{user}:{password}"));
         Ok(("Authorization".to_owned(), format!("Basic {encoded}")))
     });
     Ok((shown.trim_end_matches('/').to_owned(), login.transpose()?))
+}
+
+/// A part of a login, in which special characters stand as `%XX`.
+fn decoded(text: &str) -> Result<String, ClientError> {
+    let decoded = percent_decode_str(text).decode_utf8();
+    decoded.map(Cow::into_owned).map_err(|_| ClientError::Login)
 }
 
 /// A header whose last word may say where a secret stands.
@@ -222,6 +238,11 @@ mod tests {
     fn an_address_is_kept_without_its_login() {
         let (base, login) = address("https://ann:p@ss@metrics.test/prometheus/").unwrap();
         assert_eq!(base, "https://metrics.test/prometheus");
+        let expected = Some(format!("Basic {}", STANDARD.encode("ann:p@ss/1")));
+        for url in ["https://ann:p%40ss%2F1@metrics.test", "https://%61nn:p@ss%2f1@metrics.test/"] {
+            assert_eq!(address(url).unwrap().1.map(|(_, login)| login), expected, "{url}");
+        }
+        assert!(matches!(address("https://ann:%ff@metrics.test"), Err(ClientError::Login)));
         assert_eq!(login.unwrap().1, format!("Basic {}", STANDARD.encode("ann:p@ss")));
         assert_eq!(address("http://127.0.0.1:9090").unwrap(), ("http://127.0.0.1:9090".to_owned(), None));
     }

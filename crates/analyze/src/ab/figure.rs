@@ -59,7 +59,7 @@ impl AbFigure {
         }
     }
 
-    /// True if a load that the generator limited shows less than the service can do.
+    /// True if [`AbLoad::lower_bound`](super::AbLoad::lower_bound) concerns this figure.
     pub(super) fn is_bounded(self) -> bool {
         self != Self::Cpu
     }

@@ -54,7 +54,7 @@ pub struct SideSummary {
     pub loads: u32,
     /// Loads that say nothing of it: lost, silent, or with too many failures.
     pub unusable: u32,
-    /// Loads that the generator limited.
+    /// Loads that the generator limited, and searches that found no rate that breaks.
     pub limited: u32,
     /// Searches that found that no rate holds.
     pub without_rate: u32,
@@ -65,7 +65,7 @@ pub struct SideSummary {
 }
 
 impl SideSummary {
-    /// True if most of its loads were limited by the generator.
+    /// True if most of its loads show less than the service may do.
     pub fn is_lower_bound(&self) -> bool {
         2 * self.limited > self.loads
     }

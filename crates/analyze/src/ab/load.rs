@@ -93,7 +93,7 @@ pub struct AbLoad {
     pub succeeded: u64,
     /// Requests that ended.
     pub ended: u64,
-    /// The generator was the limit: the service may be faster than this says.
+    /// The service may be faster than this says: the generator was the limit, or a search found no rate that breaks.
     pub lower_bound: bool,
     pub unusable: Option<Unusable>,
     /// Latencies in nanoseconds; empty of a search.
@@ -132,7 +132,7 @@ impl AbLoad {
             cpu_sec: figures.and_then(|(position, step)| cpu_sec(run, findings, position, step)),
             succeeded: findings.steps.iter().map(|step| step.counts.ok).sum(),
             ended: findings.steps.iter().map(|step| step.counts.ended()).sum(),
-            lower_bound: findings.lower_bound,
+            lower_bound: findings.lower_bound || kind == LoadKind::Search && is_open(findings),
             unusable: unusable.filter(|_| !is_failing),
             latency: match step.filter(|_| kind != LoadKind::Search) {
                 Some(step) => latency(run, &findings.plan, step.index)?,
@@ -153,6 +153,14 @@ fn max_rate(kind: LoadKind, findings: &Findings) -> Option<f64> {
             (check.best_step.is_none() && check.is_too_slow()).then_some(0.0)
         }
     }
+}
+
+/// A search found a rate that holds, and none that does not.
+fn is_open(findings: &Findings) -> bool {
+    findings
+        .search
+        .as_ref()
+        .is_some_and(|search| search.held_per_sec.is_some() && search.broken_per_sec.is_none())
 }
 
 fn unusable(run: &Run, step: Option<&StepSummary>) -> Option<Unusable> {

@@ -33,7 +33,8 @@ pub struct RunFigures {
     pub throughput_per_sec: Option<Measured>,
     /// True if the target may serve more: the generator was the limit, or throughput was still growing.
     pub is_least: bool,
-    /// The highest rate of a search that held, requests per second; the interval ends at the lowest rate that did not.
+    /// The highest rate of a search that held, requests per second. The interval ends at the lowest rate that did not; without one more
+    /// may hold.
     pub held_per_sec: Option<Measured>,
     /// Latency at the rate that a search found, else at the step of the throughput; nanoseconds.
     pub p50_ns: Option<Measured>,
@@ -55,6 +56,12 @@ pub fn chosen_step(findings: &Findings) -> Option<&StepSummary> {
 }
 
 impl RunFigures {
+    /// The rate that stands for the run, the highest of a search that held or else the throughput, and whether more may be served.
+    pub fn served(&self) -> Option<(Measured, bool)> {
+        let of_search = self.held_per_sec.map(|held| (held, held.interval.is_none()));
+        of_search.or_else(|| Some((self.throughput_per_sec?, self.is_least)))
+    }
+
     /// The figures of a run.
     pub fn new(findings: &Findings) -> Self {
         let chosen = chosen_step(findings).filter(|step| step.counts.ok > 0);

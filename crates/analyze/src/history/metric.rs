@@ -39,6 +39,15 @@ impl TrendMetric {
         if self.is_rate() { "requests_per_sec" } else { "ns" }
     }
 
+    /// True where the target may have served more than this figure of a run says.
+    pub fn is_least(self, run: &RunEntry) -> bool {
+        match self {
+            Self::Throughput => run.figures.is_least,
+            Self::HighestRate => run.figures.held_per_sec.is_some_and(|held| held.interval.is_none()),
+            Self::Median | Self::P99 | Self::CpuPerRequest => false,
+        }
+    }
+
     /// True for rates, of which more is better; of times less is.
     pub fn is_rate(self) -> bool {
         matches!(self, Self::Throughput | Self::HighestRate)

@@ -46,6 +46,8 @@ pub struct LevelChange {
     /// The new level over the old one.
     pub ratio: Option<Estimate>,
     pub worse: bool,
+    /// Most runs of the lower level, and of it alone, show a least value: it may not be lower.
+    pub is_bounded: bool,
 }
 
 /// How many runs were left out, by the first reason.
@@ -83,9 +85,10 @@ pub struct TooFewRuns {
 
 impl Trend {
     /// Whether the newest level is worse than the one before by more than `margin`, a ratio such as 0.05: with the whole interval
-    /// of their ratio.
+    /// of their ratio. A level that may not be lower is not worse.
     pub fn regressed(&self, margin: f64) -> bool {
-        let Some(change) = self.changes.last().filter(|change| change.worse) else { return false };
+        let worse = self.changes.last().filter(|change| change.worse && !change.is_bounded);
+        let Some(change) = worse else { return false };
         let Some(ratio) = change.ratio else { return false };
         let (low, high) = ratio.interval.unwrap_or((ratio.value, ratio.value));
         if self.metric.is_rate() { high < 1.0 - margin } else { low > 1.0 + margin }
@@ -107,7 +110,7 @@ impl Trend {
 
     /// True where the target may have served more than a point shows.
     pub fn is_least(&self, point: &TrendPoint) -> bool {
-        self.metric == TrendMetric::Throughput && point.run.figures.is_least
+        self.metric.is_least(&point.run)
     }
 }
 
@@ -134,10 +137,21 @@ pub fn trend(runs: &[RunEntry], options: TrendOptions) -> Result<Trend, TooFewRu
             TrendLevel { mean: level(&values[points.clone()]), points }
         })
         .collect();
+    let mostly_least = |level: &TrendLevel| {
+        let points = &points[level.points.clone()];
+        2 * points.iter().filter(|point| options.metric.is_least(&point.run)).count() > points.len()
+    };
     let changes = found.iter().zip(levels.windows(2)).map(|(change, pair)| {
         let (before, after) = (pair[0].mean, pair[1].mean);
-        let worse = (after.value < before.value) == options.metric.is_rate();
-        LevelChange { at: change.at, p_value: change.p_value, ratio: ratio(after, before), worse }
+        let falls = after.value < before.value;
+        let (lower, higher) = if falls { (&pair[1], &pair[0]) } else { (&pair[0], &pair[1]) };
+        LevelChange {
+            at: change.at,
+            p_value: change.p_value,
+            ratio: ratio(after, before),
+            worse: falls == options.metric.is_rate(),
+            is_bounded: mostly_least(lower) && !mostly_least(higher),
+        }
     });
     let changes = changes.collect();
     Ok(Trend { metric: options.metric, points, levels, changes, left_out })
@@ -242,6 +256,20 @@ mod tests {
         let better = trend(&runs, options(TrendMetric::Throughput)).unwrap();
         assert!(!better.changes[0].worse && !better.regressed(0.0));
         assert_eq!(better.changes[0].at, 15, "runs are in the order of their time");
+    }
+
+    #[test]
+    fn searches_that_ended_before_a_rate_broke_are_no_regression() {
+        let mut runs = runs();
+        for (index, run) in runs.iter_mut().enumerate() {
+            let value = run.figures.throughput_per_sec.unwrap().value;
+            let interval = (index < 25).then_some((value, 1.05 * value));
+            run.figures.held_per_sec = Some(Measured { value, interval });
+        }
+        let of_searches = trend(&runs, options(TrendMetric::HighestRate)).unwrap();
+        assert_eq!(of_searches.lower_bounds(), 15);
+        assert!(of_searches.changes[0].is_bounded && !of_searches.regressed(0.0));
+        assert!(trend(&runs, options(TrendMetric::Throughput)).unwrap().regressed(0.0));
     }
 
     #[test]

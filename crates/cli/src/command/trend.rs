@@ -3,14 +3,16 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use plimsoll_analyze::{RunEntry, TooFewRuns, Trend, TrendMetric, TrendOptions, trend as changes_of};
+use plimsoll_analyze::{
+    MIN_TREND_RUNS, RunEntry, TooFewRuns, Trend, TrendMetric, TrendOptions, trend as changes_of,
+};
 use plimsoll_report::{figure, json, text};
 use plimsoll_units::parse_ratio;
 
 use super::runs::{FilterArgs, folder_runs, store_runs};
 use crate::args::StoreArgs;
 use crate::args::values::RUNS_FOLDER;
-use crate::exit::{Exit, NoEvidence};
+use crate::exit::{Exit, NoEvidence, UsageError};
 use crate::files::{Output, Written};
 use crate::terminal::{page, print};
 
@@ -67,12 +69,17 @@ pub(crate) struct TrendArgs {
 }
 
 pub(crate) fn trend(args: &TrendArgs) -> anyhow::Result<Exit> {
+    let runs_max = args.filter.number().unwrap_or(DEFAULT_RUNS);
+    if runs_max < MIN_TREND_RUNS {
+        let text = format!("`-n {runs_max}` is too few; a change needs {MIN_TREND_RUNS} runs at least");
+        return Err(UsageError(text).into());
+    }
     let runs = chosen_runs(args)?;
     let options = TrendOptions {
         metric: args.metric,
         any_plan: args.any_plan,
         any_machine: args.any_machine,
-        runs_max: args.filter.number().unwrap_or(DEFAULT_RUNS),
+        runs_max,
     };
     let found = changes_of(&runs, options).map_err(no_evidence)?;
     let document = || json::render(&json::TrendDocument::new(&found, args.fail_on_regression));

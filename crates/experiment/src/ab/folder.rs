@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use plimsoll_analyze::ab::{AbLoad, AbRule, AbSide, Unusable};
 use serde::{Deserialize, Serialize};
@@ -32,10 +32,8 @@ impl AbRecord {
         Self { format: FORMAT, labels, seed, restarts, rule }
     }
 
-    /// Writes it to a folder, which is made.
     pub(super) fn write(&self, folder: &Path) -> Result<(), ExperimentError> {
         let path = folder.join(RECORD);
-        fs::create_dir_all(folder).map_err(ExperimentError::file("make", folder))?;
         let text = serde_json::to_string_pretty(self).map_err(io::Error::other);
         text.and_then(|text| fs::write(&path, text + "\n")).map_err(ExperimentError::file("write", &path))
     }
@@ -52,6 +50,20 @@ impl AbRecord {
                 Err(wrong(format!("its format is {other}, and this version of plimsoll reads {FORMAT}")))
             }
         }
+    }
+}
+
+/// Makes a folder of this name for one comparison alone; a second one of the same second has a number after its name.
+pub(super) fn new_folder(out: &Path, name: &str) -> Result<PathBuf, ExperimentError> {
+    fs::create_dir_all(out).map_err(ExperimentError::file("make", out))?;
+    let (mut folder, mut number) = (out.join(name), 1);
+    loop {
+        match fs::create_dir(&folder) {
+            Ok(()) => return Ok(folder),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+            Err(error) => return Err(ExperimentError::file("make", &folder)(error)),
+        }
+        folder = out.join(format!("{name}-{number}"));
     }
 }
 
@@ -111,6 +123,14 @@ mod tests {
         }
         assert_eq!(file(&run_name(0, AbSide::A)), None, "a trial");
         assert_eq!(["ladder", "rx-a", "r3-c", "failed-r0003-a"].map(file), [None; 4]);
+    }
+
+    #[test]
+    fn comparisons_of_one_name_have_folders_of_their_own() {
+        let out = tempfile::tempdir().unwrap();
+        let made = [0; 3].map(|_| new_folder(&out.path().join("runs"), "ab").unwrap());
+        let names = made.each_ref().map(|folder| folder.file_name().unwrap());
+        assert_eq!(names, ["ab", "ab-2", "ab-3"]);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use plimsoll_record::RunCommand;
 use plimsoll_store::file_date;
 use plimsoll_units::{Clock, Instant, RealClock, unix_ms};
 
-use super::folder::{AbRecord, read_load, run_name, set_aside};
+use super::folder::{AbRecord, new_folder, read_load, run_name, set_aside};
 use super::service::{RunningService, ServicePlace};
 use crate::ExperimentError;
 use crate::context::{AbProgress, Progress, RunContext};
@@ -28,6 +28,8 @@ const THEN_SHOWN: u32 = 16;
 /// How often the interrupt is looked for while nothing is loaded.
 const POLL: Duration = Duration::from_millis(50);
 /// The longest time of the ladder that finds the number of connections, and the part of the budget that it may take.
+/// A shorter ladder has no step.
+const MIN_LADDER: Duration = Duration::from_secs(5);
 const MAX_LADDER: Duration = Duration::from_secs(30);
 const LADDER_PART: u32 = 10;
 
@@ -95,8 +97,8 @@ pub fn run_ab<'a>(mut spec: AbSpec<'a>, context: RunContext<'a>) -> Result<AbRun
     let restarts = spec.sides.iter().any(|side| side.command.is_some());
     let labels = spec.sides.each_ref().map(|side| side.label.clone());
     let record = AbRecord::new(labels, spec.seed, restarts, spec.rule);
-    let folder = context.settings.out.join(format!("{}-{}", spec.name, file_date(unix_ms())));
     let places = places(&spec)?;
+    let folder = new_folder(&context.settings.out, &format!("{}-{}", spec.name, file_date(unix_ms())))?;
     record.write(&folder)?;
     let order = Order::new(Some(spec.seed));
     let mut rounds = Rounds {
@@ -184,7 +186,8 @@ impl Rounds<'_, '_> {
     fn find_connections(&mut self) -> Result<(), ExperimentError> {
         let budget = Duration::from_secs_f64(self.spec.rule.budget_sec) / LADDER_PART;
         let mut spec = self.spec.sides[0].spec.clone();
-        spec.load = LoadSpec::Ladder { steps: None, step_limit: None, budget: Some(budget.min(MAX_LADDER)) };
+        let budget = Some(budget.clamp(MIN_LADDER, MAX_LADDER));
+        spec.load = LoadSpec::Ladder { steps: None, step_limit: None, budget };
         spec.name = Some("ladder".to_owned());
         let plan = spec.freeze()?;
         let path = self.with_service(AbSide::A, |rounds| rounds.load(plan, RunCommand::Sweep))?;

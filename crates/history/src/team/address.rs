@@ -1,12 +1,16 @@
 //! Where a team's store is, and with which password it is entered.
 
+use std::borrow::Cow;
 use std::env;
+use std::ffi::OsStr;
 use std::fmt;
 use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use percent_encoding::percent_decode_str;
 use tokio_postgres::Config;
 use tokio_postgres::config::Host;
 
@@ -123,7 +127,8 @@ fn own_parameters(text: &str) -> (String, Option<PathBuf>) {
         .split('&')
         .filter_map(|parameter| match parameter.split_once('=') {
             Some(("sslrootcert", path)) => {
-                authorities = Some(PathBuf::from(path));
+                let path: Cow<'_, [u8]> = percent_decode_str(path).into();
+                authorities = Some(PathBuf::from(OsStr::from_bytes(&path)));
                 None
             }
             Some(("sslmode", "verify-full" | "verify-ca")) => Some("sslmode=require"),
@@ -175,6 +180,14 @@ mod tests {
             !format!("{:?}", "postgres://ann:s3cret@db/perf".parse::<StoreAddress>().unwrap())
                 .contains("s3cret")
         );
+    }
+
+    #[test]
+    fn the_file_of_authorities_is_read_as_the_rest_of_an_address_is() {
+        let (address, authorities) =
+            own_parameters("postgres://db/perf?sslrootcert=%2Fetc%2Fdb%20ca.pem&sslmode=verify-full");
+        assert_eq!(address, "postgres://db/perf?sslmode=require");
+        assert_eq!(authorities, Some(PathBuf::from("/etc/db ca.pem")));
     }
 
     #[test]

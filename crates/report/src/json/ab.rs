@@ -73,7 +73,7 @@ document! {
         loads: u32 = side.loads,
         /// Loads that failed or were cut short.
         unusable: u32 = side.unusable,
-        /// Loads that the generator limited.
+        /// Loads that the generator limited, and searches that found no rate that breaks.
         limited: u32 = side.limited,
         /// Requests that succeeded over all that ended; null if none ended.
         success: Option<f64> = side.success.map(|success| success.value),

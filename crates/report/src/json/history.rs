@@ -63,6 +63,8 @@ document! {
         lower_bound: bool = run.figures.is_least,
         /// The highest rate of a search that held the conditions; null without a search.
         held_per_sec: Option<f64> = known(run.figures.held_per_sec),
+        /// The lowest rate of a search that did not; null where none was found, so that a higher one may hold.
+        broken_per_sec: Option<f64> = run.figures.held_per_sec.and_then(|held| Some(held.interval?.1)),
         /// Median of latency.
         p50_ms: Option<f64> = known(run.figures.p50_ns).map(ms),
         /// 99th percentile of latency; null if too few requests ended.
@@ -142,6 +144,8 @@ document! {
         ratio_interval: Interval = change.ratio,
         /// True if the change is for the worse.
         worse: bool = change.worse,
+        /// True if it may be none: most runs of the lower level, and of it alone, show lower bounds.
+        bounded: bool = change.is_bounded,
     }
 
     /// Runs that were not compared, each counted by its first reason.

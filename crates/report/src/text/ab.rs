@@ -259,7 +259,7 @@ pub(crate) fn notes(report: &AbReport<'_>) -> Vec<String> {
         seconds(findings.elapsed_sec),
     )];
     notes.extend(findings.sides.iter().filter_map(unusable));
-    notes.extend(findings.sides.iter().filter_map(limited));
+    notes.extend(findings.sides.iter().filter_map(|side| limited(side, findings.kind)));
     notes.extend(findings.sides.iter().filter_map(no_rate));
     notes.extend(findings.sides.iter().filter_map(undecided));
     if findings.figures.iter().any(|known| known.moved) {
@@ -300,15 +300,21 @@ fn undecided(side: &SideSummary) -> Option<String> {
     })
 }
 
-fn limited(side: &SideSummary) -> Option<String> {
+fn limited(side: &SideSummary, kind: LoadKind) -> Option<String> {
     let meaning = if side.is_lower_bound() {
         "its figures are lower bounds, and a difference may be larger"
     } else {
         "those show less than it can do"
     };
     let (count, name) = (side.limited, side.side.name());
-    (count > 0).then(|| {
-        format!("The load generator was the limit in {count} of {} loads of {name}: {meaning}.", side.loads)
+    (count > 0).then(|| match kind {
+        LoadKind::Search => format!(
+            "{count} of {} searches of {name} found no rate that breaks, or the load generator was the limit: {meaning}.",
+            side.loads
+        ),
+        LoadKind::Closed | LoadKind::Open => {
+            format!("The load generator was the limit in {count} of {} loads of {name}: {meaning}.", side.loads)
+        }
     })
 }
 

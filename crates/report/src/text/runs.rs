@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use plimsoll_analyze::RunEntry;
-use plimsoll_units::{count_text, escape_control};
+use plimsoll_units::escape_control;
 
 use super::paragraph::{cut, width};
 use crate::amount::at_least;
@@ -99,12 +99,8 @@ impl RunsPage {
 
 /// The rate that a search found, or else the throughput, in requests per second.
 fn served(entry: &RunEntry) -> String {
-    let figures = &entry.figures;
-    match (figures.held_per_sec, figures.throughput_per_sec) {
-        (Some(held), _) => count_text(held.value),
-        (None, Some(throughput)) => at_least(throughput.value, figures.is_least),
-        (None, None) => "0".to_owned(),
-    }
+    let served = entry.figures.served();
+    served.map_or_else(|| "0".to_owned(), |(rate, is_least)| at_least(rate.value, is_least))
 }
 
 /// An age in its largest unit, rounded down: `59 s`, `3 min`, `5 h`, `12 d`.

@@ -23,6 +23,7 @@ pub fn trend(trend: &Trend, tag: &str, page: &Page) -> String {
     let head = page.paint_lines(Ink::Strong, &wrap(&headline(trend)));
     let newest = trend.changes.last().map_or_else(words::no_change, |change| newest(trend, change, tag));
     let ink = match trend.changes.last() {
+        Some(change) if change.is_bounded => Ink::Faint,
         Some(change) if change.worse => Ink::Bad,
         Some(_) => Ink::Good,
         None => Ink::Faint,

@@ -34,7 +34,11 @@ fn size(ratio: f64) -> String {
 
 /// The change in a phrase: `QPS fell by 5.0 % (4.1 % to 5.9 %), which is worse; p = 0.001`.
 pub(crate) fn change(trend: &Trend, change: &LevelChange) -> String {
-    let judged = if change.worse { "worse" } else { "better" };
+    let judged = match (change.is_bounded, change.worse) {
+        (true, _) => "not known to be a change: most runs of the lower level show lower bounds (≥)",
+        (false, true) => "worse",
+        (false, false) => "better",
+    };
     let by = change.ratio.map(|ratio| {
         let direction = if ratio.value < 1.0 { "fell" } else { "rose" };
         // Of a fall the ends of the interval change places.
