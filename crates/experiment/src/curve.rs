@@ -166,7 +166,8 @@ fn instant(cell: &str, has_hours: bool) -> Option<(Form, i64, String)> {
         return Some((Form::Clock, hour, clock_label(hour)));
     }
     let (local, offset) = date(cell)?;
-    let seconds = local.timestamp().as_second() + i64::from(offset);
+    // Counted in UTC, so that a day has 23 or 25 hours where clocks change; an hour begins where the clock of the file begins one.
+    let seconds = local.timestamp().as_second() + i64::from(offset).rem_euclid(SEC_PER_HOUR);
     Some((Form::Date, seconds.div_euclid(SEC_PER_HOUR), local.strftime("%Y-%m-%d %H:00").to_string()))
 }
 
@@ -220,7 +221,17 @@ mod tests {
         let dated = named(&[("2026-01-05 09:00", 200.0), ("2026-01-05 10:00", 1_200.0)]);
         let rfc = "timestamp,rps\n2026-01-05T09:00:00+01:00,200\n2026-01-05T10:59:59+01:00,1200\n";
         assert_eq!(hours(rfc), dated, "the clock of the file counts");
+        let half = "2026-01-05T09:10:00+05:30,200\n2026-01-05T10:50:00+05:30,1200\n";
+        assert_eq!(hours(half), dated, "its hours begin at half past in UTC");
         assert_eq!(hours("1767603600,5\n"), named(&[("2026-01-05 09:00Z", 5.0)]));
+    }
+
+    #[test]
+    fn hours_are_whole_where_clocks_change() {
+        let autumn = "2026-10-25T02:00:00+02:00,200\n2026-10-25T02:00:00+01:00,100\n";
+        assert_eq!(hours(autumn), named(&[("2026-10-25 02:00", 200.0), ("2026-10-25 02:00", 100.0)]));
+        let spring = parse("2026-03-29T01:00:00+01:00,200\n2026-03-29T03:00:00+02:00,100\n").unwrap();
+        assert!(plan_day(&Observed::default(), &spring, 0.7, None).missing.is_empty());
     }
 
     #[test]

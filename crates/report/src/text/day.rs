@@ -66,7 +66,8 @@ fn sums(day: &DayPlan) -> String {
     );
     let cost = day.cost.as_ref().map(|cost| {
         let amount = |value: f64| money(&cost.currency, value);
-        let less = 100.0 * (1.0 - cost.by_hour / cost.constant.max(f64::MIN_POSITIVE));
+        let less = (cost.constant > 0.0)
+            .then(|| format!(", {:.0} % less", 100.0 * (1.0 - cost.by_hour / cost.constant)));
         let without = match cost.without.as_slice() {
             [] => String::new(),
             tiers => {
@@ -74,9 +75,10 @@ fn sums(day: &DayPlan) -> String {
             }
         };
         format!(
-            "They cost {} instead of {}, {less:.0} % less.{without}",
+            "They cost {} instead of {}{}.{without}",
             amount(cost.by_hour),
-            amount(cost.constant)
+            amount(cost.constant),
+            less.unwrap_or_default()
         )
     });
     let missing = (!day.missing.is_empty()).then(|| {

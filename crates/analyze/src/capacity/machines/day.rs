@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::cost::{TierCost, price_plan};
+use super::cost::{PlanCost, TierCost, price_plan};
 use super::observed::Observed;
 use super::plan::{MachinePlan, Machines, TierPlan, plan_machines};
 use super::price::{Currency, PriceList};
@@ -34,7 +34,7 @@ pub struct HourPlan {
     pub peak_per_sec: f64,
     /// The machines of each tier, in the order of the plan; `None` where nothing tells.
     pub machines: Vec<Option<Machines>>,
-    /// What they cost; `None` without prices.
+    /// What they cost, without the tiers that [`DayCost::without`] names; `None` without prices.
     pub cost: Option<f64>,
 }
 
@@ -65,7 +65,7 @@ pub struct DayCost {
     pub currency: Currency,
     pub by_hour: f64,
     pub constant: f64,
-    /// Tiers without a price.
+    /// Tiers without a price, or without a number of machines at the peak.
     pub without: Vec<String>,
 }
 
@@ -94,24 +94,28 @@ pub fn plan_day(
     prices: Option<&PriceList>,
 ) -> DayPlan {
     let plan = |target_per_sec| plan_machines(observed, Goal { target_per_sec, utilisation });
+    let peak = plan(curve.peak_per_sec());
+    let priced = prices.map(|prices| price_plan(&peak, prices));
+    // Costs are compared, so that they are those of the same tiers: of those that have one at the peak.
+    let counted: Vec<String> =
+        priced.iter().flat_map(|cost| &cost.tiers).map(|cost| cost.tier.clone()).collect();
     let hour = |(hour, (label, per_sec)): (&i64, &(String, f64))| {
-        let (machines, cost) = fleet(&plan(*per_sec), prices);
+        let (machines, cost) = fleet(&plan(*per_sec), prices, &counted);
         HourPlan { hour: *hour, label: label.clone(), peak_per_sec: *per_sec, machines, cost }
     };
     let hours: Vec<HourPlan> = curve.hours.iter().map(hour).collect();
-    let peak = plan(curve.peak_per_sec());
-    let (constant, constant_cost) = fleet(&peak, prices);
+    let (constant, constant_cost) = fleet(&peak, prices, &counted);
     let tiers = peak.tiers.iter().enumerate().map(|(index, tier)| TierHours {
         tier: tier.tier.clone(),
         by_hour: hours.iter().map(|hour| hour.machines[index].map(|machines| machines.count)).sum(),
         constant: constant[index].map(|machines| machines.count * hours.len() as u64),
     });
     let tiers = tiers.collect();
-    let cost = prices.zip(constant_cost).map(|(prices, constant)| DayCost {
-        currency: prices.currency.clone(),
+    let cost = priced.zip(constant_cost).map(|(priced, constant)| DayCost {
+        currency: priced.currency,
         by_hour: hours.iter().filter_map(|hour| hour.cost).sum(),
         constant: constant * hours.len() as f64,
-        without: price_plan(&peak, prices).without,
+        without: priced.without,
     });
     let known = |hour: &i64| curve.hours.contains_key(hour);
     let span = curve.hours.keys().next().zip(curve.hours.keys().next_back());
@@ -120,22 +124,33 @@ pub fn plan_day(
     DayPlan { hours, missing, tiers, cost }
 }
 
-/// The machines of each tier, and what they cost.
-fn fleet(plan: &MachinePlan, prices: Option<&PriceList>) -> (Vec<Option<Machines>>, Option<f64>) {
+/// The machines of each tier, and what those of the tiers that count cost.
+fn fleet(
+    plan: &MachinePlan,
+    prices: Option<&PriceList>,
+    counted: &[String],
+) -> (Vec<Option<Machines>>, Option<f64>) {
     let cost = prices.map(|prices| price_plan(plan, prices));
     let priced = |tier: &TierPlan| cost.as_ref()?.tiers.iter().find(|cost| cost.tier == tier.tier);
     let count = |cost: &TierCost| cost.machines.iter().map(|machines| machines.count).sum::<u64>();
     let machines = |tier: &TierPlan| {
-        let count = priced(tier).map(count);
-        tier.machines.map(|machines| Machines { count: count.unwrap_or(machines.count), ..machines })
+        let machines = tier.machines?;
+        // The interval is that of machines of one size.
+        let mixed = priced(tier).map(count).filter(|count| *count != machines.count);
+        Some(mixed.map_or(machines, |count| Machines { count, range: None, ..machines }))
     };
-    (plan.tiers.iter().map(machines).collect(), cost.as_ref().map(|cost| cost.per_hour))
+    let of_counted = |cost: &PlanCost| {
+        let tiers = cost.tiers.iter().filter(|cost| counted.contains(&cost.tier));
+        tiers.map(|cost| cost.per_hour).sum()
+    };
+    (plan.tiers.iter().map(machines).collect(), cost.as_ref().map(of_counted))
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::demand::TierDemand;
     use super::super::observed::{ObservedTier, SizedDemands};
+    use super::super::scaling::Scaling;
     use super::super::size::MachineSize;
     use super::super::terms::{DemandUnit, Origin, TierResource};
     use super::*;
@@ -208,6 +223,20 @@ mod tests {
         );
         let cost = day.cost.unwrap();
         assert_eq!((cost.by_hour, cost.constant, cost.currency.symbol.as_str()), (6.0, 8.0, "$"));
+    }
+
+    #[test]
+    fn a_tier_that_no_number_of_machines_carries_at_the_peak_is_in_neither_cost() {
+        let mut observed = observed(&[1.0]);
+        let web = ObservedTier { name: "web".to_owned(), ..observed.tiers[0].clone() };
+        // It loses so much to each further machine that none carry the peak.
+        let points = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0].map(|n| (n, 900.0 * n / (1.0 + 0.1 * n * (n - 1.0))));
+        observed.tiers.push(ObservedTier { scaling: Scaling::fit(points.to_vec()), ..web });
+        let curve = curve(&[(0, 600.0), (1, 60_000.0)]);
+        let day = plan_day(&observed, &curve, 0.7, Some(&prices(&["api=1/h", "web=5/h"])));
+        assert!(day.hours[0].machines[1].is_some() && day.hours[1].machines[1].is_none(), "{day:?}");
+        let cost = day.cost.unwrap();
+        assert_eq!((cost.by_hour, cost.constant, cost.without), (87.0, 172.0, vec!["web".to_owned()]));
     }
 
     #[test]

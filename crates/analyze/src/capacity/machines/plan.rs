@@ -88,7 +88,7 @@ fn tier_plan(tier: &ObservedTier, goal: Goal) -> TierPlan {
     }
     let machines = needs.first().zip(by_law.ok()).map(|(need, by_law)| {
         let count = whole(need.machines);
-        let range = need.range.map(|(low, high)| (whole(low), whole(high)));
+        let range = need.range.map(|(low, high)| (whole(low).max(by_law), whole(high).max(by_law)));
         let count = count.max(by_law);
         let contended = tier.scaling.as_ref().and_then(|scaling| scaling.contended(goal, count));
         let at_least = never_near || !tier.halts.is_empty() || contended.is_some();
