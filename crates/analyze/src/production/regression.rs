@@ -52,6 +52,8 @@ struct Fit {
     square: f64,
     /// The parabola's height over the line at the high end.
     lift: f64,
+    /// What the parabola's slope has on top of the line's there.
+    turn: f64,
 }
 
 /// The law with its intervals.
@@ -104,9 +106,8 @@ impl Regression {
     /// The same along the tangent of the parabola at the high end of the rates.
     pub(super) fn rate_along_tangent(&self, usage: f64) -> Option<Estimate> {
         let high = self.ends.1;
-        let mid = f64::midpoint(self.ends.0, high);
         self.rate(|fit| {
-            let slope = fit.line.slope + 2.0 * fit.square * (high - mid);
+            let slope = fit.line.slope + fit.turn;
             let at_high = fit.line.intercept + fit.line.slope * high + fit.lift;
             if slope > 0.0 { high + (usage - at_high) / slope } else { f64::NAN }
         })
@@ -136,5 +137,36 @@ fn fitted(points: &[(f64, f64)], high: f64) -> Option<Fit> {
     let together: f64 = points.iter().map(|point| part(point.0) * residual(point)).sum();
     // Rates of two values lie on any parabola.
     let square = if squares > f64::EPSILON * moment(2).powi(2) { together / squares } else { 0.0 };
-    Some(Fit { line, square, lift: square * part(high) })
+    let slope = 2.0 * (high - mean) - skew;
+    Some(Fit { line, square, lift: square * part(high), turn: square * slope })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Many low rates and few high ones, whose use rises with their square.
+    fn bent() -> Vec<Point> {
+        let point = |at: usize| {
+            // Neighbours in time differ, so that each block has rates of all sizes.
+            let share = ((at * 37 % 200) as f64 + 0.5) / 200.0;
+            let rate = -100.0 * (1.0 - share).ln();
+            Point { at, rate, usage: 0.1 + 2e-3 * rate + 1e-5 * rate * rate }
+        };
+        (0..200).map(point).collect()
+    }
+
+    #[test]
+    fn the_tangent_of_rates_that_lie_unevenly_is_that_of_the_parabola() {
+        let points = bent();
+        let law = Regression::new(&points).unwrap();
+        let (high, usage) = (law.ends.1, 3.0);
+        let lift = |rate: f64| fitted(&plain(&points), rate).unwrap().lift;
+        let line = law.fit.line;
+        let slope = line.slope + (lift(high + 1.0) - lift(high - 1.0)) / 2.0;
+        let at_high = line.intercept + line.slope * high + lift(high);
+        let expected = high + (usage - at_high) / slope;
+        let found = law.rate_along_tangent(usage).unwrap();
+        assert!((found.value / expected - 1.0).abs() < 1e-6, "{found:?}, not {expected}");
+    }
 }

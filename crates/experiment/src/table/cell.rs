@@ -115,11 +115,11 @@ fn number(digits: &str) -> Option<f64> {
         .filter(|number: &f64| number.is_finite())
 }
 
-/// True for groups of three digits after the first.
+/// True for groups of three digits after the first. No number of thousands begins with a group of 0.
 fn is_grouped(digits: &str, separator: char) -> bool {
     let mut groups = digits.split(separator);
-    let first = groups.next().map_or(0, str::len);
-    (1..=3).contains(&first) && groups.all(|group| group.len() == 3)
+    let first = groups.next().unwrap_or_default();
+    (1..=3).contains(&first.len()) && first != "0" && groups.all(|group| group.len() == 3)
 }
 
 #[cfg(test)]
@@ -139,6 +139,9 @@ mod tests {
             ("1.516,5", 1_516.5),
             ("1 111 msg/s", 1_111.0),
             ("3,5", 3.5),
+            ("0,512", 0.512),
+            ("0,512 ms", 0.512),
+            ("10,512", 10_512.0),
             ("1.234.567", 1_234_567.0),
             (".5", 0.5),
             ("~12K", 12_000.0),

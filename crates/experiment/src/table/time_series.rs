@@ -59,8 +59,8 @@ pub fn read_time_series(
         unreadable("its rows are too few, all of one time, or too far apart for their distance")
     })?;
     let resources = resource_columns(&header, &records, columns, (time, rate))?;
-    let per_second = |cell: Cell| cell.number / if of_minutes(&header[rate]) { 60.0 } else { 1.0 };
-    let rate_per_sec = grid.values(&records, rate, per_second);
+    let is_of_minutes = of_minutes(&header[rate]);
+    let rate_per_sec = grid.values(&records, rate, |cell| per_second(cell, is_of_minutes));
     refuse_counter(&header[rate], &rate_per_sec)?;
     let series = resources.into_iter().map(|(name, column)| {
         let series = resource(&grid, &header, &records, name, column);
@@ -126,6 +126,15 @@ fn of_minutes(name: &str) -> bool {
     words.iter().any(|word| ["rpm", "req/min", "requests/min", "/min"].contains(&word.as_str()))
 }
 
+/// The rate that a cell states, by its own unit first; `None` where its unit is that of something else.
+fn per_second(cell: Cell, is_of_minutes: bool) -> Option<f64> {
+    match cell.unit {
+        None if is_of_minutes => Some(cell.number / 60.0),
+        None => Some(cell.number),
+        Some(unit) => (unit.dimension == Dimension::Rate).then_some(cell.number * unit.base),
+    }
+}
+
 /// The resources by name: those that the user names, or all other columns whose first cells are numbers.
 fn resource_columns(
     header: &StringRecord,
@@ -155,21 +164,30 @@ fn resource(
 ) -> ResourceSeries {
     let cells = || records.iter().filter_map(|record| Cell::parse(record.get(column)?).ok());
     let unit = Header::parse(&header[column]).unit.or_else(|| cells().find_map(|cell| cell.unit));
-    let (amount, scale) = unit.map_or((AmountUnit::Count, 1.0), amount_of);
+    let amount = unit.map_or(AmountUnit::Count, amount_of);
     let capacity = (amount == AmountUnit::Ratio).then_some(1.0);
-    let usage = grid.values(records, column, |cell| cell.number * scale);
+    let usage = grid.values(records, column, |cell| amount_in(cell, unit));
     ResourceSeries { kind: ProductionKind::Named, of: name, instance: None, unit: amount, usage, capacity }
 }
 
-/// The unit in which a resource is counted, and the factor to it.
-fn amount_of(unit: Unit) -> (AmountUnit, f64) {
+/// The unit in which a resource is counted.
+fn amount_of(unit: Unit) -> AmountUnit {
     match unit.dimension {
-        Dimension::Share => (AmountUnit::Ratio, unit.base),
-        Dimension::Bytes => (AmountUnit::Bytes, unit.base),
-        Dimension::BitRate => (AmountUnit::BitsPerSec, unit.base),
-        Dimension::Cores => (AmountUnit::Cores, unit.base),
-        Dimension::Rate | Dimension::Time => (AmountUnit::Count, unit.base),
+        Dimension::Share => AmountUnit::Ratio,
+        Dimension::Bytes => AmountUnit::Bytes,
+        Dimension::BitRate => AmountUnit::BitsPerSec,
+        Dimension::Cores => AmountUnit::Cores,
+        Dimension::Rate | Dimension::Time => AmountUnit::Count,
     }
+}
+
+/// A cell in base units, by its own unit, else by that of its column; `None` where its unit is that of something else. Cores
+/// are written in per cent of one too.
+fn amount_in(cell: Cell, of_column: Option<Unit>) -> Option<f64> {
+    let Some(column) = of_column else { return Some(cell.number) };
+    let unit = cell.unit.unwrap_or(column);
+    let is_of_cores = column.dimension == Dimension::Cores && unit.dimension == Dimension::Share;
+    (column.dimension == unit.dimension || is_of_cores).then_some(cell.number * unit.base)
 }
 
 /// Where each row is.
@@ -202,13 +220,13 @@ impl Grid {
         &self,
         records: &[StringRecord],
         column: usize,
-        value: impl Fn(Cell) -> f64,
+        value: impl Fn(Cell) -> Option<f64>,
     ) -> Vec<Option<f64>> {
         let mut values = vec![None; self.instants];
         for (record, place) in records.iter().zip(&self.places) {
             let cell = record.get(column).and_then(|cell| Cell::parse(cell).ok());
-            if let (Some(place), Some(cell)) = (place, cell) {
-                values[*place] = Some(value(cell));
+            if let (Some(place), Some(known)) = (place, cell.and_then(&value)) {
+                values[*place] = Some(known);
             }
         }
         values
@@ -255,6 +273,23 @@ mod tests {
         assert_eq!((cpu.of.as_str(), cpu.unit, cpu.capacity), ("CPU (%)", AmountUnit::Ratio, Some(1.0)));
         assert_eq!(cpu.usage, [Some(0.25), None, None, Some(0.45), Some(0.55)]);
         assert_eq!((memory.unit, memory.usage[0], memory.capacity), (AmountUnit::Bytes, Some(1e8), None));
+    }
+
+    #[test]
+    fn a_cell_counts_in_its_own_unit_before_that_of_its_column() {
+        let text = "time,req/s,mem MB,used,cpu cores\n\
+            2026-11-18 00:00:00,10,300,5 MB,2\n\
+            2026-11-18 00:01:00,2k req/s,300 KB,0.5 GB,150 %\n\
+            2026-11-18 00:02:00,5 ms,45 %,7,3 MB\n";
+        let series = read(text, &TimeSeriesColumns::default()).unwrap();
+        assert_eq!(series.rate_per_sec, [Some(10.0), Some(2000.0), None]);
+        let usage: Vec<_> = series.resources.iter().map(|resource| resource.usage.as_slice()).collect();
+        assert_eq!(usage[0], [Some(3e8), Some(3e5), None]);
+        assert_eq!(usage[1], [Some(5e6), Some(5e8), Some(7e6)]);
+        assert_eq!(usage[2], [Some(2.0), Some(1.5), None]);
+        let text = "time,rpm,used\n2026-11-18 00:00:00,120,1\n2026-11-18 00:01:00,3 req/s,2\n";
+        let named = TimeSeriesColumns { rate: Some("rpm".to_owned()), resources: Vec::new() };
+        assert_eq!(read(text, &named).unwrap().rate_per_sec, [Some(2.0), Some(3.0)]);
     }
 
     #[test]

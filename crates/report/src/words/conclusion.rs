@@ -6,7 +6,7 @@ use plimsoll_analyze::{
 };
 use plimsoll_units::{bytes_text, count_text, duration_text, grouped, significant};
 
-use super::phrase::{joined, law, whole};
+use super::phrase::{joined, law, whole, whole_of};
 use super::table_claim::breach_meaning;
 use crate::amount::{if_known, list, range};
 
@@ -73,11 +73,11 @@ fn sentence(conclusion: &Conclusion) -> String {
 /// What a ladder is of, with a number of it.
 fn ladder_of(of: &LadderOf, load: f64) -> String {
     match of {
-        LadderOf::Connections => format!("{} connections", whole(load)),
+        LadderOf::Connections => whole_of(load, "connection"),
         LadderOf::Offered => format!("{} requests/s offered", count_text(load)),
-        LadderOf::LoadMachines => format!("{} load machines", whole(load)),
-        LadderOf::Cores => format!("{} cores", whole(load)),
-        LadderOf::Instances(tier) => format!("{} of {tier}", whole(load)),
+        LadderOf::LoadMachines => whole_of(load, "load machine"),
+        LadderOf::Cores => cores(load),
+        LadderOf::Instances(tier) => format!("{} of {tier}", plain(load)),
         LadderOf::Pool(tier) => format!("a pool of {} in {tier}", whole(load)),
     }
 }
@@ -107,11 +107,24 @@ fn ladder_text(ladder: &RowLadder) -> String {
     )
 }
 
-fn cores(point: &RowPoint) -> String {
-    match point.cores.unwrap_or_default() {
-        1.0 => "1 core".to_owned(),
-        cores => format!("{cores} cores"),
+fn cores(cores: f64) -> String {
+    let number = plain(cores);
+    let plural = if number == "1" { "" } else { "s" };
+    format!("{number} core{plural}")
+}
+
+/// A number that may be a part of one, such as a user writes it: `0.25`, `1.5`, `16`.
+fn plain(count: f64) -> String {
+    let text = count_text(count);
+    if text.contains('.') && !text.contains('e') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
     }
+}
+
+fn cores_of(point: &RowPoint) -> String {
+    cores(point.cores.unwrap_or_default())
 }
 
 fn from_to(RowEnds { low, high }: &RowEnds) -> String {
@@ -119,15 +132,15 @@ fn from_to(RowEnds { low, high }: &RowEnds) -> String {
     let growth = format!(
         "{} requests/s with {}, {} with {}",
         count_text(low.per_sec),
-        cores(low),
+        cores_of(low),
         count_text(high.per_sec),
-        cores(high)
+        cores_of(high)
     );
     list(std::iter::once(growth).chain(low.group.clone()).chain(bytes), ", ")
 }
 
 fn larger_responses(RowEnds { low, high }: &RowEnds) -> String {
-    let with = if_known(low.cores, |_| format!(", with {}", cores(low)));
+    let with = if_known(low.cores, |known| format!(", with {}", cores(known)));
     format!(
         "Where the link is full, larger responses lower throughput in proportion: {} requests/s of {}, {} of {}{with}.",
         count_text(low.per_sec),
@@ -261,4 +274,20 @@ fn range_text(values: impl Iterator<Item = f64> + Clone, text: fn(f64) -> String
     let least = text(values.clone().fold(f64::INFINITY, f64::min));
     let most = text(values.fold(0.0, f64::max));
     if least == most { most } else { format!("{least} to {most}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_of_cores_and_instances_are_kept_and_one_is_no_plural() {
+        assert_eq!(ladder_of(&LadderOf::Cores, 0.25), "0.25 cores");
+        assert_eq!(ladder_of(&LadderOf::Cores, 1.0), "1 core");
+        assert_eq!(ladder_of(&LadderOf::Cores, 10.0), "10 cores");
+        assert_eq!(ladder_of(&LadderOf::Cores, 0.1 + 0.2), "0.3 cores");
+        assert_eq!(ladder_of(&LadderOf::Instances("api".to_owned()), 1.5), "1.5 of api");
+        assert_eq!(ladder_of(&LadderOf::LoadMachines, 1.0), "1 load machine");
+        assert_eq!(ladder_of(&LadderOf::Connections, 2000.0), "2,000 connections");
+    }
 }

@@ -5,7 +5,7 @@ use plimsoll_analyze::{
 };
 use plimsoll_units::{count_text, duration_text, grouped, share_text, significant};
 
-use crate::amount::{bits, if_known};
+use crate::amount::{bits, counted, if_known};
 
 /// Names joined as in a sentence.
 pub(super) fn joined(names: &[String]) -> String {
@@ -42,6 +42,11 @@ pub(super) fn places(places: &[PlaceCount]) -> String {
 /// Workers come in whole numbers, and one at least.
 pub(super) fn whole(count: f64) -> String {
     grouped(count.round().max(1.0) as u64)
+}
+
+/// So many of what comes in whole numbers: `1 connection`, `600 connections`.
+pub(super) fn whole_of(count: f64, noun: &str) -> String {
+    counted(count.round().max(1.0) as u64, noun)
 }
 
 pub(super) fn cores(cores: f64) -> String {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use indicatif::ProgressBar;
 use jiff::Timestamp;
-use jiff::civil::Date;
+use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use plimsoll_analyze::{
     AmountUnit, ProductionFindings, ProductionLimit, ProductionSeries, StatedCapacity, explain_production,
@@ -21,6 +21,9 @@ use crate::exit::{Exit, UsageError};
 use crate::files::{Output, Written};
 use crate::terminal::{page, print, remark};
 
+/// What is explained otherwise, and has neither queries nor capacities.
+const OF_A_RUN: [&str; 2] = ["file", "csv"];
+
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Production")]
 pub(crate) struct ProductionArgs {
@@ -31,7 +34,7 @@ pub(crate) struct ProductionArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "prometheus")]
     pub(crate) series: Option<PathBuf>,
     /// Requests per second: a query that gives one series; of a file the name of a column
-    #[arg(long, value_name = "QUERY")]
+    #[arg(long, value_name = "QUERY", conflicts_with_all = OF_A_RUN)]
     rate: Option<String>,
     /// The time that ends now [default: 7d]
     #[arg(long, value_name = "TIME", requires = "prometheus", value_parser = parse_duration)]
@@ -55,16 +58,23 @@ pub(crate) struct ProductionArgs {
     )]
     selector: String,
     /// Another resource, by its use: a query, of which each series is an instance; of a file the name of a column
-    #[arg(long = "resource", value_name = "NAME=QUERY", value_parser = named)]
+    #[arg(long = "resource", value_name = "NAME=QUERY", conflicts_with_all = OF_A_RUN, value_parser = named)]
     resources: Vec<(String, String)>,
     /// What there is of a resource, in place of what is recorded: pool=32, network_out:eth0=1Gbit, container_cpu:api=0.5
-    #[arg(long = "capacity", value_name = "NAME=VALUE", value_parser = capacity)]
+    #[arg(long = "capacity", value_name = "NAME=VALUE", conflicts_with_all = OF_A_RUN, value_parser = capacity)]
     capacities: Vec<(String, StatedCapacity)>,
     /// Read only the resources of --resource
     #[arg(long, requires = "resources", requires = "prometheus")]
     only_named: bool,
     /// How full a resource may be: a ratio, or per cent
-    #[arg(long, visible_alias = "utilization", value_name = "RATIO", default_value = "70%", value_parser = values::share)]
+    #[arg(
+        long,
+        visible_alias = "utilization",
+        value_name = "RATIO",
+        default_value = "70%",
+        conflicts_with_all = OF_A_RUN,
+        value_parser = values::share
+    )]
     utilisation: f64,
     /// A header of each request to Prometheus; its last word may be env:NAME or file:PATH, where a secret stands
     #[arg(long = "header", value_name = "NAME: VALUE", requires = "prometheus")]
@@ -73,10 +83,16 @@ pub(crate) struct ProductionArgs {
     #[arg(long, value_name = "FILE", requires = "prometheus")]
     cacert: Option<PathBuf>,
     /// How long Prometheus may take for one query
-    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse_duration)]
+    #[arg(
+        long,
+        value_name = "TIME",
+        default_value = "30s",
+        conflicts_with_all = OF_A_RUN,
+        value_parser = parse_duration
+    )]
     timeout: Duration,
     /// Write a figure to NAME.svg and NAME.png: use over the rate
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", conflicts_with_all = OF_A_RUN)]
     figure: Option<PathBuf>,
     /// Overwrite figures that are there
     #[arg(long, requires = "figure")]
@@ -120,8 +136,9 @@ fn amount(text: &str) -> Option<StatedCapacity> {
 
 /// An instant in seconds since 1970.
 fn instant(text: &str) -> Result<f64, String> {
-    let of_date = || Some(text.parse::<Date>().ok()?.to_zoned(TimeZone::UTC).ok()?.timestamp());
-    let instant = text.parse::<Timestamp>().ok().or_else(of_date);
+    // A date alone is its midnight.
+    let without_offset = || Some(text.parse::<DateTime>().ok()?.to_zoned(TimeZone::UTC).ok()?.timestamp());
+    let instant = text.parse::<Timestamp>().ok().or_else(without_offset);
     let seconds = instant.map(|instant| instant.as_millisecond() as f64 / 1e3);
     seconds.or_else(|| text.parse().ok().filter(|sec: &f64| sec.is_finite() && *sec > 0.0)).ok_or_else(|| {
         format!("`{text}` is no instant; write 2026-01-31, 2026-01-31T08:00:00Z, or seconds since 1970")
@@ -234,7 +251,11 @@ mod tests {
     #[test]
     fn instants_are_dates_times_or_seconds() {
         assert_eq!(instant("2026-01-31"), Ok(1_769_817_600.0));
-        assert_eq!(instant("2026-01-31T08:00:00Z"), Ok(1_769_846_400.0));
+        for text in
+            ["2026-01-31T08:00:00Z", "2026-01-31T08:00:00", "2026-01-31 08:00", "2026-01-31T09:00+01:00"]
+        {
+            assert_eq!(instant(text), Ok(1_769_846_400.0), "{text}");
+        }
         assert_eq!(instant("1769846400"), Ok(1_769_846_400.0));
         assert!(instant("yesterday").is_err());
     }
