@@ -98,6 +98,8 @@ pub struct StepSummary {
     pub rate_per_sec: Option<f64>,
     /// Everything counted over the whole step, warm-up and drain included.
     pub counts: plimsoll_record::Counts,
+    /// Successes of the warm-up and of the measured window, without those of the drain.
+    pub ok_under_load: u64,
     /// Successes over everything in `counts` that ended, warm-up and drain included; requests sent and never
     /// answered, and due and never sent, have ended too. `None` if nothing ended.
     pub success_ratio: Option<f64>,
@@ -140,6 +142,12 @@ impl StepSummary {
     /// Where it stands: by its connections, or by the rate of an open loop.
     pub(crate) fn at(&self) -> At {
         self.rate_per_sec.map_or(At::Connections(self.connections), At::Rate)
+    }
+
+    /// Cores that the generator's workers used together in the measured window; `None` where nothing was measured.
+    pub(crate) fn generator_cores(&self) -> Option<f64> {
+        let ratios = self.generator.by_worker.iter().map(|worker| worker.cpu_ratio);
+        (self.measured_sec > 0.0).then(|| ratios.sum())
     }
 }
 

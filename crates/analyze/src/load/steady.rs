@@ -50,8 +50,11 @@ fn drift(points: &[Point]) -> Option<f64> {
 fn queue_grows(points: &[Point], offered_per_sec: f64) -> bool {
     let mean_queue =
         |batch: &[Point]| batch.iter().map(|point| point.queue as f64).sum::<f64>() / batch.len() as f64;
-    let queue: Vec<f64> = batch_means::split(points, TREND_BATCHES).map(mean_queue).collect();
-    let batch_sec = points.iter().map(|point| point.span_sec).sum::<f64>() / queue.len().max(1) as f64;
+    let batches: Vec<&[Point]> = batch_means::split(points, TREND_BATCHES).collect();
+    let queue: Vec<f64> = batches.iter().copied().map(mean_queue).collect();
+    // The batches leave out points at the front, whose time is not theirs.
+    let used_sec: f64 = batches.iter().copied().flatten().map(|point| point.span_sec).sum();
+    let batch_sec = used_sec / batches.len().max(1) as f64;
     mann_kendall(&queue).is_some_and(|trend| {
         trend.is_significant() && trend.slope > QUEUE_GROWTH * offered_per_sec * batch_sec
     })

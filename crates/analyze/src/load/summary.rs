@@ -129,6 +129,16 @@ fn seconds(from_ns: u64, to_ns: u64) -> f64 {
     to_ns.saturating_sub(from_ns) as f64 / 1e9
 }
 
+/// Successes until the measured window ended, the warm-up included.
+fn ok_under_load(window: &Window<'_>, frames: &[&Frame]) -> u64 {
+    let last = window.measured.iter().map(|frame| frame.head.interval).max();
+    let is_counted = |head: &FrameHead| {
+        (window.to_the_last || head.phase == Phase::Measure) && Some(head.interval) <= last
+    };
+    let heads = frames.iter().map(|frame| &frame.head).filter(|head| is_counted(head));
+    heads.map(|head| head.counts.ok).sum()
+}
+
 /// The throughput of the measured window: the value is requests over time, the interval is laid around it.
 fn throughput(window: &Window<'_>) -> Estimate {
     let value = per_second(window.measured.iter().map(|frame| &frame.head), |head| head.counts.completed);
@@ -194,6 +204,7 @@ pub(crate) fn summarize(
         success_ratio: counts.success_ratio(),
         success_interval: wilson(counts.ok, counts.ended()),
         counts,
+        ok_under_load: ok_under_load(&window, frames),
         warmup_sec: seconds(load_began_ns, began_ns),
         measured_sec: seconds(began_ns, ended_ns),
         drain_sec: if window.to_the_last { 0.0 } else { seconds(step.ended_ns, step.drained_ns) },

@@ -81,6 +81,21 @@ fn what_a_request_costs_of_a_cpu_is_known_next_to_others() {
 }
 
 #[test]
+fn a_generator_on_the_machine_counts_with_what_it_used_while_it_was_measured() {
+    let levels = [2, 4].map(|connections| Level { warmup: 30, ..Level::closed(connections) });
+    let machine = |watch: Watch, host| watch.gauge((host, "cpu", ""), "machine", |_, _| 77.0);
+    let watch = busy(Watch::over(&levels), "local", |x| 0.6 + 1e-3 * x)
+        .counter(API, "cpu_us", |_, x| 1000.0 * x)
+        .listener("local", "0.0.0.0:8080", 7, |_, _| 0.0);
+    let findings = machine(machine(watch, "local"), "generator").findings();
+    assert!(findings.steps.iter().all(|step| step.warmup_sec > 1.0), "{:#?}", findings.steps);
+    let cpu = findings.resources.iter().find(|one| one.host == "local" && one.others.len() > 1).unwrap();
+    // Two workers that use 30 % of a core each; with the CPU time of the warm-up it would be 0.87 cores.
+    let is_near = |cores: &Option<f64>| cores.is_some_and(|cores| (cores - 0.6).abs() < 0.1);
+    assert!(cpu.others.iter().all(is_near), "{:?}", cpu.others);
+}
+
+#[test]
 fn processes_that_a_server_starts_for_each_request_are_its_own() {
     let verdict = busy(Watch::over(&pool_levels(2.0, 0.005, 128)), "local", |x| 0.005 * x)
         .counter(API, "cpu_us", |_, x| 100.0 * x)

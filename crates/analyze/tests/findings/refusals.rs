@@ -9,10 +9,16 @@ use crate::watch::{Watch, connections, pool_levels};
 /// A request takes 5 ms and 100 µs of CPU. From the second step on clients that are refused at once ask again and again,
 /// and fill all of the CPU with it, a refusal being 10 µs; `served` requests a second get through.
 fn retried(served: [f64; 3]) -> Watch {
+    retried_and_late(served, 0)
+}
+
+/// The same, with so many answers to each worker after the load.
+fn retried_and_late(served: [f64; 3], late_answers: u64) -> Watch {
     let mut levels = vec![Level::at(1, 190.0)];
     levels.extend([2, 4, 8].iter().zip(served).map(|(n, served)| {
         let refusals = 100_000.0 * (0.95 + 0.01 * f64::from(*n).log2()) - 10.0 * served;
-        Level { refused: refusals / (refusals + served), ..Level::at(*n, refusals + served) }
+        let refused = refusals / (refusals + served);
+        Level { refused, late_answers, ..Level::at(*n, refusals + served) }
     }));
     Watch::over(&levels)
         .gauge(("lb", "cgroup", ""), "quota_us", |_, _| 10_000.0)
@@ -26,6 +32,17 @@ fn a_cpu_that_refusals_alone_fill_is_no_limit() {
     let verdict = retried([300.0, 302.0, 298.0]).verdict();
     assert_eq!((verdict.limit, verdict.host()), (Limit::Refused, "lb"), "{verdict:#?}");
     assert!(verdict.next_limit.is_none(), "{:?}", verdict.next_limit);
+}
+
+#[test]
+fn what_is_answered_after_the_load_is_not_served_under_it() {
+    let verdict = retried_and_late([300.0, 302.0, 298.0], 600).verdict();
+    let served = match verdict.claim {
+        Some(Claim::Refused { per_sec, .. }) => per_sec,
+        other => panic!("{other:?}"),
+    };
+    // With the late ones it would be 540.
+    assert!((served / 300.0 - 1.0).abs() < 0.2, "{served}");
 }
 
 #[test]

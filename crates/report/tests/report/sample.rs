@@ -193,6 +193,7 @@ pub(super) fn step(index: u32, connections: u32, per_sec: f64) -> StepSummary {
         depth: 1,
         rate_per_sec: None,
         counts,
+        ok_under_load: answered,
         success_ratio: Some(1.0),
         success_interval: Some((answered as f64 / (answered as f64 + 3.84), 1.0)),
         warmup_sec: 0.75,

@@ -65,8 +65,8 @@ impl<'a> HostProcesses<'a> {
     /// where that is not known.
     pub(super) fn others(self, used: &[Option<f64>], at_rest: Option<f64>) -> Figures {
         let remainder = |moment| match moment {
-            Moment::Rest => Some(self.remainder(at_rest?, moment)),
-            Moment::Step(step) => Some(self.remainder(used[step]?, moment)),
+            Moment::Rest => self.remainder(at_rest?, moment),
+            Moment::Step(step) => self.remainder(used[step]?, moment),
         };
         let is_others = match self.follows(remainder) {
             Some(follows) => !follows,
@@ -75,7 +75,7 @@ impl<'a> HostProcesses<'a> {
         let steady = |moment| self.unwatched(|follows| follows == Some(false), moment);
         let neighbours = |moment| if is_others { remainder(moment) } else { Some(steady(moment)) };
         let steps = (0..used.len()).map(Moment::Step);
-        steps.map(|step| Some(neighbours(step)? + self.generator(step))).collect()
+        steps.map(|step| Some(neighbours(step)? + self.generator(step)?)).collect()
     }
 
     fn of(self, source: Source) -> impl Iterator<Item = (Subject<'a>, &'a Track<'a>)> {
@@ -137,11 +137,12 @@ impl<'a> HostProcesses<'a> {
         parent.is_none_or(|(subject, track)| self.serves(subject, track, parents - 1))
     }
 
-    /// What is left of all that was used.
-    fn remainder(self, used: f64, moment: Moment) -> f64 {
+    /// What is left of all that was used; `None` where the use of a load generator on the host is not known.
+    fn remainder(self, used: f64, moment: Moment) -> Option<f64> {
         let served: f64 = self.serving().filter_map(|(_, track)| self.with_children(track, moment)).sum();
         let may_serve = self.unwatched(|follows| follows != Some(false), moment);
-        (used - served - may_serve - self.generator(moment) - self.of_kernel(moment)).max(0.0)
+        let rest = used - served - may_serve - self.generator(moment)? - self.of_kernel(moment);
+        Some(rest.max(0.0))
     }
 
     /// Processes that are not watched, by whether they follow the load: a server behind a unix socket may not be found by its
@@ -152,19 +153,17 @@ impl<'a> HostProcesses<'a> {
         counted.filter_map(|(_, track)| self.cores(track, moment)).sum()
     }
 
-    /// Load generators that run on the host itself: this one by its own account, others as far as they were sampled.
-    fn generator(self, moment: Moment) -> f64 {
+    /// Load generators that run on the host itself: this one by its own account, others as far as they were sampled. `None`
+    /// where this one runs here and nothing was measured of the step.
+    fn generator(self, moment: Moment) -> Option<f64> {
         let is_here = self.hosts.are_one_machine(self.host, GENERATOR);
         let own = match moment {
-            Moment::Step(step) if is_here => {
-                let counted = &self.steps[step];
-                counted.generator.cpu_sec / counted.measured_sec
-            }
+            Moment::Step(step) if is_here => self.steps[step].generator_cores()?,
             _ => 0.0,
         };
         let all = self.of(Source::OtherProcesses).filter(|(subject, _)| is_generator(*subject));
         let others = all.filter(|(subject, _)| !is_here || subject.name() != GENERATORS[0]);
-        own + others.filter_map(|(_, track)| self.cores(track, moment)).sum::<f64>()
+        Some(own + others.filter_map(|(_, track)| self.cores(track, moment)).sum::<f64>())
     }
 
     /// What the kernel used for packets, and what other guests of the machine took, where these are part of what is counted.

@@ -112,6 +112,14 @@ fn a_growing_queue_is_moving_even_at_constant_throughput() {
 }
 
 #[test]
+fn a_queue_grows_in_the_time_of_the_points_that_make_the_trend() {
+    // 20 of 39 points make batches; by 14 requests/s of 1000 the queue grows in them.
+    let mut points = points_at(&[1000.0; 39]);
+    points.iter_mut().enumerate().for_each(|(index, point)| point.queue = 10 + 7 * index as u64 / 10);
+    assert_eq!(settle_open(&points, 1000.0).steadiness, Steadiness::Moving);
+}
+
+#[test]
 fn stalls_that_pass_are_no_growing_queue_and_an_open_loop_is_never_cut() {
     let settled = open(|index| if index % 100 < 10 { 50 * (index % 100) } else { 3 });
     assert_eq!((settled.steadiness, settled.cut), (Steadiness::Steady, 0));

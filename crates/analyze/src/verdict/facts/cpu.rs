@@ -37,7 +37,7 @@ pub(crate) fn is_filled_by_others(ctx: &RuleContext<'_>, cpu: &Resource) -> bool
 /// The share of a host's CPU that a load generator on the same machine used, if it is 5 % or more.
 pub(crate) fn by_generator(ctx: &RuleContext<'_>, cpu: &Resource) -> Option<f64> {
     let step = ctx.step().filter(|_| ctx.obs.hosts.are_one_machine(&cpu.host, GENERATOR))?;
-    Some(step.generator.cpu_sec / step.measured_sec / cpu.capacity?).filter(|share| *share >= TIE)
+    Some(step.generator_cores()? / cpu.capacity?).filter(|share| *share >= TIE)
 }
 
 /// True if the target waits for this CPU: its processes did not get a quarter of what they needed, and that wait is a quarter of

@@ -40,7 +40,7 @@ pub(crate) fn failed_to_connect(step: &StepSummary) -> u64 {
 
 /// Requests per second that were served while the load was on.
 pub(crate) fn served_per_sec(step: &StepSummary) -> f64 {
-    step.counts.ok as f64 / (step.warmup_sec + step.measured_sec).max(f64::MIN_POSITIVE)
+    step.ok_under_load as f64 / (step.warmup_sec + step.measured_sec).max(f64::MIN_POSITIVE)
 }
 
 /// What was served, at the most, in any step.
