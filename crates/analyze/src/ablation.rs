@@ -14,4 +14,5 @@ mod trial;
 pub use design::{Design, settings_of};
 pub use fixing::FixStep;
 pub use ledger::{Interaction, Ledger, Replay, ledger, replays};
+pub use noise::NoNoise;
 pub use trial::{Cell, Context, SwitchCost, Trial, Trials};

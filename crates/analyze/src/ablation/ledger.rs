@@ -4,7 +4,7 @@ use plimsoll_stats::t_quantile;
 
 use super::design::{self, Design};
 use super::fixing::{self, FixStep};
-use super::noise::Noise;
+use super::noise::{NoNoise, Noise};
 use super::trial::{Cell, Context, SwitchCost, Trials, with};
 use crate::Estimate;
 
@@ -38,9 +38,11 @@ pub struct Ledger {
     /// Runs in which the load generator was the limit: their combinations take less than stated.
     pub at_most: u32,
     pub per_request: Vec<String>,
-    /// One standard deviation of a run as a part of its time, and the degrees of freedom it is known with; `None` without
-    /// repeats.
+    /// One standard deviation of a run as a part of its time, and the degrees of freedom it is known with; `None` where
+    /// repeats do not show it.
     pub noise: Option<(f64, f64)>,
+    /// Why repeats do not show it.
+    pub no_noise: Option<NoNoise>,
 }
 
 /// A combination that was measured again in a later state of the code.
@@ -116,6 +118,7 @@ pub fn ledger(trials: &Trials) -> Ledger {
         at_most: trials.trials.iter().filter(|trial| trial.at_most).count() as u32,
         per_request: trials.per_request.clone(),
         noise: noise.known(),
+        no_noise: noise.unknown(&cells),
         cells,
     }
 }

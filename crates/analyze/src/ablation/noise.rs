@@ -10,6 +10,17 @@ use crate::Estimate;
 /// Passes over combinations and rounds; in a design without gaps the first is exact.
 const PASSES: usize = 50;
 
+/// Why runs do not show how much they differ by chance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoNoise {
+    /// No combination was run twice.
+    Single,
+    /// What was run twice is too little to separate chance from what differs between rounds.
+    TooFew,
+    /// Runs of one combination agree to the last digit, as one run that is written down twice does.
+    Equal,
+}
+
 /// ln y = combination + round + noise, by least squares.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Noise {
@@ -50,6 +61,16 @@ impl Noise {
     /// written down twice, and show nothing.
     pub(super) fn known(&self) -> Option<(f64, f64)> {
         (self.degrees >= 1.0 && self.variance > 1e-12).then(|| (self.variance.sqrt(), self.degrees))
+    }
+
+    /// Why it is not known; `None` where it is.
+    pub(super) fn unknown(&self, cells: &[Cell]) -> Option<NoNoise> {
+        match self.known() {
+            Some(_) => None,
+            None if cells.iter().all(|cell| cell.count <= 1) => Some(NoNoise::Single),
+            None if self.degrees < 1.0 => Some(NoNoise::TooFew),
+            None => Some(NoNoise::Equal),
+        }
     }
 
     /// The combinations with their times.

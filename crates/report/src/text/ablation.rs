@@ -1,6 +1,8 @@
 //! The ledger of switches: what each adds to a request.
 
-use plimsoll_analyze::{Cell, Context, Design, Estimate, FixStep, Ledger, Replay, SwitchCost};
+use plimsoll_analyze::{
+    Cell, Context, Design, Estimate, FixStep, Interaction, Ledger, NoNoise, Replay, SwitchCost,
+};
 use plimsoll_units::{count_text, escape_control, grouped, share_text, significant};
 
 use super::paragraph::{blocks, point, wrapped};
@@ -29,16 +31,7 @@ fn state(ledger: &Ledger, connections: Option<f64>) -> String {
     let group = if_known(ledger.group.as_ref(), |group| format!("{group}: "));
     let heading = wrapped("", "", &escape_control(&format!("{group}{}", heading(ledger, connections))));
     let mut said = extremes(ledger);
-    said.extend(ledger.interactions.iter().map(|one| {
-        let with = one.with.as_deref().unwrap_or("all others");
-        format!(
-            "{} and {with} interact: together {} µs per request ({}) {} the sum of both",
-            one.switch,
-            us(one.extra_sec.value.abs()),
-            interval(one.extra_sec),
-            if one.extra_sec.value > 0.0 { "on top of" } else { "less than" }
-        )
-    }));
+    said.extend(ledger.interactions.iter().map(interaction));
     said.extend(contexts(ledger));
     said.extend(order(ledger));
     if !ledger.untold.is_empty() {
@@ -54,13 +47,43 @@ fn state(ledger: &Ledger, connections: Option<f64>) -> String {
             ledger.at_most
         ));
     }
-    if ledger.noise.is_none() {
-        said.push(
-            "no combination was run twice, so these figures cannot be distinguished from noise".to_owned(),
-        );
-    }
+    said.extend(ledger.no_noise.map(no_noise));
     let costs = if ledger.costs.is_empty() { String::new() } else { costs(ledger) };
     blocks([heading, costs, said.iter().map(|line| point(&escape_control(line))).collect()])
+}
+
+fn interaction(one: &Interaction) -> String {
+    let with = one.with.as_deref().unwrap_or("all others");
+    let apart = size(one.extra_sec);
+    format!(
+        "{} and {with} interact: together {} µs per request ({}) {} the sum of both",
+        one.switch,
+        us(apart.value),
+        interval(apart),
+        if one.extra_sec.value > 0.0 { "on top of" } else { "less than" }
+    )
+}
+
+/// How far an amount is from 0, whichever way.
+fn size(Estimate { value, interval }: Estimate) -> Estimate {
+    if value < 0.0 {
+        Estimate { value: -value, interval: interval.map(|(low, high)| (-high, -low)) }
+    } else {
+        Estimate { value, interval }
+    }
+}
+
+fn no_noise(why: NoNoise) -> String {
+    let why = match why {
+        NoNoise::Single => "no combination was run twice",
+        NoNoise::TooFew => {
+            "too few combinations were run twice to separate noise from what differs between rounds"
+        }
+        NoNoise::Equal => {
+            "the runs of each combination agree to the last digit, like one run written down twice"
+        }
+    };
+    format!("{why}, so these figures cannot be distinguished from noise")
 }
 
 fn heading(ledger: &Ledger, connections: Option<f64>) -> String {
@@ -205,4 +228,16 @@ fn steps(replays: &[Replay]) -> String {
         ("step: with", &|replay| escape_control(&name(replay))),
     ];
     format!("What each step changed, in µs per request\n\n{}", table(replays, &columns))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_size_of_what_is_saved_has_its_interval_turned_round() {
+        let of = |value, interval| Estimate { value, interval: Some(interval) };
+        assert_eq!(size(of(-3.0, (-5.0, -1.0))), of(3.0, (1.0, 5.0)));
+        assert_eq!(size(of(3.0, (1.0, 5.0))), of(3.0, (1.0, 5.0)));
+    }
 }

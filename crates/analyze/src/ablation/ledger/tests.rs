@@ -138,7 +138,18 @@ fn one_run_written_down_twice_is_no_repeat() {
     let mut twice = trials(2, 1, 0.0, 5);
     let again = twice.trials[3].clone();
     twice.trials.push(again);
-    assert_eq!(ledger(&twice).noise, None);
+    let ledger = ledger(&twice);
+    assert_eq!((ledger.noise, ledger.no_noise), (None, Some(NoNoise::Equal)));
+}
+
+#[test]
+fn it_is_known_why_repeats_show_no_noise() {
+    let once = trials(2, 1, 0.01, 6);
+    assert_eq!(ledger(&once).no_noise, Some(NoNoise::Single));
+    let mut again = once.clone();
+    again.trials.push(Trial { round: Some(1), ..once.trials[0].clone() });
+    assert_eq!(ledger(&again).no_noise, Some(NoNoise::TooFew), "the second round may differ by itself");
+    assert_eq!(ledger(&trials(2, 2, 0.01, 6)).no_noise, None);
 }
 
 #[test]
