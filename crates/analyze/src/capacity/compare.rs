@@ -63,7 +63,8 @@ pub struct Comparison {
 pub enum Margin {
     Within,
     Beyond,
-    /// A lower bound of throughput is on the side that decides: the true ratio may lie on either.
+    /// A lower bound of throughput is on the side that decides, so that the true ratio may lie on either; or no throughputs can
+    /// be compared.
     Unknown,
 }
 
@@ -77,7 +78,7 @@ impl Comparison {
         if differences.any(|difference| difference < -margin) {
             return Margin::Beyond;
         }
-        self.best.map_or(Margin::Within, |best| best.judge(margin))
+        self.best.map_or(Margin::Unknown, |best| best.judge(margin))
     }
 }
 
@@ -189,7 +190,15 @@ mod tests {
         assert_eq!(judge(Some(10.0)), Margin::Within);
         assert_eq!(compare(&[step(1, 96.0, None)], &[step(1, 100.0, None)]).judge(0.05), Margin::Within);
         assert_eq!(compare(&[step(1, 200.0, None)], &[step(1, 100.0, None)]).judge(0.05), Margin::Within);
-        assert_eq!(compare(&[], &[step(1, 100.0, None)]).judge(0.05), Margin::Within);
+    }
+
+    #[test]
+    fn without_a_best_step_of_both_only_failures_are_known() {
+        let judge = |a: &[StepOutcome], b: &[StepOutcome]| compare(a, b).judge(0.05);
+        assert_eq!(judge(&[], &[step(1, 100.0, None)]), Margin::Unknown);
+        assert_eq!(judge(&[step(1, 100.0, None)], &[step(1, 0.0, None)]), Margin::Unknown);
+        let failing = StepOutcome { success_ratio: 0.5, ..step(1, 100.0, None) };
+        assert_eq!(judge(&[failing], &[step(1, 0.0, None)]), Margin::Beyond);
     }
 
     #[test]

@@ -188,8 +188,8 @@ fn margin_line((judged, margin): &(Margin, f64)) -> String {
         Margin::Beyond => format!("New is worse than old by more than the margin of {margin}.\n"),
         Margin::Within => format!("New is within the margin of {margin} of old.\n"),
         Margin::Unknown => format!(
-            "Whether new is within the margin of {margin} is not known: the generator held one of the runs back (≥). Repeat that \
-             run with a stronger generator.\n"
+            "Whether new is within the margin of {margin} is not known: one of the runs has no step with responses, or its \
+             generator held it back (≥). Repeat that run, with a stronger generator if it was that.\n"
         ),
     }
 }
