@@ -4,6 +4,7 @@
 //! 10 ms has three significant digits.
 
 use plimsoll_analyze::{Estimate, Findings, StepOutcome, StepSummary};
+use plimsoll_units::cut_percent;
 
 /// A `.dat` file that cannot be read, or not be written.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -67,8 +68,7 @@ fn latency_ms(ms: f64) -> String {
 
 /// Cut to two decimals, not rounded: 100.00 means that nothing failed.
 fn success_percent(ratio: f64) -> f64 {
-    // The small addend keeps ratios such as 0.9995 from being cut to the value below.
-    if ratio < 1.0 { ((ratio * 1e4) + 1e-7).floor() / 100.0 } else { 100.0 }
+    if ratio < 1.0 { cut_percent(ratio, 2) } else { 100.0 }
 }
 
 /// Reads rows. Blank lines, lines that begin with `#` and a `%` after the last column are ignored.
@@ -150,6 +150,7 @@ mod tests {
     fn a_hundred_per_cent_means_that_nothing_failed() {
         assert_eq!(success_percent(1.0), 100.0);
         assert_eq!(success_percent(0.999_999), 99.99);
+        assert_eq!(success_percent(0.999_999_999_999_9), 99.99);
         assert_eq!(success_percent(0.9995), 99.95);
         assert_eq!(success_percent(0.0), 0.0);
     }

@@ -221,6 +221,8 @@ fn escaped(text: &str) -> String {
             // What begins with a scheme or `www.` is a link otherwise.
             ':' if text[at..].starts_with("://") => safe.push_str("&#58;"),
             '.' if ends_in_www(&text[..at]) => safe.push_str("&#46;"),
+            // So is an address of mail, and a name after it mentions a user.
+            '@' => safe.push_str("&#64;"),
             // A line that begins so is a point of a list or a heading.
             '-' | '+' | '=' if at == 0 => safe.extend(['\\', c]),
             '.' | ')' if is_numbered && Some(at) == number => safe.extend(['\\', c]),
@@ -248,6 +250,7 @@ mod tests {
             "&lt;b&gt;a\\|b&lt;/b&gt; &amp; \\`c\\` \\*d\\* \\_e\\_"
         );
         assert_eq!(escaped("![x](http://a) www.b"), "\\!\\[x\\](http&#58;//a) www&#46;b");
+        assert_eq!(escaped("ann@web.test @team"), "ann&#64;web.test &#64;team");
         assert_eq!((escaped("1. one"), escaped("1.2 ms")), ("1\\. one".to_owned(), "1.2 ms".to_owned()));
         assert_eq!(escaped("- one - two"), "\\- one - two");
         assert_eq!(escaped("a\nb"), "a\\\\nb");

@@ -62,15 +62,27 @@ pub fn bytes_text(bytes: f64) -> String {
 /// A ratio as per cent: `100 %`, `99.95 %`. Only a whole success prints as `100 %`: what is a little less is cut, never
 /// rounded up.
 pub fn percent_text(ratio: f64) -> String {
-    if ratio == 1.0 {
-        return "100 %".to_owned();
-    }
-    let percent = (ratio * 1e5).floor() / 1e3;
+    let percent = cut_percent(ratio, 3);
     if !percent.is_finite() {
         return "? %".to_owned();
     }
     let text = format!("{percent:.3}");
     format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
+}
+
+/// A ratio as per cent, cut to so many decimals and not rounded: what is below 1 stays below 100.
+///
+/// ```
+/// # use plimsoll_units::cut_percent;
+/// assert_eq!(cut_percent(0.29, 3), 29.0);
+/// assert_eq!(cut_percent(0.999_999_9, 2), 99.99);
+/// ```
+pub fn cut_percent(ratio: f64, decimals: i32) -> f64 {
+    /// Keeps a ratio such as 0.29, whose binary fraction is a little smaller, from being cut to the value below.
+    const ROUNDING: f64 = 1e-7;
+    let scale = 10_f64.powi(decimals);
+    let most = if ratio < 1.0 { 100.0 * scale - 1.0 } else { f64::INFINITY };
+    (100.0 * scale * ratio + ROUNDING).floor().min(most) / scale
 }
 
 /// A share of something as per cent, whole from ten on: `97 %`, `4.2 %`.
@@ -210,8 +222,17 @@ mod tests {
         assert_eq!(percent_text(1.0), "100 %");
         assert_eq!(percent_text(0.999_999_9), "99.999 %");
         assert_eq!(percent_text(0.9995), "99.95 %");
+        assert_eq!(percent_text(0.999_999_999_999_9), "99.999 %");
         assert_eq!(percent_text(0.5), "50 %");
         assert_eq!(percent_text(0.0), "0 %");
+    }
+
+    #[test]
+    fn a_ratio_of_a_thousand_is_printed_with_all_its_digits() {
+        for part in 0..=1000_u32 {
+            let percent = f64::from(part) / 10.0;
+            assert_eq!(percent_text(f64::from(part) / 1e3), format!("{percent} %"));
+        }
     }
 
     #[test]
