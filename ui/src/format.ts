@@ -66,7 +66,9 @@ export const share = known((ratio) => {
 /** A ratio of success: only a whole one is 100 %, what is a little less is cut. */
 export const ratio = known((value) => {
   if (value === 1) return "100 %";
-  const percent = Math.floor(value * 1e5) / 1e3;
+  // 0.29 * 1e5 is a little less than 29,000: the addend keeps the last digit. It must not make a whole out of what is less.
+  const cut = Math.floor(value * 1e5 + 1e-7);
+  const percent = (value < 1 ? Math.min(cut, 99_999) : cut) / 1e3;
   return `${percent.toFixed(3).replace(/\.?0+$/, "")} %`;
 });
 
@@ -97,6 +99,16 @@ export function inUnit(unit: string): Format {
     default: return known((value) => `${count(value)} ${unit.replaceAll("_", " ")}`);
   }
 }
+
+/** Money: two decimals from a tenth on, three digits below, and the currency where the user wrote it. */
+export const money = (currency: string, leads: boolean): Format => known((value) => {
+  const cents = Math.round(value * 100);
+  const amount = value !== 0 && value < 0.1 ? significant(value)
+    : value >= 1000 ? `${grouped(Math.floor(cents / 100))}.${String(cents % 100).padStart(2, "0")}`
+    : value.toFixed(2);
+  if (currency === "") return amount;
+  return leads ? `${currency}${amount}` : `${amount} ${currency}`;
+});
 
 /** `1 connection`, `600 connections`. */
 export function counted(value: number, noun: string): string {

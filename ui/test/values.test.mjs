@@ -96,6 +96,23 @@ async function hosts(page, { document, timeline }) {
   }
 }
 
+/** Failures: what ended without success by kind, status and check, each step once, the most frequent first. */
+async function failures(page, { document }) {
+  const all = [...document.steps, ...(document.search?.trials ?? []).map((trial) => trial.step)];
+  const steps = [...new Map(all.map((step) => [step.index, step])).values()];
+  const counts = new Map();
+  for (const step of steps) {
+    const refused = Object.entries(step.status).filter(([status]) => step.unwanted_status.includes(Number(status)));
+    for (const [kind, entries] of [["failed", Object.entries(step.failed)], ["status", refused], ["check", Object.entries(step.failed_checks)]]) {
+      for (const [name, value] of entries) if (value > 0) counts.set(`${kind} ${name}`, (counts.get(`${kind} ${name}`) ?? 0) + value);
+    }
+  }
+  if (counts.size === 0) return assert.equal(await page.locator("#chart-failures").count(), 0);
+  const ended = steps.reduce((sum, step) => sum + Object.values(step.failed).reduce((one, other) => one + other, step.completed), 0);
+  const values = [...counts.values()].sort((a, b) => b - a);
+  same((await cellsOf(page, "failures")).map((row) => row.slice(1, 3)), values.map((value) => [value, value / ended]), "requests without success");
+}
+
 /** Times are compared in milliseconds. */
 const inMs = (unit, value) => (unit === "sec" && value !== null ? value * 1e3 : value);
 
@@ -110,6 +127,7 @@ for (const file of pages.filter((file) => documentOf(file).runs.length > 0)) {
     await ladder(page, run);
     await load(page, run);
     await hosts(page, run);
+    await failures(page, run);
     assert.deepEqual(errors, []);
     await context.close();
   });

@@ -111,7 +111,7 @@ pub struct Counts {
     pub sent: u64,
     /// Complete, well-formed responses, of whatever status.
     pub completed: u64,
-    /// Completed responses with a status of 200 to 399 that passed every check.
+    /// Completed responses that passed every check, with a status of 200 to 399 unless a check is of the status.
     pub ok: u64,
     /// Bytes received, heads included.
     pub bytes_in: u64,

@@ -1248,7 +1248,7 @@ export interface StepDocument {
   intended: number;
   latency_ms: TimesDocument;
   /**
-   * Responses with a status of 200 to 399 that passed every check.
+   * Responses that passed every check, and have a status of 200 to 399 unless a check is of the status.
    */
   ok: number;
   /**
@@ -1301,6 +1301,10 @@ export interface StepDocument {
    * Responses per second while measured.
    */
   throughput_per_sec: number | null;
+  /**
+   * Those of the statuses that are no success: by the checks of the status, or without any those outside 200 to 399.
+   */
+  unwanted_status: number[];
   /**
    * Seconds of warm-up that were left out.
    */
@@ -1432,7 +1436,7 @@ export interface RequestDocument {
    */
   name: string;
   /**
-   * Responses with a status of 200 to 399 that passed every check.
+   * Responses that passed every check, and have a status of 200 to 399 unless a check is of the status.
    */
   ok: number;
   /**
@@ -2436,7 +2440,7 @@ export interface AbSideDocument {
    */
   label: string;
   /**
-   * Loads that the generator limited.
+   * Loads that the generator limited, and searches that found no rate that breaks.
    */
   limited: number;
   /**
@@ -2633,6 +2637,10 @@ export interface PlanCostDocument {
    * The currency as the user wrote it; empty where none is written.
    */
   currency: string;
+  /**
+   * True if the currency stands before the number: `$0.17`, not `0.17 EUR`.
+   */
+  currency_leads: boolean;
   /**
    * The sum over the tiers, per hour.
    */

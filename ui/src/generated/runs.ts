@@ -30,6 +30,10 @@ export interface RunsDocument {
  */
 export interface RunEntryDocument {
   /**
+   * The lowest rate of a search that did not; null where none was found, so that a higher one may hold.
+   */
+  broken_per_sec: number | null;
+  /**
    * The command that made it.
    */
   command: string;

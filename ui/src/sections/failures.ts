@@ -15,9 +15,10 @@ function add(into: Map<string, number>, counts: Record<string, number>, name: (k
   }
 }
 
-const statusName = (status: string): string | null => {
+/** The plan decides which statuses may be a success, so the document lists those that are none. */
+const statusName = (unwanted: readonly number[]) => (status: string): string | null => {
   const code = Number(status);
-  if (code >= 200 && code < 400) return null;
+  if (!unwanted.includes(code)) return null;
   return code === 0 ? "status outside 100 to 599" : `status ${status}`;
 };
 
@@ -25,7 +26,7 @@ function failuresOf(steps: readonly StepDocument[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const step of steps) {
     add(counts, step.failed, spaced);
-    add(counts, step.status, statusName);
+    add(counts, step.status, statusName(step.unwanted_status));
     add(counts, step.failed_checks, (check) => `check failed: ${check}`);
   }
   return new Map([...counts].sort((a, b) => b[1] - a[1]));
@@ -39,7 +40,7 @@ export function failures(run: Run): HTMLElement {
   const counts = failuresOf(steps);
   if (counts.size === 0) {
     return section("failures", "Failures",
-      h("p", {}, all === 0 ? "No request ended." : `None: all ${grouped(all)} requests of ${grouped(steps.length)} steps succeeded.`), requests(run));
+      h("p", {}, all === 0 ? "No request ended." : `None: all ${grouped(all)} requests of ${counted(steps.length, "step")} succeeded.`), requests(run));
   }
   const names = [...counts];
   const model = {

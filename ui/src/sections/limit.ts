@@ -5,7 +5,7 @@ import { figure } from "../charts/figure";
 import { type TierEdge, type TierNode, topologyChart } from "../charts/topology";
 import { busiestPosition, filled, limits, type Run, usesAt } from "../document";
 import { fold, foreign, h, section } from "../dom";
-import { counted, inUnit, NOT_KNOWN, share } from "../format";
+import { counted, grouped, inUnit, NOT_KNOWN, share } from "../format";
 import type { HostDocument, TierDocument, UsageDocument } from "../generated/page";
 import { number, table, text } from "../table";
 import { confidence, limitAt, limitName, resource } from "../words";
@@ -140,7 +140,7 @@ function hostBars(run: Run) {
   };
 }
 
-/** What components such as nginx reported, and what could not be read. */
+/** What components such as nginx reported, and what could not be read: `times` are the readings that failed, `read` the others. */
 function components(run: Run): HTMLElement[] {
   const folds: HTMLElement[] = [];
   const figures = run.document.hosts.flatMap((host) => host.components.flatMap((component) =>
@@ -151,7 +151,7 @@ function components(run: Run): HTMLElement[] {
     })));
   }
   const unread = run.document.hosts.flatMap((host) => host.unread.map((one) =>
-    [host.name, one.source, `${one.times} of ${one.read}`, one.why]));
+    [host.name, one.source, `${grouped(one.times)} of ${grouped(one.times + one.read)}`, one.why]));
   if (unread.length > 0) {
     folds.push(fold("What could not be read", table("What could not be read", {
       columns: [text("host"), text("source"), number("times"), text("why")], count: unread.length, row: (index) => unread[index] ?? [],

@@ -97,7 +97,7 @@ function overTime(run: Run, found: OverloadDocument, link: TimeLink) {
   const backs = found.steps.map((step) => `${name(step)} ${back(step)}`).join(", ");
   return {
     name: "overload-time", title: "Goodput over time", link, x, xFormat: instant, xLabel: "time", format: rate, tickFormat: count,
-    caption: backs === "" ? "No overload was measured." : `Goodput came back after the overload: ${backs}.`,
+    caption: backs === "" ? "No overload was measured." : `Back after the overload: ${backs}.`,
     series: [
       { label: "offered", values: due, colour: "--soft", dash: true },
       { label: "answered", values: answered, colour: "--teal" },

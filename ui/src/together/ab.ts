@@ -4,7 +4,7 @@ import { figure } from "../charts/figure";
 import { forestChart } from "../charts/forest";
 import { facts, foreign, h, section } from "../dom";
 import { count, counted, interval, milliseconds, percentile, rate, ratio, seconds, share } from "../format";
-import type { AbDocument, AbFigureDocument } from "../generated/page";
+import type { AbDocument, AbEffectDocument, AbFigureDocument } from "../generated/page";
 import { number, text } from "../table";
 import { spaced } from "../words";
 import { differences } from "./latency";
@@ -28,6 +28,19 @@ function gate(found: AbDocument): string {
   if (found.fails_more) return "More requests of B fail than of A.";
   if (found.gate === "within") return `B is not worse than A by more than the margin of ${margin}.`;
   return found.gate === "beyond" ? `B is worse than A by more than the margin of ${margin}.` : `Whether B is worse than A by more than ${margin} is not known.`;
+}
+
+const perCent = (part: number): string => `${(100 * part).toFixed(1)} %`;
+
+/** What of the loads changes the ratio, in the words of the text report. */
+function effect(one: AbEffectDocument): string {
+  const size = Math.abs(one.size ?? 0);
+  // Half of the size: by that the place in a round changes one load, and that is what a balanced order leaves of a carry-over.
+  const half = perCent(size / 2);
+  return one.effect === "order"
+    ? `The second load of a round differs from the first by ${half} (99 % sure). The random order takes this out of the ratio.`
+    : `What ran before matters: the ratio differs by ${perCent(size)} by which side was loaded before (99 % sure), so it may be off by ${half}. `
+      + "Leave time between loads (--pause 5s), or start the services for each load (--a, --b).";
 }
 
 export function ab(found: AbDocument): HTMLElement[] {
@@ -62,7 +75,7 @@ export function ab(found: AbDocument): HTMLElement[] {
   })));
   return [section("compared", "The comparison", h("p", { class: "lead" }, gate(found)),
     facts(found.sides.map((side) => [side.side, foreign(`${side.label}: ${counted(side.loads, "load")}, success ${ratio(side.success)}`
-      + `${side.unusable > 0 ? `, ${count(side.unusable)} not usable` : ""}${side.limited > 0 ? `, ${count(side.limited)} limited by the generator` : ""}`)] as const)),
+      + `${side.unusable > 0 ? `, ${count(side.unusable)} not usable` : ""}${side.limited > 0 ? `, ${counted(side.limited, "lower bound")}` : ""}`)] as const)),
     found.figures.length === 0 ? null : all, latency, found.ratios.length === 0 ? null : rounds,
-    ...found.effects.filter((one) => one.sure).map((one) => h("p", {}, `The ${spaced(one.effect)} of the loads matters: ${share(one.size)}.`)))];
+    ...found.effects.filter((one) => one.sure).map((one) => h("p", {}, effect(one))))];
 }

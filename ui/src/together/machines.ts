@@ -3,8 +3,8 @@
 import { figure } from "../charts/figure";
 import { lineChart } from "../charts/line";
 import { foreign, h, section } from "../dom";
-import { capital, count, counted, interval, list, NOT_KNOWN, rate, sentence, share, whole } from "../format";
-import type { DayDocument, FleetDocument, GrowthDocument, PlanDocument, TierPlanDocument } from "../generated/page";
+import { capital, count, counted, interval, list, money, NOT_KNOWN, rate, sentence, share, whole } from "../format";
+import type { DayDocument, FleetDocument, GrowthDocument, PlanCostDocument, PlanDocument, TierPlanDocument } from "../generated/page";
 import { number, table, text } from "../table";
 import { limitName } from "../words";
 
@@ -48,12 +48,19 @@ function day(found: DayDocument): HTMLElement {
   }).element;
 }
 
+function price(cost: PlanCostDocument): string {
+  const amount = money(cost.currency, cost.currency_leads);
+  // Where a tier may need more machines, all of them may cost more.
+  const least = cost.tiers.some((tier) => tier.at_least) ? "≥ " : "";
+  return `They cost ${least}${amount(cost.per_hour)} per hour: ${least}${amount(cost.per_million)} per million requests.`;
+}
+
 export function machines(found: PlanDocument): HTMLElement {
   const known = found.tiers.filter((tier) => tier.machines !== null)
     .map((tier) => `${tier.at_least ? "at least " : ""}${counted(tier.machines ?? 0, "machine")} of ${tier.tier}`);
   const { cost, growth } = found;
   return section("machines", "Machines", h("p", { class: "lead" }, foreign(known.length === 0 ? "The number of machines is not known." : `${rate(found.target_per_sec)} need ${list(known)}, each used up to ${share(found.utilisation)}.`)),
-    cost === null ? null : h("p", {}, foreign(`They cost ${cost.currency}${count(cost.per_hour)} per hour: ${cost.currency}${count(cost.per_million)} per million requests.`)),
+    cost === null ? null : h("p", {}, foreign(price(cost))),
     needs(found.tiers),
     found.what_if === null ? null : h("h3", { class: "part" }, foreign(`With ${found.what_if.change}`)),
     found.what_if === null ? null : needs(found.what_if.tiers),

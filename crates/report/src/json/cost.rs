@@ -9,6 +9,8 @@ document! {
     pub struct PlanCostDocument(cost: &PlanCost) {
         /// The currency as the user wrote it; empty where none is written.
         currency: String = &cost.currency.symbol,
+        /// True if the currency stands before the number: `$0.17`, not `0.17 EUR`.
+        currency_leads: bool = cost.currency.leads,
         /// The sum over the tiers, per hour.
         per_hour: f64 = cost.per_hour,
         /// What a million requests cost at the target rate.

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_analyze::{Findings, RampWindow, RequestSummary, Steadiness, StepSummary, TimeSummary};
+use plimsoll_analyze::{
+    Findings, RampWindow, RequestSummary, Steadiness, StepSummary, TimeSummary, wants_status,
+};
 use plimsoll_plan::Plan;
 use plimsoll_record::{FailureCounts, Run, StatusCounts, StepEnd, Tally};
 
@@ -32,11 +34,13 @@ document! {
         sent: u64 = step.counts.sent,
         /// Complete responses of any status.
         completed: u64 = step.counts.completed,
-        /// Responses with a status of 200 to 399 that passed every check.
+        /// Responses that passed every check, and have a status of 200 to 399 unless a check is of the status.
         ok: u64 = step.counts.ok,
         /// Responses by status; `0` stands for any status outside 100 to 599.
         #[schemars(with = "BTreeMap<String, u64>")]
         status: StatusCounts = step.counts.status.clone(),
+        /// Those of the statuses that are no success: by the checks of the status, or without any those outside 200 to 399.
+        unwanted_status: Vec<u16> = unwanted(&findings.plan, &step.counts.status),
         /// Failed requests by kind.
         #[schemars(with = "BTreeMap<String, u64>")]
         failed: FailureCounts = step.counts.failed,
@@ -102,7 +106,7 @@ document! {
         sent: u64 = request.counts.sent,
         /// Complete responses of any status.
         completed: u64 = request.counts.completed,
-        /// Responses with a status of 200 to 399 that passed every check.
+        /// Responses that passed every check, and have a status of 200 to 399 unless a check is of the status.
         ok: u64 = request.counts.ok,
         /// Responses by status; `0` stands for any status outside 100 to 599.
         #[schemars(with = "BTreeMap<String, u64>")]
@@ -194,6 +198,11 @@ impl From<&TimeSummary> for TimesDocument {
 /// A figure of a distribution, unless that is empty.
 fn known_ms(times: &TimeSummary, ns: f64) -> Option<f64> {
     (times.count > 0).then(|| ms(ns))
+}
+
+/// Statuses that the plan does not take for a success, lowest first; 0 comes last.
+fn unwanted(plan: &Plan, statuses: &StatusCounts) -> Vec<u16> {
+    statuses.iter().map(|(status, _)| status).filter(|status| !wants_status(plan, *status)).collect()
 }
 
 /// Failed checks with their counts, by the text of the check.
