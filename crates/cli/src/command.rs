@@ -3,8 +3,7 @@
 use anstream::ColorChoice;
 
 use crate::args::{Args, Command};
-use crate::exit::Exit;
-use crate::terminal::remark;
+use crate::exit::{Exit, UsageError};
 
 pub(crate) mod ab;
 pub(crate) mod ablate;
@@ -58,8 +57,8 @@ pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
         Some(Command::Probe(args)) => probe::probe(&args),
         Some(Command::Target(target)) => target::target(&target),
         None if args.answer.url.is_none() && args.answer.request.scenario.requests.is_none() => {
-            remark("plimsoll: no URL is given; write it like plimsoll http://127.0.0.1:8080/api");
-            Ok(Exit::Usage)
+            let text = "no URL is given; write it like plimsoll http://127.0.0.1:8080/api";
+            Err(UsageError(text.to_owned()).into())
         }
         None => measure::answer(&args.answer),
     }

@@ -6,7 +6,7 @@ use plimsoll_analyze::{FleetError, PriceError, RunStatus, WhatIfError};
 use plimsoll_conductor::ConductError;
 use plimsoll_experiment::{ErrorKind, ExperimentError, MappingError};
 use plimsoll_lab::LabError;
-use plimsoll_plan::PlanError;
+use plimsoll_plan::{PlanError, ProfilerError};
 use plimsoll_prometheus::{ClientError, ReadError};
 
 /// A command line that cannot be run as it is typed: what is wrong, and what to write instead.
@@ -56,6 +56,7 @@ impl Exit {
         let typed = error.is::<UsageError>()
             || error.is::<PlanError>()
             || error.is::<MappingError>()
+            || error.is::<ProfilerError>()
             || error.is::<WhatIfError>()
             || error.downcast_ref::<ClientError>().is_some_and(ClientError::is_mistake)
             || error.downcast_ref::<ReadError>().is_some_and(ReadError::is_mistake)

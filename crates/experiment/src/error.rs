@@ -200,6 +200,7 @@ impl ExperimentError {
             | Self::Plan(_)
             | Self::Unfit(_)
             | Self::Mapping(_)
+            | Self::Profiler(_)
             | Self::Columns(_)
             | Self::NothingProtected(_)
             | Self::Lab(LabError::Variable { .. }) => ErrorKind::Usage,

@@ -102,7 +102,9 @@ fn workers(lab: &Lab) -> u32 {
 /// Shortens a load to a preview.
 pub(crate) fn quicken(spec: &mut PlanSpec) {
     spec.warm = spec.warm.map(|warm| warm.min(QUICK_WARM));
-    spec.search = None;
+    // An overload without a rate needs the search.
+    let finds_rate = spec.overload.as_ref().is_some_and(|overload| overload.rate_per_sec.is_none());
+    spec.search = spec.search.filter(|_| finds_rate);
     if let Some(overload) = &mut spec.overload {
         (overload.hold, overload.watch) = (Some(QUICK_STEP), Some(QUICK_WATCH));
     }
@@ -129,6 +131,18 @@ mod tests {
     fn page_of(url: &str, more: &str) -> String {
         let text = format!("[target]\nurl = \"{url}\"\n{more}\n[load]\nladder = [1]\n");
         page(&PlanFile::parse(&text).unwrap().spec.freeze().unwrap())
+    }
+
+    #[test]
+    fn a_quick_pass_searches_only_for_the_rate_that_it_overloads() {
+        let searches = |more: &str| {
+            let text = format!("[target]\nurl = \"http://api/\"\n{more}\n");
+            let mut spec = PlanFile::parse(&text).unwrap().spec;
+            quicken(&mut spec);
+            spec.search.is_some()
+        };
+        assert!(searches("[overload]\nfactors = [2]"));
+        assert!(!searches("[overload]\nrate = 500") && !searches("[load]\nsearch = true"));
     }
 
     #[test]

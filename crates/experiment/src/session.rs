@@ -152,5 +152,8 @@ fn run_here(case: &Case<'_>, context: RunContext<'_>) -> Result<PathBuf, Experim
         ..RunOptions::new(RunCommand::Sweep, env!("CARGO_PKG_VERSION"), context.interrupted)
     };
     let outcome = conduct(spec.freeze()?, options, &mut *context.observer.run_observer())?;
-    outcome.file.ok_or(ExperimentError::NoRunFile)
+    match outcome.trouble {
+        Some(trouble) => Err(trouble.into()),
+        None => outcome.file.ok_or(ExperimentError::NoRunFile),
+    }
 }

@@ -164,7 +164,8 @@ impl FinishedRun<'_> {
             let run = page_run(&outcome.run, &findings, Values::Hidden)?;
             live.end(&PageDocument::new(vec![run], None));
         }
-        let printed = print(&outcome, &findings)?;
+        // What cannot be printed is still written and delivered.
+        let printed = print(&outcome, &findings);
         otlp::end(exporter);
         let stem = stem(&outcome, keep);
         let documents = keep.documents.documents(usual(keep, &stem))?;
@@ -176,7 +177,7 @@ impl FinishedRun<'_> {
             delivery::hand_over(file, &store, keep.quiet, interrupted);
         }
         let all_is_kept = run_file_is_whole(outcome.trouble) && figures_are_there;
-        Ok(match (all_is_kept, printed) {
+        Ok(match (all_is_kept, printed?) {
             (false, _) => Exit::CouldNotRun,
             (true, Exit::Success) => RunStatus::new(&outcome.run, &findings, strict).into(),
             (true, printed) => printed,
