@@ -72,7 +72,7 @@ fn spent(elapsed: f64) -> f64 {
 /// Whether so many rounds are looked into while more are to follow: after 8, 12, 16, 24, 32, 48 … rounds.
 fn is_scheduled(count: usize) -> bool {
     let odd = count >> count.trailing_zeros();
-    count == 12 || count >= FIRST_LOOK && (odd == 1 || odd == 3)
+    count >= FIRST_LOOK && (odd == 1 || odd == 3)
 }
 
 /// Which of several hypotheses Holm (1979) rejects: the smallest p-value at α/m, the next at α/(m − 1) … up to the first that is

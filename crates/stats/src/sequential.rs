@@ -51,8 +51,8 @@ pub enum Side {
 /// The side of `allowed` on which the share of hits lies; `None` while that is open, and with fewer tallies than
 /// [`BATCHES`].
 ///
-/// It is Wald's test of p₀ = p/f against p₁ = f·p for the factor f (*Sequential Tests of Statistical Hypotheses*, 1945), which ends
-/// when
+/// It is Wald's test of p₀ = p/f against p₁ = f·p for the factor f (*Sequential Tests of Statistical Hypotheses*, 1945), where p₁ is
+/// 1 − (1 − p)/f at most, so that large shares stay below 1. It ends when
 ///
 ///   h·ln(p₁/p₀) + (n − h)·ln((1 − p₁)/(1 − p₀))
 ///
