@@ -88,7 +88,7 @@ pub fn available_driver(forced: Option<DriverKind>) -> Result<DriverKind, Engine
     if forced == Some(DriverKind::Epoll) {
         return Ok(DriverKind::Epoll);
     }
-    match (Uring::new(Arc::from([])), forced) {
+    match (Uring::new(Arc::from([]), false), forced) {
         (Ok(_), _) => Ok(DriverKind::IoUring),
         (Err(_), None) => Ok(DriverKind::Epoll),
         (Err(source), Some(_)) => Err(EngineError::NoRing { source }),
@@ -100,7 +100,8 @@ fn rings(spec: &StepSpec) -> Result<Option<Vec<Uring>>, EngineError> {
     if spec.driver == Some(DriverKind::Epoll) {
         return Ok(None);
     }
-    let rings = (0..spec.workers).map(|_| Uring::new(spec.fixed_bytes())).collect();
+    let ring = |_| Uring::new(spec.fixed_bytes(), spec.may_overlap());
+    let rings = (0..spec.workers).map(ring).collect();
     match (rings, spec.driver) {
         (Ok(rings), _) => Ok(Some(rings)),
         (Err(_), None) => Ok(None),
@@ -119,6 +120,7 @@ impl RunningStep {
         // The last request may be sent at the last moment, on a connection that is still to connect, and take all its time.
         let drain = SEND_GRACE + spec.timeout * 2;
         let control = Arc::new(Control::new(began + spec.duration, drain, spec.requests_max));
+        let rings = rings(spec)?;
         let (full, frames) = sync_channel(spec.workers as usize * 2);
         let mut running = Self {
             control,
@@ -131,23 +133,24 @@ impl RunningStep {
             threads: Vec::new(),
             left: false,
         };
-        match rings(spec)? {
+        match rings {
             Some(rings) => {
                 running.driver = DriverKind::IoUring;
-                running.start_workers(spec, &full, rings.into_iter().map(Ok))?;
+                running.start_workers(spec, full, rings.into_iter().map(Ok))?;
             }
             None => {
                 let drivers = (0..spec.workers).map(|_| Epoll::new(spec.fixed_bytes()));
-                running.start_workers(spec, &full, drivers)?;
+                running.start_workers(spec, full, drivers)?;
             }
         }
         Ok(running)
     }
 
+    /// The workers alone send frames: with a sender left here, a step that cannot start would wait for its frames for ever.
     fn start_workers<D: Driver + Send + 'static>(
         &mut self,
         spec: &StepSpec,
-        full: &SyncSender<Box<LiveFrame>>,
+        full: SyncSender<Box<LiveFrame>>,
         drivers: impl Iterator<Item = io::Result<D>>,
     ) -> Result<(), EngineError> {
         for (index, driver) in (0..).zip(drivers) {

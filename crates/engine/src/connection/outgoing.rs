@@ -54,9 +54,39 @@ impl Outgoing {
         self.unsent.end = end as u32;
     }
 
+    /// The number of bytes that were sent, if they are so many, once those after them begin at the front.
+    pub(super) fn take_sent(&mut self, least: usize) -> Option<usize> {
+        let sent = self.unsent.start;
+        if (sent as usize) < least {
+            return None;
+        }
+        self.unsent = 0..self.unsent.end - sent;
+        self.requests_end = self.requests_end.saturating_sub(sent);
+        Some(sent as usize)
+    }
+
     /// The system took this many of the unsent bytes.
     #[inline]
     pub(super) fn advance(&mut self, count: usize) {
         self.unsent.start += count as u32;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_bytes_that_were_sent_are_given_up_before_the_rest_is_sent() {
+        let mut outgoing = Outgoing::default();
+        outgoing.set_requests_end(100_000);
+        outgoing.advance(60_000);
+        assert_eq!(outgoing.take_sent(64_000), None);
+        outgoing.advance(10_000);
+        assert_eq!(outgoing.take_sent(64_000), Some(70_000));
+        assert_eq!((outgoing.unsent(), outgoing.is_sending()), (0..30_000, true));
+        outgoing.set_end(40_000);
+        outgoing.advance(30_000);
+        assert!(!outgoing.is_sending(), "what is left are replies");
     }
 }

@@ -185,6 +185,13 @@ impl ProtocolStack {
         }
     }
 
+    /// This many bytes at the front of the wire buffer were sent.
+    pub(crate) fn drop_sent(&mut self, count: usize) {
+        if let Some((_, _, Buffers { wire, .. })) = self.layers() {
+            wire.drain(..count);
+        }
+    }
+
     /// True while the TLS handshake is under way.
     pub(crate) fn is_handshaking(&self) -> bool {
         self.session().is_some_and(|session| !session.is_open() && !session.peer_closed())

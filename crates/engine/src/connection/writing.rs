@@ -13,6 +13,8 @@ use crate::requests::{Requests, Source};
 
 /// A connection with more unsent bytes than this gets no further requests until they are sent.
 const MAX_UNSENT_BYTES: usize = 64 * 1024;
+/// Bytes that were sent are kept in front of the others until they are so many.
+const MAX_SENT_BYTES: usize = 64 * 1024;
 
 impl Connection {
     /// How many more requests can be written now.
@@ -203,9 +205,14 @@ impl Connection {
     #[inline]
     pub(crate) fn sent(&mut self, count: usize) {
         self.outgoing.advance(count);
-        if self.is_layered() && !self.has_unsent() {
+        if !self.is_layered() {
+            return;
+        }
+        if !self.has_unsent() {
             self.stack.clear_wire();
             self.outgoing.clear_unsent();
+        } else if let Some(sent) = self.outgoing.take_sent(MAX_SENT_BYTES) {
+            self.stack.drop_sent(sent);
         }
     }
 }

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use plimsoll_engine::{
-    CheckResult, RequestMeta, RequestSource, ResponseInterest, ResponseView, RunningStep, SourceFactory,
-    SourceFault, StepEvent, Traffic,
+    CheckResult, EngineError, RequestMeta, RequestSource, ResponseInterest, ResponseView, RunningStep,
+    SourceFactory, SourceFault, StepEvent, Traffic,
 };
 use plimsoll_plan::Shard;
 use plimsoll_testkit::{BadServer, Nginx, Script};
@@ -48,6 +48,22 @@ impl SourceFactory for Counting {
     fn create(&self, _shard: Shard) -> io::Result<Box<dyn RequestSource>> {
         Ok(Box::new(self.clone()))
     }
+}
+
+/// Has no source for the second worker.
+struct ForOne;
+
+impl SourceFactory for ForOne {
+    fn create(&self, shard: Shard) -> io::Result<Box<dyn RequestSource>> {
+        if shard.index == 0 { Ok(Box::new(Counting::new())) } else { Err(io::Error::other("no room")) }
+    }
+}
+
+#[test]
+fn a_step_of_which_a_worker_cannot_start_ends_with_the_reason() {
+    let mut order = order(plimsoll_testkit::refused_address(), closed(2));
+    (order.workers, order.traffic) = (2, Traffic::Generated(Arc::new(ForOne)));
+    assert!(matches!(RunningStep::start(&order), Err(EngineError::Start { worker: 1, .. })));
 }
 
 impl RequestSource for Counting {
