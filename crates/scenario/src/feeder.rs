@@ -33,6 +33,10 @@ pub enum FeederError {
          around values that hold a comma"
     )]
     Cells { line: u64, found: u64, expected: usize },
+    #[error(
+        "the value in double quotes that begins in line {line} of the CSV file has no end; write \"\" for a quote within a value"
+    )]
+    Unclosed { line: u64 },
     #[error("the CSV file cannot be read: {0}")]
     Csv(#[from] csv::Error),
 }
@@ -61,9 +65,14 @@ impl Feeder {
         let longest = vec![0; columns.len()];
         let mut feeder = Self { columns, bytes: Vec::new(), ends: Vec::new(), lines: Vec::new(), longest };
         let mut row = csv::ByteRecord::new();
+        let mut last = (0, 0);
         while reader.read_byte_record(&mut row)? {
             let line = row.position().map_or(0, |position| first_line(text, position));
+            last = (line, row.position().map_or(0, |position| position.byte() as usize));
             feeder.push(&row, line)?;
+        }
+        if is_unclosed(text.get(last.1..).unwrap_or_default()) {
+            return Err(FeederError::Unclosed { line: last.0 });
         }
         if feeder.lines.is_empty() { Err(FeederError::NoRows) } else { Ok(feeder) }
     }
@@ -117,6 +126,13 @@ fn first_line(text: &[u8], position: &csv::Position) -> u64 {
     let rest = &text[text.len().min(position.byte() as usize)..];
     let blank = rest.iter().take_while(|byte| matches!(byte, b'\r' | b'\n'));
     position.line() + blank.filter(|byte| **byte == b'\n').count() as u64
+}
+
+/// Whether a last row ends within a quoted value: the quotes of one that ends are as many again.
+fn is_unclosed(row: &[u8]) -> bool {
+    let begins_quoted =
+        row.trim_ascii_start().starts_with(b"\"") || row.windows(2).any(|pair| pair == b",\"");
+    begins_quoted && row.iter().filter(|byte| **byte == b'"').count() % 2 == 1
 }
 
 fn column_names(header: &csv::ByteRecord) -> Result<Vec<String>, FeederError> {

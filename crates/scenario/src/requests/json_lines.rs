@@ -26,7 +26,7 @@ struct JsonRequest {
 }
 
 pub(super) fn parse<'a>(lines: impl Iterator<Item = Line<'a>>) -> Result<Vec<RequestText>, RequestsError> {
-    let lines = lines.filter(|(_, line)| !line.is_empty());
+    let lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
     lines.map(|(number, line)| parse_line(line, number).map_err(at(number))).collect()
 }
 

@@ -153,3 +153,11 @@ fn a_file_without_a_known_format_says_which_there_are() {
     assert!(long.len() < 500 && long.contains('…'), "{long}");
     assert!(error("ftp://a.test/\n").contains("is no URL"));
 }
+
+#[test]
+fn requests_in_json_may_have_comments_between_them() {
+    let text =
+        "# of the shop\n{\"method\":\"GET\",\"url\":\"/a\"}\n\n# and\n{\"method\":\"GET\",\"url\":\"/b\"}\n";
+    let found = parse_requests(text).unwrap();
+    assert_eq!(found.iter().map(|request| request.line).collect::<Vec<_>>(), [2, 5]);
+}

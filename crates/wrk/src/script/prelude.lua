@@ -84,7 +84,9 @@ function calls.request()
 end
 
 function calls.delay()
-  return tonumber(delay()) or 0
+  -- A function that returns nothing gives tonumber no argument, which is an error.
+  local ms = delay()
+  return tonumber(ms) or 0
 end
 
 function calls.response(status, headers, body)

@@ -105,6 +105,14 @@ fn delays_are_whole_milliseconds_and_never_negative() {
 }
 
 #[test]
+fn a_delay_that_returns_nothing_is_none() {
+    let mut thread = Bench::new().thread("function delay() end");
+    assert_eq!(thread.delay().unwrap().unwrap(), Duration::ZERO);
+    let mut two = Bench::new().thread("function delay() return 10, 16 end");
+    assert_eq!(two.delay().unwrap().unwrap(), Duration::from_millis(10));
+}
+
+#[test]
 fn an_endless_delay_is_only_very_long() {
     let mut thread = Bench::new().thread("function delay() return math.huge end");
     assert!(thread.delay().unwrap().unwrap() > Duration::from_secs(86_400));
