@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use plimsoll_record::metric::jvm;
@@ -63,15 +64,19 @@ fn file(root: &Path, process: &Path, pid: u32) -> Option<PathBuf> {
     let inner = after(&status, "NSpid:").and_then(|pids| pids.split_ascii_whitespace().last());
     let name = inner.map_or_else(|| pid.to_string(), ToOwned::to_owned);
     let folders = [process.join("root/tmp"), root.join("tmp")];
-    folders.iter().find_map(|folder| file_of(folder, &name))
+    let files: Vec<PathBuf> = folders.iter().flat_map(|folder| files_of(folder, &name)).collect();
+    // Another user may have left one of the same number.
+    let user = user_of(process);
+    let is_own = |file: &&PathBuf| fs::symlink_metadata(file).is_ok_and(|found| Some(found.uid()) == user);
+    files.iter().find(is_own).or(files.first()).cloned()
 }
 
-fn file_of(folder: &Path, name: &str) -> Option<PathBuf> {
-    let folders = fs::read_dir(folder).ok()?.filter_map(Result::ok);
+fn files_of(folder: &Path, name: &str) -> Vec<PathBuf> {
+    let folders = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
     // A link in the place of a folder is not followed.
     let folders = folders.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
     let ours = folders.filter(|entry| entry.file_name().to_string_lossy().starts_with("hsperfdata_"));
-    ours.map(|entry| entry.path().join(name)).find(|file| file.exists())
+    ours.map(|entry| entry.path().join(name)).filter(|file| file.exists()).collect()
 }
 
 fn counters(values: &BTreeMap<String, Value>) -> CounterSet {

@@ -58,7 +58,9 @@ impl Watched {
 
     /// Whether this process is named by its id or name.
     fn names(&self, pid: u32, name: &str) -> bool {
-        let kept = |typed: &String| &typed.as_bytes()[..typed.len().min(NAME_BYTES)] == name.as_bytes();
+        // Names are read so, too.
+        let read = |byte: &u8| if byte.is_ascii() { *byte } else { b'?' };
+        let kept = |typed: &String| typed.as_bytes().iter().take(NAME_BYTES).map(read).eq(name.bytes());
         self.pids.contains(&pid) || self.names.iter().any(kept)
     }
 }
