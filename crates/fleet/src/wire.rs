@@ -187,11 +187,16 @@ pub(crate) fn pack(value: &impl Serialize) -> io::Result<Vec<u8>> {
 
 /// The value that was packed.
 pub(crate) fn unpack<T: DeserializeOwned>(bytes: &[u8]) -> io::Result<T> {
+    unpack_within(MAX_UNPACKED_BYTES, bytes)
+}
+
+/// The same of a value that has at most so many bytes of JSON where it is deflated.
+pub(crate) fn unpack_within<T: DeserializeOwned>(most: u64, bytes: &[u8]) -> io::Result<T> {
     match bytes.split_first() {
         Some((&PLAIN, json)) => Ok(serde_json::from_slice(json)?),
         Some((&DEFLATED, deflated)) => {
             let mut json = Vec::new();
-            DeflateDecoder::new(deflated).take(MAX_UNPACKED_BYTES).read_to_end(&mut json)?;
+            DeflateDecoder::new(deflated).take(most).read_to_end(&mut json)?;
             Ok(serde_json::from_slice(&json)?)
         }
         _ => Err(io::Error::new(io::ErrorKind::InvalidData, "it is neither JSON nor deflated")),

@@ -285,9 +285,12 @@ fn seen_by_hosts(folder: &Path) -> Result<(), LabError> {
 /// The lab's own folder, noted before it is made. Programs that give up root must be able to read it.
 fn own_folder(lease: &mut Lease) -> Result<TempDir, LabError> {
     let name = format!("{}-{}", lease.name(), std::process::id());
-    let path = std::env::temp_dir().join(&name);
+    // Commands run in other folders.
+    let within = std::path::absolute(std::env::temp_dir());
+    let within = within.map_err(LabError::file("find the folder of", "TMPDIR"))?;
+    let path = within.join(&name);
     lease.note(&LeaseEntry::Folder(path.clone()))?;
-    let folder = tempfile::Builder::new().prefix(&name).rand_bytes(0).tempdir();
+    let folder = tempfile::Builder::new().prefix(&name).rand_bytes(0).tempdir_in(within);
     let folder = folder.map_err(LabError::file("make the folder", path))?;
     open_folder(folder.path(), 0o755)?;
     Ok(folder)

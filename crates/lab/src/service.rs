@@ -1,6 +1,7 @@
 //! What runs on a host: shell commands, with their output kept in files.
 
-use std::fs;
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ExitStatus};
 
@@ -11,7 +12,7 @@ pub(crate) const SYSTEM_FOLDERS: &str = "/usr/local/sbin:/usr/sbin:/sbin:/usr/bi
 
 /// How much of the output an error shows, in lines and bytes.
 const TAIL_LINES: usize = 20;
-const TAIL_BYTES: usize = 8192;
+const TAIL_BYTES: u64 = 8192;
 
 /// A command that was started on a host.
 #[derive(Debug)]
@@ -46,11 +47,40 @@ impl Service {
     }
 }
 
+/// A service may have written more than there is memory for.
+fn last_bytes(log: &Path) -> io::Result<Vec<u8>> {
+    let mut file = File::open(log)?;
+    let from = file.metadata()?.len().saturating_sub(TAIL_BYTES);
+    file.seek(SeekFrom::Start(from))?;
+    let mut bytes = Vec::new();
+    file.take(TAIL_BYTES).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
 /// The last lines of a file that a service wrote its output to; nothing of one that cannot be read.
 pub fn output_tail(log: &Path) -> String {
-    let bytes = fs::read(log).unwrap_or_default();
-    let text = String::from_utf8_lossy(&bytes[bytes.len().saturating_sub(TAIL_BYTES)..]).into_owned();
+    let bytes = last_bytes(log).unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes).into_owned();
     let lines: Vec<&str> = text.trim_end().lines().collect();
     let shown = &lines[lines.len().saturating_sub(TAIL_LINES)..];
     shown.iter().map(|line| plimsoll_units::escape_control(line)).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    #[test]
+    fn the_end_of_a_log_is_read_however_long_it_is() {
+        let mut log = tempfile::NamedTempFile::new().unwrap();
+        assert_eq!(output_tail(log.path()), "");
+        writeln!(log, "one\ntwo").unwrap();
+        assert_eq!(output_tail(log.path()), "one\ntwo");
+        log.as_file().set_len(1 << 36).unwrap();
+        log.seek(SeekFrom::End(0)).unwrap();
+        log.write_all(b"\nit has no memory left\n").unwrap();
+        assert!(output_tail(log.path()).ends_with("it has no memory left"));
+    }
 }

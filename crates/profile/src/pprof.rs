@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use prost::Message;
 
-use crate::{Cost, ProfileError, Stacks};
+use crate::{Cost, MAX_FRAMES, ProfileError, Stacks};
 
 #[derive(Clone, PartialEq, Message)]
 struct Profile {
@@ -85,8 +85,12 @@ pub(crate) fn parse(content: &[u8]) -> Result<Stacks, ProfileError> {
     stacks.span = span_ns.map(Duration::from_nanos);
     let locations = profile.locations(&mut stacks)?;
     for sample in &profile.sample {
-        let mut frames = Vec::with_capacity(sample.location_id.len());
+        // Frames beyond these are not kept.
+        let mut frames = Vec::with_capacity(sample.location_id.len().min(MAX_FRAMES));
         for id in &sample.location_id {
+            if frames.len() >= MAX_FRAMES {
+                break;
+            }
             let functions = locations.get(id);
             frames.extend(functions.ok_or(ProfileError::Dangling { what: "location", id: *id })?);
         }
@@ -126,8 +130,8 @@ impl Profile {
         }
         let mut locations = HashMap::with_capacity(self.location.len());
         for location in &self.location {
-            let mut frames = Vec::with_capacity(location.line.len().max(1));
-            for Line { function_id: id } in &location.line {
+            let mut frames = Vec::with_capacity(location.line.len().clamp(1, MAX_FRAMES));
+            for Line { function_id: id } in location.line.iter().take(MAX_FRAMES) {
                 let function = functions.get(id);
                 frames.push(*function.ok_or(ProfileError::Dangling { what: "function", id: *id })?);
             }
@@ -182,6 +186,16 @@ mod tests {
         let cost = |samples| Cost { samples, cpu_ns: samples * 10_000_000 };
         assert_eq!(seen, [(vec!["main", "serve"], cost(3)), (vec!["main", "serve", "write"], cost(1))]);
         assert_eq!(stacks.span, Some(Duration::from_millis(1500)));
+    }
+
+    #[test]
+    fn no_more_frames_are_unpacked_than_are_kept() {
+        let mut profile = profile();
+        // A hundred times a thousand million frames.
+        profile.location[0].line = vec![Line { function_id: 1 }; 100_000];
+        profile.sample = vec![Sample { location_id: vec![1; 10_000], value: vec![1, 10_000_000] }; 100];
+        let stacks = parse(&profile.encode_to_vec()).unwrap();
+        assert_eq!(stacks.iter().map(|(frames, _)| frames.len()).collect::<Vec<_>>(), [MAX_FRAMES]);
     }
 
     #[test]

@@ -5,7 +5,10 @@ use std::collections::HashSet;
 use async_nats::HeaderMap;
 
 use crate::signature::Trust;
-use crate::wire::{Invitation, Refusal, ToAgent, unpack};
+use crate::wire::{Invitation, Refusal, ToAgent, is_name, unpack, unpack_within};
+
+/// What is unpacked of a message that is not trusted, at most.
+const MAX_DISTRUSTED_BYTES: u64 = 1 << 20;
 
 /// Examines what arrives before anything follows from it.
 pub(crate) struct Gate {
@@ -33,10 +36,14 @@ impl Gate {
 
     pub(crate) fn examine(&self, headers: Option<&HeaderMap>, content: &[u8]) -> Admission {
         let trusted = self.trust.examine(&self.subject, headers, content);
-        let Ok(message) = unpack::<ToAgent>(content) else { return Admission::Drop };
         match trusted {
-            Ok(()) => self.admit(message),
-            Err(distrust) => refuse(&message, distrust.to_string()),
+            Ok(()) => unpack(content).map_or(Admission::Drop, |message| self.admit(message)),
+            Err(distrust) => {
+                let message = unpack_within(MAX_DISTRUSTED_BYTES, content);
+                // The refusal names the run in each sign of life, which must stay short.
+                let named = message.ok().filter(|message| is_name(run_of(message)));
+                named.map_or(Admission::Drop, |message| refuse(&message, distrust.to_string()))
+            }
         }
     }
 
@@ -114,6 +121,15 @@ mod tests {
         assert!(refused(gate.examine(None, &invitation("r", 7))).contains("replay"));
         assert!(matches!(gate.examine(None, &invitation("s", 7)), Admission::Obey(_)));
         assert_eq!(gate.examine(None, b"noise"), Admission::Drop);
+    }
+
+    #[test]
+    fn what_a_stranger_sends_cannot_fill_the_signs_of_life() {
+        let key = nkeys::KeyPair::new_user().public_key().parse().unwrap();
+        let gate = Gate::new(Trust::new(&[key]), "to.a".to_owned(), 7);
+        assert_eq!(gate.examine(None, &invitation(&"r".repeat(1000), 7)), Admission::Drop);
+        assert_eq!(gate.examine(None, &invitation("r\n", 7)), Admission::Drop);
+        assert!(matches!(gate.examine(None, &invitation("r", 7)), Admission::Refuse(_)));
     }
 
     #[test]
