@@ -126,6 +126,10 @@ fn watch(
         let sampling = scope.spawn(move || sampling::write_samples(hosts, network, input, samples));
         scope.spawn(move || pass_on(&mut BufReader::new(output), &sender));
         let ended = Conversation { received, answers, caps, file: None }.hold(process, context);
+        if ended.is_err() {
+            // Its output is read until it ends.
+            best_effort(process.child.kill(), "it fails only if the generator has ended");
+        }
         match sampling.join() {
             Ok(Ok(())) => {}
             Ok(Err(error)) => context.report(&Progress::SamplingFailed(Some(&error))),

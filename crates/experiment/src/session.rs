@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus};
-use std::sync::atomic::AtomicBool;
+use std::process::{Child, Command, ExitStatus};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use std::{io, thread};
 
 use plimsoll_conductor::{RunOptions, conduct};
 use plimsoll_lab::{Lab, LabError, LabOptions, Privileges};
@@ -18,6 +19,8 @@ use crate::lab_plan::{lab_plan, page, quicken};
 
 /// How long hosts may take to become ready.
 const READY_WITHIN: Duration = Duration::from_secs(60);
+/// How often a command is asked whether it has ended.
+const POLL: Duration = Duration::from_millis(20);
 
 /// Makes the hosts of a case.
 ///
@@ -104,26 +107,40 @@ impl Session {
         }
     }
 
-    /// Calls a shell command in the folder, on a host of the lab or on this machine, and waits for its end.
+    /// Calls a shell command in the folder, on a host of the lab or on this machine, and waits for its end, or until the user ends the
+    /// experiment.
     pub(crate) fn call(
         &self,
         host: Option<&str>,
         command: &str,
         folder: &Path,
+        interrupted: &AtomicBool,
     ) -> Result<(), ExperimentError> {
         let failed = |why| ExperimentError::SwitchCommand { command: command.to_owned(), why };
-        let status = self.status_of(host, command, folder).map_err(failed)?;
-        if status.success() { Ok(()) } else { Err(failed(status.to_string())) }
+        match self.status_of(host, command, folder, interrupted).map_err(failed)? {
+            None => Err(ExperimentError::Interrupted),
+            Some(status) if status.success() => Ok(()),
+            Some(status) => Err(failed(status.to_string())),
+        }
     }
 
-    fn status_of(&self, host: Option<&str>, text: &str, folder: &Path) -> Result<ExitStatus, String> {
+    /// How a command ended; `None` if the user did not wait for that.
+    fn status_of(
+        &self,
+        host: Option<&str>,
+        text: &str,
+        folder: &Path,
+        interrupted: &AtomicBool,
+    ) -> Result<Option<ExitStatus>, String> {
         let mut command = Command::new("/bin/sh");
         command.args(["-c", text]);
         let waited = match (self, host) {
             (Self::Lab(session), Some(name)) => {
                 let host = session.lab.hosts.iter().find(|host| host.name == name);
                 let host = host.ok_or_else(|| format!("the lab has no host `{name}`"))?;
-                host.spawn(command, folder).map_err(|error| error.to_string())?.child.wait()
+                let mut process = host.spawn(command, folder).map_err(|error| error.to_string())?;
+                // It has a session of its own, which Ctrl-C does not reach.
+                await_end(&mut process.child, interrupted)
             }
             (Self::Existing, Some(name)) => {
                 return Err(format!(
@@ -131,9 +148,22 @@ impl Session {
                      write how to reach it into the command"
                 ));
             }
-            (_, None) => command.current_dir(folder).status(),
+            (_, None) => command.current_dir(folder).status().map(Some),
         };
         waited.map_err(|error| error.to_string())
+    }
+}
+
+/// Waits for the end of a process; `None` if the user does not.
+fn await_end(child: &mut Child, interrupted: &AtomicBool) -> io::Result<Option<ExitStatus>> {
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        if interrupted.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        thread::sleep(POLL);
     }
 }
 

@@ -250,7 +250,7 @@ impl<'a> Ablation<'a> {
     fn run(&mut self, session: &mut Session, task: &Task) -> Result<TrialResult, ExperimentError> {
         let combination = self.combination(task);
         for (host, command) in commands(&combination.file.switches, &combination.settings) {
-            session.call(host, command, &self.file.folder)?;
+            session.call(host, command, &self.file.folder, self.context.interrupted)?;
         }
         let path = session.run(&self.case(task, &self.name(task)), self.context)?;
         self.context.report(&Progress::RunRecorded(&path));
