@@ -42,13 +42,15 @@ impl Budget {
     }
 
     /// How long a step may take that begins now: `limit`, longer where p99 is not known before at the highest throughput so far,
-    /// or what is left but for the answers to its last requests; `None` if that is too little. Without a budget the limit was asked for.
+    /// or what is left, but for the time of the last answers; `None` if too little is. Without a budget the limit was asked for.
     pub(crate) fn step(&self, now: Instant, limit: Duration, highest_per_sec: f64) -> Option<Duration> {
         let Some(left) = self.left(now) else { return Some(limit) };
         let most = (MOST_TIMES * limit).min(left / PART_OF_REST).max(limit);
         let needed = Duration::try_from_secs_f64(MARGIN * MIN_COMPLETED as f64 / highest_per_sec);
         let limit = needed.map_or(limit, |needed| needed.clamp(limit, most));
-        let longest = left.saturating_sub(DRAIN);
+        // After the half of a budget there is time for answers.
+        let is_last = self.ends == self.run_ends && left >= MIN_STEP + DRAIN;
+        let longest = if is_last { left - DRAIN } else { left };
         if longest >= limit { Some(limit) } else { Some(longest).filter(|longest| *longest >= MIN_STEP) }
     }
 
@@ -74,7 +76,9 @@ mod tests {
         let limit = Duration::from_secs(6);
         assert_eq!(budget.step(began, limit, 1e3), Some(limit));
         assert_eq!(budget.step(began + Duration::from_secs(6), limit, 1e3), Some(Duration::from_secs(3)));
-        assert_eq!(budget.step(began + Duration::from_secs(8), limit, 1e3), None);
+        assert_eq!(budget.step(began + Duration::from_secs(9), limit, 1e3), None);
+        let half = Budget::new(began, Some(Duration::from_secs(20))).half(began);
+        assert_eq!(half.step(began + Duration::from_secs(6), limit, 1e3), Some(Duration::from_secs(4)));
         assert!(budget.over(began + Duration::from_secs(10)));
         assert!(!budget.later_by(Duration::from_secs(1)).over(began + Duration::from_secs(10)));
         assert!(!Budget::new(began, None).over(began + Duration::from_secs(1_000_000)));

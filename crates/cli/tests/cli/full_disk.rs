@@ -18,6 +18,18 @@ pub(crate) fn in_own_mounts(bench: &Bench, script: &str) -> Option<Called> {
 }
 
 #[test]
+fn an_output_that_takes_nothing_costs_no_document() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let url = target.url("/healthz");
+    let mut run = bench.command(&["run", &url, "-c", "1", "-n", "20", "--junit", "ci.xml"]);
+    let ended = run.stdout(full).stderr(std::process::Stdio::null()).status().unwrap();
+    assert_eq!(ended.code(), Some(1));
+    assert!(std::fs::read_to_string(bench.path("ci.xml")).unwrap().contains("<testsuite"));
+}
+
+#[test]
 fn a_full_disk_costs_files_and_neither_the_answer_nor_a_word_about_each() {
     let bench = Bench::new();
     let target = Target::start(&bench);

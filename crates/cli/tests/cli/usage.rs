@@ -64,6 +64,38 @@ fn a_wrong_line_ends_with_code_2_and_says_what_would_be_right() {
     refused(&["export", "x.plimsoll"], "--format");
     refused(&["calibrate", "--budget", "1s"], "2 s at least");
     refused(&["calibrate", "--driver", "sail"], "epoll");
+    refused(&["--budget", "10s"], "no URL is given");
+    refused(&["trend", "-n", "5"], "a change needs 10 runs");
+    refused(&["overload", "http://127.0.0.1/", "--rate", "last"], "no run file in plimsoll-runs yet");
+    refused(&["overload", "http://127.0.0.1/", "--rate", "1000G"], "the rate that is overloaded");
+    refused(&["run", "http://127.0.0.1/", "--profile", "perf", "--profile-time", "10m"], "5 minutes");
+    refused(&["explain", "--csv", "x.csv", "--capacity", "pool=40"], "--csv");
+    refused(&["explain", "x.plimsoll", "--figure", "use"], "--figure");
+    let document = bench.expect(2, &["--json"]).json();
+    assert_eq!(document["error"]["exit_code"], 2);
+}
+
+#[test]
+fn a_load_of_flags_takes_the_place_of_all_that_a_file_would_load() {
+    let bench = Bench::new();
+    let target = crate::bench::Target::start(&bench);
+    let file = |load: &str| {
+        let url = target.url("/healthz");
+        format!("[target]\nurl = \"{url}\"\n[load]\n{load}\n[slo]\nconditions = [\"p50<10s\"]\n")
+    };
+    std::fs::write(bench.path("search.toml"), file("search = true\nbudget = \"5m\"")).unwrap();
+    std::fs::write(bench.path("rate.toml"), file("rate = 500")).unwrap();
+    let steps = |args: &[&str]| {
+        let line = [&["run", "-f"], args, &["--json", "--no-files"]].concat();
+        bench.expect(0, &line).json()["steps"].as_array().unwrap().len()
+    };
+    assert_eq!(steps(&["search.toml", "-R", "100", "-n", "50"]), 1, "what held is known without a search");
+    assert_eq!(steps(&["search.toml", "-c", "1", "-n", "50"]), 1);
+    assert_eq!(
+        steps(&["rate.toml", "-R", "const(100,300ms) const(50,300ms)"]),
+        1,
+        "stages have their own time"
+    );
 }
 
 #[test]
