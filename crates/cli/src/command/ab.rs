@@ -13,6 +13,7 @@ use plimsoll_experiment::{
     AbEnd, AbProgress, AbRecord, AbSideSpec, AbSpec, Observer, Progress, RunContext, read_ab, run_ab,
     with_plain_host,
 };
+use plimsoll_fleet::Interrupts;
 use plimsoll_plan::{LoadSpec, PlanSpec, RateProfile, RateSearchOrder};
 use plimsoll_record::EventKind;
 use plimsoll_report::figure::{self, Caption};
@@ -175,6 +176,14 @@ impl AbLoadArgs {
     }
 }
 
+/// A second signal ends a service that is started here before the command.
+fn interrupts(args: &AbArgs) -> anyhow::Result<Interrupts> {
+    match args.a {
+        Some(_) => signals::interrupts(),
+        None => Ok(Interrupts { first: signals::interrupted()?, ..Interrupts::default() }),
+    }
+}
+
 /// Compares two services, or reports a comparison again.
 pub(crate) fn ab(args: &AbArgs) -> anyhow::Result<Exit> {
     check_documents(args)?;
@@ -186,6 +195,7 @@ pub(crate) fn ab(args: &AbArgs) -> anyhow::Result<Exit> {
         return Ok(if is_written { exit(&findings) } else { Exit::CouldNotRun });
     }
     let (sides, csv) = sides(args)?;
+    let interrupts = interrupts(args)?;
     let spec = AbSpec {
         seed: sides[0].spec.seed,
         sides,
@@ -196,14 +206,15 @@ pub(crate) fn ab(args: &AbArgs) -> anyhow::Result<Exit> {
         rule: args.load.rule(),
         pause: args.load.pause,
         name: &args.name,
+        at_once: &interrupts.second,
     };
     let settings = settings(&args.out, false, args.quiet);
-    let (interrupted, display) = (signals::interrupted()?, AbDisplay::new(args.quiet));
+    let display = AbDisplay::new(args.quiet);
     let calibrations = calibrations::known();
     let context = RunContext {
         settings: &settings,
         calibrations: &calibrations,
-        interrupted: &interrupted,
+        interrupted: &interrupts.first,
         observer: &display,
     };
     let runs = run_ab(spec, context);

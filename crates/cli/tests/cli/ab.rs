@@ -238,6 +238,31 @@ fn ctrl_c_keeps_the_rounds_and_prints_what_they_show() {
 }
 
 #[test]
+fn a_second_ctrl_c_ends_a_service_that_does_not_end_when_it_is_asked_to() {
+    let bench = Bench::new();
+    let url = format!("http://127.0.0.1:{}/sleep?ms=2", free_port());
+    let binary = env!("CARGO_BIN_EXE_plimsoll");
+    let service = format!("echo $$ > number; trap '' TERM; {binary} target --port {{port}}; sleep 60");
+    let options = ["-c", "1", "-d", "100ms", "--no-probe", "--budget", "5m", "--ready", "/healthz"];
+    let mut command =
+        bench.command(&[&["ab", &url, "--a", &service, "--b", &service][..], &options].concat());
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).process_group(0).spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let number = loop {
+        assert!(child.try_wait().unwrap().is_none(), "it goes on");
+        match fs::read_to_string(bench.path("number")) {
+            Ok(number) if number.ends_with('\n') => break number,
+            _ => std::thread::sleep(std::time::Duration::from_millis(10)),
+        }
+    };
+    plimsoll_sys::interrupt(&child).unwrap();
+    plimsoll_sys::interrupt(&child).unwrap();
+    lines.by_ref().for_each(drop);
+    assert!(child.wait().unwrap().code().is_some_and(|code| code != 0));
+    assert!(!std::path::Path::new("/proc").join(number.trim()).exists(), "the service is gone");
+}
+
+#[test]
 fn what_apache_bench_would_do_is_answered_with_the_command_that_does_it() {
     let bench = Bench::new();
     for line in

@@ -1,6 +1,7 @@
 //! Makes the rounds of a comparison: each loads both sides, in an order that is drawn.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::Duration;
 
@@ -64,6 +65,8 @@ pub struct AbSpec<'a> {
     pub seed: u64,
     /// The name of the folder, before the time.
     pub name: &'a str,
+    /// Set once the user does not wait for the end of started services either.
+    pub at_once: &'a AtomicBool,
 }
 
 /// Why a comparison ended.
@@ -343,7 +346,8 @@ impl Rounds<'_, '_> {
             return load(self);
         };
         let log = self.log(side);
-        let service = RunningService::start(command, place, &log, self.context.interrupted)?;
+        let signals = (self.context.interrupted, self.spec.at_once);
+        let service = RunningService::start(command, place, &log, signals)?;
         let loaded = load(self);
         let ended = service.end();
         if self.context.is_interrupted() {

@@ -96,22 +96,24 @@ pub(super) struct RunningService<'a> {
     is_over: bool,
     place: &'a ServicePlace,
     log: &'a Path,
+    at_once: &'a AtomicBool,
 }
 
 impl<'a> RunningService<'a> {
-    /// Starts a shell command, whose output goes to the file `log`, and waits until it is ready.
+    /// Starts a shell command, whose output goes to the file `log`, and waits until it is ready, or until the user has `interrupted`. Once
+    /// `at_once` is set as well, its end is not waited for either: signals of the terminal do not reach its group.
     pub(super) fn start(
         command: &str,
         place: &'a ServicePlace,
         log: &'a Path,
-        interrupted: &AtomicBool,
+        (interrupted, at_once): (&AtomicBool, &'a AtomicBool),
     ) -> Result<Self, ServiceError> {
         if place.takes_connections() {
             return Err(ServiceError::PortTaken { address: place.address });
         }
         let failed = |source| ServiceError::Start { command: command.to_owned(), source };
         let child = spawn(command, log).map_err(failed)?;
-        let mut service = Self { command: command.to_owned(), child, is_over: false, place, log };
+        let mut service = Self { command: command.to_owned(), child, is_over: false, place, log, at_once };
         service.await_ready(interrupted)?;
         Ok(service)
     }
@@ -179,7 +181,9 @@ impl<'a> RunningService<'a> {
         if !has_ended(&self.child) {
             best_effort(plimsoll_sys::end_group(&self.child), GONE);
         }
-        while !has_ended(&self.child) && RealClock.now().since(began) < ENDS_WITHIN {
+        let is_awaited =
+            || !self.at_once.load(Ordering::Relaxed) && RealClock.now().since(began) < ENDS_WITHIN;
+        while !has_ended(&self.child) && is_awaited() {
             thread::sleep(POLL);
         }
         best_effort(plimsoll_sys::kill_group(&self.child), GONE);
