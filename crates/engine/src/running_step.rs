@@ -88,7 +88,7 @@ pub fn available_driver(forced: Option<DriverKind>) -> Result<DriverKind, Engine
     if forced == Some(DriverKind::Epoll) {
         return Ok(DriverKind::Epoll);
     }
-    match (Uring::new(Arc::from([]), false), forced) {
+    match (Uring::new(Arc::from([])), forced) {
         (Ok(_), _) => Ok(DriverKind::IoUring),
         (Err(_), None) => Ok(DriverKind::Epoll),
         (Err(source), Some(_)) => Err(EngineError::NoRing { source }),
@@ -100,8 +100,7 @@ fn rings(spec: &StepSpec) -> Result<Option<Vec<Uring>>, EngineError> {
     if spec.driver == Some(DriverKind::Epoll) {
         return Ok(None);
     }
-    let ring = |_| Uring::new(spec.fixed_bytes(), spec.may_overlap());
-    let rings = (0..spec.workers).map(ring).collect();
+    let rings = (0..spec.workers).map(|_| Uring::new(spec.fixed_bytes())).collect();
     match (rings, spec.driver) {
         (Ok(rings), _) => Ok(Some(rings)),
         (Err(_), None) => Ok(None),

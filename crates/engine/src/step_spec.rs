@@ -89,11 +89,6 @@ impl StepSpec {
         }
     }
 
-    /// Requests fall due while earlier ones of their connection are unanswered, and are sent after them.
-    pub(crate) fn may_overlap(&self) -> bool {
-        self.depth > 1 && matches!(self.level, Level::Open { .. })
-    }
-
     /// The worker of this number in this process, among those of all processes.
     pub(crate) fn shard(&self, worker: u32) -> Shard {
         self.group.as_ref().map_or(Shard { index: worker, of: self.workers }, |group| Shard {

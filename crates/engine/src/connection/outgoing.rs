@@ -54,7 +54,7 @@ impl Outgoing {
         self.unsent.end = end as u32;
     }
 
-    /// The number of bytes that were sent, if they are so many, once those after them begin at the front.
+    /// Gives up the bytes in front that were sent, if there are at least so many; returns their number.
     pub(super) fn take_sent(&mut self, least: usize) -> Option<usize> {
         let sent = self.unsent.start;
         if (sent as usize) < least {

@@ -13,7 +13,7 @@ use crate::requests::{Requests, Source};
 
 /// A connection with more unsent bytes than this gets no further requests until they are sent.
 const MAX_UNSENT_BYTES: usize = 64 * 1024;
-/// Bytes that were sent are kept in front of the others until they are so many.
+/// Bytes that were sent are kept in front of the others until they are so many, and as many as those: each byte is moved once at most.
 const MAX_SENT_BYTES: usize = 64 * 1024;
 
 impl Connection {
@@ -211,7 +211,7 @@ impl Connection {
         if !self.has_unsent() {
             self.stack.clear_wire();
             self.outgoing.clear_unsent();
-        } else if let Some(sent) = self.outgoing.take_sent(MAX_SENT_BYTES) {
+        } else if let Some(sent) = self.outgoing.take_sent(MAX_SENT_BYTES.max(self.outgoing.unsent().len())) {
             self.stack.drop_sent(sent);
         }
     }

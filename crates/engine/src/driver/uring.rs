@@ -55,8 +55,6 @@ pub(crate) struct Uring {
     now_ns: u64,
     /// The connection that was received from last had long bodies.
     bulk: bool,
-    /// Sends that are known to fit into their socket complete without a word.
-    is_silent: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -86,18 +84,14 @@ fn io_error(error: OpError) -> io::Error {
 
 impl Uring {
     /// A driver whose fixed payloads are parts of `fixed`.
-    /// Requests that `may_overlap` may be sent while earlier ones are unanswered: what is received then does not say that the socket
-    /// has room for a silent send.
-    pub(crate) fn new(fixed: Arc<[u8]>, may_overlap: bool) -> io::Result<Self> {
-        let mut driver = Self::with_memory(fixed, MEMORY)?;
-        driver.is_silent = !may_overlap;
-        Ok(driver)
+    pub(crate) fn new(fixed: Arc<[u8]>) -> io::Result<Self> {
+        Self::with_memory(fixed, MEMORY)
     }
 
     fn with_memory(fixed: Arc<[u8]>, memory: RingMemory) -> io::Result<Self> {
         let ring = Ring::new(fixed, memory)?;
         let (slots, due, pace) = (Vec::new(), Vec::new(), Pace::new());
-        Ok(Self { ring, slots, due, arrival: None, pace, sends: 0, now_ns: 0, bulk: false, is_silent: true })
+        Ok(Self { ring, slots, due, arrival: None, pace, sends: 0, now_ns: 0, bulk: false })
     }
 
     /// Arms a receive at the end of the turn, behind the sends of the turn.
@@ -158,7 +152,7 @@ impl Uring {
             return Ok(reported);
         }
         let token_for = |kind| token(kind, slot.generation, index);
-        if self.is_silent && reported == 0 && slot.silent_bytes + rest.len() <= MAX_SILENT_BYTES {
+        if reported == 0 && slot.silent_bytes + rest.len() <= MAX_SILENT_BYTES {
             slot.silent_bytes += rest.len();
             let length = rest.len();
             self.ring.send_fixed(socket, rest, true, token_for(Kind::SilentSend))?;

@@ -118,7 +118,7 @@ fn run_by(kind: DriverKind, spec: StepSpec) -> Ran {
     let fixed = spec.fixed_bytes();
     match kind {
         DriverKind::Epoll => run(spec, Epoll::new(fixed).unwrap(), RealClock),
-        DriverKind::IoUring => run(spec, Uring::new(fixed, false).unwrap(), RealClock),
+        DriverKind::IoUring => run(spec, Uring::new(fixed).unwrap(), RealClock),
     }
 }
 

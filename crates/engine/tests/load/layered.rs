@@ -91,6 +91,19 @@ fn large_bodies_and_pipelines_go_through_tls() {
 }
 
 #[test]
+fn long_bodies_go_out_through_tls() {
+    let nginx = Nginx::start().unwrap();
+    let mut target = Target::parse("http://localhost/").unwrap();
+    (target.method, target.body) = ("POST".to_owned(), vec![b'x'; 900_000]);
+    let mut order = secure(&nginx, closed(2));
+    order.traffic = Traffic::Fixed(FixedRequest::new(target.encode().unwrap(), "POST"));
+    order.requests_max = Some(40);
+    // nginx answers before it has read all of a body.
+    let measured = all_served(&nginx, &order);
+    assert!(measured.counts.bytes_out > 64 * 1024 * measured.counts.completed);
+}
+
+#[test]
 fn an_open_loop_goes_through_tls() {
     let nginx = Nginx::start().unwrap();
     let mut order = secure(&nginx, open(500.0, 4));
