@@ -12,6 +12,8 @@ use super::table::id;
 /// Threads whose switches are read at each refresh: those that ran most. The file with the switches costs the kernel about
 /// five times as much as the file with the times.
 const SWITCHES_READ: usize = 64;
+/// The clock of a whole process is ahead of those of its threads by more than this only if there were others: by two ticks.
+const AHEAD_US: u64 = 20_000;
 
 /// What a thread has used since it started.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -57,6 +59,8 @@ pub(crate) struct Threads {
     pub(crate) all: BTreeMap<u32, Thread>,
     /// Of threads that ended.
     ended: Use,
+    /// CPU time of threads that were never seen: they ended before the first read, or began and ended between two.
+    unseen_us: u64,
 }
 
 impl Threads {
@@ -110,6 +114,17 @@ impl Threads {
         }
     }
 
+    /// The CPU time of the process, in microseconds, where the kernel says `whole_us` of it. Threads are counted by the nanosecond and the
+    /// whole by the tick, so that the whole counts only where it is ahead.
+    pub(crate) fn cpu_us(&mut self, whole_us: u64) -> u64 {
+        let Some(used) = self.used() else { return whole_us };
+        let used_us = used.run_ns / 1000;
+        if whole_us > used_us + self.unseen_us + AHEAD_US {
+            self.unseen_us = whole_us - used_us;
+        }
+        used_us + self.unseen_us
+    }
+
     /// What all threads used, those included that ended while they were watched; `None` where the kernel does not count.
     pub(crate) fn used(&self) -> Option<Use> {
         let mut used = self.ended;
@@ -128,6 +143,18 @@ fn times(task: &Path, files: &mut SmallFiles) -> Option<(u64, u64, u64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn cpu_time_of_threads_that_were_never_seen_is_in_that_of_the_process() {
+        let mut threads = Threads::default();
+        assert_eq!(threads.cpu_us(7_000), 7_000, "the kernel does not count by threads");
+        let ran = |us: u64| Thread { used: Use { run_ns: us * 1000, ..Use::default() }, ..Thread::default() };
+        threads.all.insert(1, ran(5_123));
+        assert_eq!(threads.cpu_us(10_000), 5_123, "within two ticks");
+        assert_eq!(threads.cpu_us(95_123), 95_123, "others have used 90 ms");
+        threads.all.insert(1, ran(6_456));
+        assert_eq!(threads.cpu_us(95_123), 96_456, "by the finer clock again");
+    }
 
     fn thread(folder: &Path, tid: u32, schedstat: &str, voluntary: &str) {
         let folder = folder.join(format!("task/{tid}"));

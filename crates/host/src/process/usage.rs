@@ -10,7 +10,7 @@ use plimsoll_units::{Clock, Instant, RealClock};
 
 use super::descriptors;
 use super::stat::{SmallFiles, ticks_ms};
-use super::threads::Use;
+use super::threads::Threads;
 use super::tracker::{ProcessTracker, SharedTracker};
 use crate::collector::{Collector, Missing, Read, after, numbers};
 use crate::system::cgroup::{Membership, Quota};
@@ -26,7 +26,8 @@ const IO: &[(&str, Metric)] = &[
     ("write_bytes: ", process::WRITE_BYTES),
 ];
 
-/// A collector of what each watched process used and may use. CPU time and waits are exact sums over its threads.
+/// A collector of what each watched process used and may use. CPU time and waits are sums over its
+/// threads, exact but for threads that no read has seen.
 pub(crate) fn collector(root: &Path, tracker: SharedTracker) -> Collector {
     let mut usage = Usage { root: root.to_owned(), limits: HashMap::new() };
     Collector::new(move || usage.read(&mut tracker.refreshed()))
@@ -55,9 +56,9 @@ impl Usage {
         self.refresh_limits(tracker);
         let mut reads = Vec::new();
         for (pid, process) in &tracker.members {
-            let used = tracker.threads(*pid).and_then(|threads| threads.used());
             let folder = tracker.proc.join(pid.to_string());
-            let Some(mut counters) = counters(&folder, &mut tracker.files, used) else { continue };
+            let threads = tracker.threads.get_mut(pid).map(|(_, threads)| threads);
+            let Some(mut counters) = counters(&folder, &mut tracker.files, threads) else { continue };
             self.put_limits(*pid, &mut counters);
             reads.push(Read::new(Source::Process, process.subject(), Ok(counters)));
         }
@@ -114,7 +115,7 @@ fn quota(root: &Path, folder: &Path, files: &mut SmallFiles) -> Option<Quota> {
 }
 
 /// The counters of a process; `None` if it has ended.
-fn counters(folder: &Path, files: &mut SmallFiles, used: Option<Use>) -> Option<CounterSet> {
+fn counters(folder: &Path, files: &mut SmallFiles, threads: Option<&mut Threads>) -> Option<CounterSet> {
     let stat = files.stat(folder).ok()?;
     let mut counters = CounterSet::from([
         (process::PARENT, u64::from(stat.parent)),
@@ -125,9 +126,9 @@ fn counters(folder: &Path, files: &mut SmallFiles, used: Option<Use>) -> Option<
         (process::USER_MS, ticks_ms(stat.user_ticks)),
         (process::SYSTEM_MS, ticks_ms(stat.system_ticks)),
     ]);
-    // Threads that began and ended between two reads are in the whole alone, which has a coarser clock.
     let whole_us = 1000 * ticks_ms(stat.user_ticks + stat.system_ticks);
-    counters.put(process::CPU_US, used.map_or(whole_us, |used| whole_us.max(used.run_ns / 1000)));
+    let used = threads.as_ref().and_then(|threads| threads.used());
+    counters.put(process::CPU_US, threads.map_or(whole_us, |threads| threads.cpu_us(whole_us)));
     if let Some(used) = used {
         counters.put(process::RUN_WAIT_US, used.wait_ns / 1000);
         counters.put(process::VOLUNTARY_SWITCHES, used.voluntary);
