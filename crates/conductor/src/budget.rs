@@ -21,7 +21,7 @@ const MARGIN: f64 = 1.2;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Budget {
     ends: Option<Instant>,
-    /// Requests under way are not waited for after this, the end of the whole of which this may be a part.
+    /// The end of the whole run, after which requests under way are not waited for; later than `ends` where this is a part of it.
     run_ends: Option<Instant>,
 }
 
@@ -49,8 +49,8 @@ impl Budget {
         let needed = Duration::try_from_secs_f64(MARGIN * MIN_COMPLETED as f64 / highest_per_sec);
         let limit = needed.map_or(limit, |needed| needed.clamp(limit, most));
         // After the half of a budget there is time for answers.
-        let is_last = self.ends == self.run_ends && left >= MIN_STEP + DRAIN;
-        let longest = if is_last { left - DRAIN } else { left };
+        let is_last = self.ends == self.run_ends;
+        let longest = if is_last { left.saturating_sub(DRAIN).max(MIN_STEP.min(left)) } else { left };
         if longest >= limit { Some(limit) } else { Some(longest).filter(|longest| *longest >= MIN_STEP) }
     }
 
@@ -76,7 +76,12 @@ mod tests {
         let limit = Duration::from_secs(6);
         assert_eq!(budget.step(began, limit, 1e3), Some(limit));
         assert_eq!(budget.step(began + Duration::from_secs(6), limit, 1e3), Some(Duration::from_secs(3)));
+        assert_eq!(
+            budget.step(began + Duration::from_millis(7_500), limit, 1e3),
+            Some(Duration::from_secs(2))
+        );
         assert_eq!(budget.step(began + Duration::from_secs(9), limit, 1e3), None);
+        assert_eq!(budget.step(began + Duration::from_secs(9), DRAIN, 1e3), Some(DRAIN), "it was asked for");
         let half = Budget::new(began, Some(Duration::from_secs(20))).half(began);
         assert_eq!(half.step(began + Duration::from_secs(6), limit, 1e3), Some(Duration::from_secs(4)));
         assert!(budget.over(began + Duration::from_secs(10)));

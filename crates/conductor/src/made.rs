@@ -72,9 +72,11 @@ impl<'a> Made<'a> {
     /// Whether the search for the highest rate has a next rate.
     pub(crate) fn is_search_left(self) -> bool {
         let Some(order) = self.plan.search else { return false };
-        // The ladder may have used up its part before.
+        // A ladder that used up its part has noted that, too, and left steps.
+        let of_ladder = usize::from(self.next_connections().is_some());
+        let count = self.run.events.iter().filter(|event| event.kind == EventKind::BudgetEnded).count();
         let first = self.run.steps.iter().find(|step| self.kind(step) == Some(StepKind::Trial));
-        let has_ended = first.is_some_and(|first| {
+        let has_ended = first.map_or(count > of_ladder, |first| {
             let ends = |event: &Event| event.kind == EventKind::BudgetEnded && event.at_ns >= first.began_ns;
             self.run.events.iter().any(ends)
         });

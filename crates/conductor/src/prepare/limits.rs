@@ -75,20 +75,24 @@ impl Bounds<'_> {
         }
         let most = available.iter().map(|(_, available)| *available).min().unwrap_or(u64::MAX);
         let most = u32::try_from(most).unwrap_or(u32::MAX);
+        // A search and overloads open connections as they need them; only overloads are likely to need so many.
+        let of_rates = match &plan.overload {
+            Some(_) => met(plan.generator.connections_max.into(), Effect::Lowered),
+            None => Vec::new(),
+        };
         if plan.search.is_some() || plan.overload.is_some() {
-            // Rates open connections as they need them.
             plan.generator.connections_max = most.min(plan.generator.connections_max);
         }
         if let Load::Ladder { steps: LadderSteps::Fixed(steps), .. } = &plan.load {
             // The steps beyond stay in the plan, and are reported as not run.
             let highest = steps.iter().copied().max().unwrap_or(1);
             let lowered = met(highest.into(), Effect::Lowered);
-            return Ok((plan, lowered));
+            return Ok((plan, if lowered.is_empty() { of_rates } else { lowered }));
         }
-        let Some(end) = open_end(&mut plan) else { return Ok((plan, Vec::new())) };
+        let Some(end) = open_end(&mut plan) else { return Ok((plan, of_rates)) };
         let lowered = met((*end).into(), Effect::Lowered);
         *end = most.min(*end);
-        Ok((plan, lowered))
+        Ok((plan, if lowered.is_empty() { of_rates } else { lowered }))
     }
 
     /// Connections that the local ports suffice for: each destination and each source has all of them anew, but for those
