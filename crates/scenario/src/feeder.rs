@@ -65,7 +65,7 @@ impl Feeder {
         let longest = vec![0; columns.len()];
         let mut feeder = Self { columns, bytes: Vec::new(), ends: Vec::new(), lines: Vec::new(), longest };
         let mut row = csv::ByteRecord::new();
-        let mut last = (0, 0);
+        let mut last = (1, 0);
         while reader.read_byte_record(&mut row)? {
             let line = row.position().map_or(0, |position| first_line(text, position));
             last = (line, row.position().map_or(0, |position| position.byte() as usize));
@@ -128,11 +128,19 @@ fn first_line(text: &[u8], position: &csv::Position) -> u64 {
     position.line() + blank.filter(|byte| **byte == b'\n').count() as u64
 }
 
-/// Whether a last row ends within a quoted value: the quotes of one that ends are as many again.
+/// Whether a last row ends within a quoted value. A quote begins one only where a cell begins.
 fn is_unclosed(row: &[u8]) -> bool {
-    let begins_quoted =
-        row.trim_ascii_start().starts_with(b"\"") || row.windows(2).any(|pair| pair == b",\"");
-    begins_quoted && row.iter().filter(|byte| **byte == b'"').count() % 2 == 1
+    let (mut is_quoted, mut begins) = (false, true);
+    let mut bytes = row.iter().peekable();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'"' if is_quoted => is_quoted = bytes.next_if(|next| **next == b'"').is_some(),
+            b'"' => is_quoted = begins,
+            _ => {}
+        }
+        begins = matches!(byte, b',' | b'\r' | b'\n') && !is_quoted;
+    }
+    is_quoted
 }
 
 fn column_names(header: &csv::ByteRecord) -> Result<Vec<String>, FeederError> {

@@ -66,7 +66,14 @@ fn files_without_names_or_rows_are_refused() {
 fn a_quote_without_an_end_does_not_swallow_the_rows_after_it() {
     assert!(error(b"id\n1\n\"2\n3\n4\n").contains("line 3"));
     assert!(error(b"a,b\n1,\"2\n3,4\n").contains("line 2"));
-    for (text, rows) in [("id\n\"a \"\"b\"\" c\"\n", 1), ("id\n1\na\"b\n", 2), ("id\n\"1\n2\"", 1)] {
+    assert!(error(b"\"id\n1\n2\n").contains("line 1"));
+    for (text, rows) in [
+        ("id\n\"a \"\"b\"\" c\"\n", 1),
+        ("id\n1\na\"b\n", 2),
+        ("id\n\"1\n2\"", 1),
+        ("a,b\n5\" pipe,\"big\"", 1),
+        ("a,b\n\"big\",5\" pipe", 1),
+    ] {
         assert_eq!(feeder(text).rows(), rows, "{text}");
     }
 }
