@@ -200,6 +200,17 @@ impl PlanSpec {
         self.slo = given.or_reference();
     }
 
+    /// Makes this load and nothing after it. What a search or an overload assumed is left open again.
+    pub fn only(&mut self, load: LoadSpec) {
+        (self.load, self.search) = (load, None);
+        if self.overload.take().is_some() {
+            self.timeout = DEFAULT_TIMEOUT;
+        }
+        if std::mem::take(&mut self.slo_assumed) {
+            self.slo = Slo::default();
+        }
+    }
+
     /// Conditions that count before those that the plan has.
     pub fn judge_by(&mut self, given: Slo) {
         self.slo_assumed &= given.is_empty();

@@ -274,9 +274,7 @@ impl RunArgs {
             || self.duration.is_some()
             || self.requests_count.is_some();
         if says_load {
-            spec.load = self.level_over(&spec.load);
-            // One load is asked for, and nothing after it.
-            (spec.search, spec.overload) = (None, None);
+            spec.only(self.level_over(&spec.load));
         }
         spec.warm = self.warm.or(spec.warm);
         spec.connections_max = self.max_connections.or(spec.connections_max);
