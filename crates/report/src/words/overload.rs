@@ -172,8 +172,9 @@ pub(crate) fn limits_text(limits: &Protection) -> String {
             duration_text(ms * 1e6)
         )
     });
-    // Rounded down where the digits allow it: it is a limit.
-    let rate = if limits.rate_per_sec >= 100.0 { limits.rate_per_sec.floor() } else { limits.rate_per_sec };
+    // It is a limit, so that the digits that are shown are not rounded up: three of them below 100.
+    let scale = 10_f64.powi(2 - limits.rate_per_sec.log10().floor() as i32).max(1.0);
+    let rate = (limits.rate_per_sec * scale).floor() / scale;
     format!(
         "let in at most {} requests/s and {} at a time{}, and refuse the rest at once",
         count_text(rate),
