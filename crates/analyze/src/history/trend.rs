@@ -46,7 +46,7 @@ pub struct LevelChange {
     /// The new level over the old one.
     pub ratio: Option<Estimate>,
     pub worse: bool,
-    /// Most runs of the lower level, and of it alone, show a least value: it may not be lower.
+    /// Most runs of the lower level show a least value, and of throughput those of the higher one do not: it may not be lower.
     pub is_bounded: bool,
 }
 
@@ -141,6 +141,8 @@ pub fn trend(runs: &[RunEntry], options: TrendOptions) -> Result<Trend, TooFewRu
         let points = &points[level.points.clone()];
         2 * points.iter().filter(|point| options.metric.is_least(&point.run)).count() > points.len()
     };
+    // Of throughput at one load, a lower least value is a fall where both are.
+    let is_of_searches = options.metric == TrendMetric::HighestRate;
     let changes = found.iter().zip(levels.windows(2)).map(|(change, pair)| {
         let (before, after) = (pair[0].mean, pair[1].mean);
         let falls = after.value < before.value;
@@ -150,7 +152,7 @@ pub fn trend(runs: &[RunEntry], options: TrendOptions) -> Result<Trend, TooFewRu
             p_value: change.p_value,
             ratio: ratio(after, before),
             worse: falls == options.metric.is_rate(),
-            is_bounded: mostly_least(lower) && !mostly_least(higher),
+            is_bounded: mostly_least(lower) && (is_of_searches || !mostly_least(higher)),
         }
     });
     let changes = changes.collect();

@@ -28,9 +28,9 @@ const ALL_SHOWN: u32 = 100;
 const THEN_SHOWN: u32 = 16;
 /// How often the interrupt is looked for while nothing is loaded.
 const POLL: Duration = Duration::from_millis(50);
-/// The longest time of the ladder that finds the number of connections, and the part of the budget that it may take.
-/// A shorter ladder has no step.
+/// A shorter ladder that finds the number of connections has no step.
 const MIN_LADDER: Duration = Duration::from_secs(5);
+/// Its longest time, and the part of the budget that it may take.
 const MAX_LADDER: Duration = Duration::from_secs(30);
 const LADDER_PART: u32 = 10;
 

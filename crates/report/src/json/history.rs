@@ -144,7 +144,7 @@ document! {
         ratio_interval: Interval = change.ratio,
         /// True if the change is for the worse.
         worse: bool = change.worse,
-        /// True if it may be none: most runs of the lower level, and of it alone, show lower bounds.
+        /// True if it may be none: most runs of the lower level show lower bounds, and of throughput those of the higher one do not.
         bounded: bool = change.is_bounded,
     }
 

@@ -35,9 +35,9 @@ fn size(ratio: f64) -> String {
 /// The change in a phrase: `QPS fell by 5.0 % (4.1 % to 5.9 %), which is worse; p = 0.001`.
 pub(crate) fn change(trend: &Trend, change: &LevelChange) -> String {
     let judged = match (change.is_bounded, change.worse) {
-        (true, _) => "not known to be a change: most runs of the lower level show lower bounds (≥)",
-        (false, true) => "worse",
-        (false, false) => "better",
+        (true, _) => "may be no change: most runs of the lower level show lower bounds (≥)",
+        (false, true) => "is worse",
+        (false, false) => "is better",
     };
     let by = change.ratio.map(|ratio| {
         let direction = if ratio.value < 1.0 { "fell" } else { "rose" };
@@ -49,7 +49,7 @@ pub(crate) fn change(trend: &Trend, change: &LevelChange) -> String {
         format!("{direction} by {}{interval}", size(ratio.value))
     });
     let by = by.unwrap_or_else(|| "changed".to_owned());
-    format!("{} {by}, which is {judged}; p {}", metric(trend.metric), chance(change.p_value))
+    format!("{} {by}, which {judged}; p {}", metric(trend.metric), chance(change.p_value))
 }
 
 /// The chance that no change looks like this one.

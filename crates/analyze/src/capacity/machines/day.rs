@@ -111,7 +111,7 @@ pub fn plan_day(
         constant: constant[index].map(|machines| machines.count * hours.len() as u64),
     });
     let tiers = tiers.collect();
-    let cost = priced.zip(constant_cost).map(|(priced, constant)| DayCost {
+    let cost = priced.filter(|_| !counted.is_empty()).zip(constant_cost).map(|(priced, constant)| DayCost {
         currency: priced.currency,
         by_hour: hours.iter().filter_map(|hour| hour.cost).sum(),
         constant: constant * hours.len() as f64,
