@@ -29,19 +29,18 @@ pub fn protection(findings: &Findings) -> Option<Protection> {
         .then(|| of_rate(rate_per_sec, service_mean_ns / 1e9, limit_ms))
 }
 
-/// The rate that holds, and the mean service time at it: as the overloads have shown, or else the search.
+/// The rate that holds, as was given or found and nothing contradicts, and the mean service time at it.
 fn held(findings: &Findings) -> Option<(f64, f64)> {
     let of_search = || {
         let search = findings.search.as_ref()?;
         Some((search.held_per_sec?, search.best()?.step.service.mean_ns))
     };
     let Some(overload) = &findings.overload else { return of_search() };
-    match (&overload.reference, overload.reference_doubt) {
-        (Some(reference), None) => Some((overload.rate_per_sec?, reference.service_mean_ns)),
-        (_, Some(OverloadDoubt::RateNotHeld)) => None,
-        // A rate that was given, and not searched for, is not known to hold.
-        _ => of_search(),
+    if overload.reference_doubt == Some(OverloadDoubt::RateNotHeld) {
+        return None;
     }
+    let of_reference = || Some((overload.rate_per_sec?, overload.reference.as_ref()?.service_mean_ns));
+    of_reference().or_else(of_search)
 }
 
 /// By Little's law N requests are in progress for N/λ on average while λ are answered a second: so many as λ·L/2 are answered
