@@ -200,7 +200,7 @@ impl PlanSpec {
         self.slo = given.or_reference();
     }
 
-    /// Makes this load and nothing after it. What a search or an overload assumed is left open again.
+    /// Makes this load and nothing after it. Where no condition was given, those of a search or an overload are left open again.
     pub fn only(&mut self, load: LoadSpec) {
         (self.load, self.search) = (load, None);
         if self.overload.take().is_some() {

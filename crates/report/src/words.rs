@@ -32,7 +32,8 @@ pub use failure::{failure_meaning, failure_remedy, failure_seen, is_redirect};
 pub use generator::reason;
 pub(crate) use generator::{failure_advice, remedy, short_reason};
 pub(crate) use overload::{
-    limits_text, onset_name, outage_text, outcome_text, overload_verdict, ramp_text, recovery_cell, times,
+    limits_text, onset_name, outage_text, outcome_text, overload_verdict, ramp_text, recovery_cell,
+    rounded_down, times,
 };
 pub(crate) use phrase::placed;
 pub(crate) use production::{

@@ -36,11 +36,14 @@ fn held(findings: &Findings) -> Option<(f64, f64)> {
         Some((search.held_per_sec?, search.best()?.step.service.mean_ns))
     };
     let Some(overload) = &findings.overload else { return of_search() };
-    if overload.reference_doubt == Some(OverloadDoubt::RateNotHeld) {
-        return None;
-    }
     let of_reference = || Some((overload.rate_per_sec?, overload.reference.as_ref()?.service_mean_ns));
-    of_reference().or_else(of_search)
+    match overload.reference_doubt {
+        None => of_reference(),
+        Some(OverloadDoubt::RateNotHeld) => None,
+        // Of a slow target too few requests are due to judge a rate that was given.
+        Some(OverloadDoubt::TooFew) => of_search().or_else(of_reference),
+        Some(_) => of_search(),
+    }
 }
 
 /// By Little's law N requests are in progress for N/λ on average while λ are answered a second: so many as λ·L/2 are answered

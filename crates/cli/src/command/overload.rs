@@ -40,7 +40,10 @@ fn why_unprotected(findings: &Findings) -> &'static str {
         Some(rate) if rate < 1.0 => {
             "less than one request per second holds, and a limit of a rate is one at least"
         }
-        _ => {
+        Some(_) => {
+            "the target was not measured at its rate, as the load was broken off or its generator was the limit; repeat it"
+        }
+        None => {
             "no rate is known that the target holds, so there are no limits to set; `plimsoll search` finds it"
         }
     }

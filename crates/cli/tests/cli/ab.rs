@@ -242,7 +242,7 @@ fn a_second_ctrl_c_ends_a_service_that_does_not_end_when_it_is_asked_to() {
     let bench = Bench::new();
     let url = format!("http://127.0.0.1:{}/sleep?ms=2", free_port());
     let binary = env!("CARGO_BIN_EXE_plimsoll");
-    let service = format!("echo $$ > number; trap '' TERM; {binary} target --port {{port}}; sleep 60");
+    let service = format!("trap '' TERM; echo $$ > number; {binary} target --port {{port}}; sleep 60");
     let options = ["-c", "1", "-d", "100ms", "--no-probe", "--budget", "5m", "--ready", "/healthz"];
     let mut command =
         bench.command(&[&["ab", &url, "--a", &service, "--b", &service][..], &options].concat());
@@ -255,9 +255,12 @@ fn a_second_ctrl_c_ends_a_service_that_does_not_end_when_it_is_asked_to() {
             _ => std::thread::sleep(std::time::Duration::from_millis(10)),
         }
     };
+    let address = url.trim_start_matches("http://").split('/').next().unwrap();
+    while std::net::TcpStream::connect(address).is_err() {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
     plimsoll_sys::interrupt(&child).unwrap();
     // The shell does not end, but what it started does: the first signal has arrived.
-    let address = url.trim_start_matches("http://").split('/').next().unwrap();
     while std::net::TcpStream::connect(address).is_ok() {
         std::thread::sleep(std::time::Duration::from_millis(10));
     }

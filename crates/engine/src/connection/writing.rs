@@ -13,7 +13,7 @@ use crate::requests::{Requests, Source};
 
 /// A connection with more unsent bytes than this gets no further requests until they are sent.
 const MAX_UNSENT_BYTES: usize = 64 * 1024;
-/// Bytes that were sent are kept in front of the others until they are so many, and as many as those: each byte is moved once at most.
+/// Bytes that were sent are kept in front of the others until they are so many, and as many as those: no more are moved than were sent.
 const MAX_SENT_BYTES: usize = 64 * 1024;
 
 impl Connection {

@@ -6,13 +6,13 @@ use std::ops::Add;
 use std::path::Path;
 use std::{fs, io};
 
-use super::stat::SmallFiles;
+use super::stat::{SmallFiles, ticks_ms};
 use super::table::id;
 
 /// Threads whose switches are read at each refresh: those that ran most. The file with the switches costs the kernel about
 /// five times as much as the file with the times.
 const SWITCHES_READ: usize = 64;
-/// The clock of a whole process is ahead of those of its threads by more than this only if there were others: by two ticks.
+/// The clock of a whole process, read before those of its threads, is ahead of them by two ticks only if there were others.
 const AHEAD_US: u64 = 20_000;
 
 /// What a thread has used since it started.
@@ -59,13 +59,15 @@ pub(crate) struct Threads {
     pub(crate) all: BTreeMap<u32, Thread>,
     /// Of threads that ended.
     ended: Use,
-    /// CPU time of threads that were never seen: they ended before the first read, or began and ended between two.
+    /// CPU time that no read has seen: of threads that ended before the first one or after their last, or lived between two.
     unseen_us: u64,
 }
 
 impl Threads {
     /// Reads the threads of a process, by its folder in `/proc`.
     pub(crate) fn refresh(&mut self, folder: &Path, files: &mut SmallFiles) -> io::Result<()> {
+        // Before the threads, so that it lags: by a tick, or more where others have used the rest.
+        let whole = files.stat(folder).map(|stat| 1000 * ticks_ms(stat.user_ticks + stat.system_ticks));
         let mut changed = Vec::new();
         self.all.values_mut().for_each(|thread| thread.seen = false);
         for task in fs::read_dir(folder.join("task"))?.flatten() {
@@ -82,6 +84,7 @@ impl Threads {
             (thread.used.run_ns, thread.used.wait_ns) = (run_ns, wait_ns);
         }
         self.retire_ended();
+        self.look_for_unseen(whole.unwrap_or_default());
         changed.sort_unstable();
         let new = changed.iter().filter(|(known, ..)| !known).count();
         for (.., tid) in changed.iter().take(new + SWITCHES_READ) {
@@ -114,15 +117,17 @@ impl Threads {
         }
     }
 
-    /// The CPU time of the process, in microseconds, where the kernel says `whole_us` of it. Threads are counted by the nanosecond and the
-    /// whole by the tick, so that the whole counts only where it is ahead.
-    pub(crate) fn cpu_us(&mut self, whole_us: u64) -> u64 {
-        let Some(used) = self.used() else { return whole_us };
-        let used_us = used.run_ns / 1000;
+    /// Threads are counted by the nanosecond and the whole by the tick, so that the whole counts only where it is ahead.
+    fn look_for_unseen(&mut self, whole_us: u64) {
+        let used_us = self.used().map_or(0, |used| used.run_ns / 1000);
         if whole_us > used_us + self.unseen_us + AHEAD_US {
             self.unseen_us = whole_us - used_us;
         }
-        used_us + self.unseen_us
+    }
+
+    /// The CPU time of the process, in microseconds; `None` where the kernel does not count by threads.
+    pub(crate) fn cpu_us(&self) -> Option<u64> {
+        Some(self.used()?.run_ns / 1000 + self.unseen_us)
     }
 
     /// What all threads used, those included that ended while they were watched; `None` where the kernel does not count.
@@ -147,13 +152,16 @@ mod tests {
     #[test]
     fn cpu_time_of_threads_that_were_never_seen_is_in_that_of_the_process() {
         let mut threads = Threads::default();
-        assert_eq!(threads.cpu_us(7_000), 7_000, "the kernel does not count by threads");
-        let ran = |us: u64| Thread { used: Use { run_ns: us * 1000, ..Use::default() }, ..Thread::default() };
-        threads.all.insert(1, ran(5_123));
-        assert_eq!(threads.cpu_us(10_000), 5_123, "within two ticks");
-        assert_eq!(threads.cpu_us(95_123), 95_123, "others have used 90 ms");
-        threads.all.insert(1, ran(6_456));
-        assert_eq!(threads.cpu_us(95_123), 96_456, "by the finer clock again");
+        assert_eq!(threads.cpu_us(), None, "the kernel does not count by threads");
+        let mut cpu_us = |ran_us: u64, whole_us| {
+            let used = Use { run_ns: ran_us * 1000, ..Use::default() };
+            threads.all.insert(1, Thread { used, ..Thread::default() });
+            threads.look_for_unseen(whole_us);
+            threads.cpu_us()
+        };
+        assert_eq!(cpu_us(5_123, 10_000), Some(5_123), "within two ticks");
+        assert_eq!(cpu_us(5_123, 95_123), Some(95_123), "others have used 90 ms");
+        assert_eq!(cpu_us(6_456, 95_123), Some(96_456), "by the finer clock again");
     }
 
     fn thread(folder: &Path, tid: u32, schedstat: &str, voluntary: &str) {

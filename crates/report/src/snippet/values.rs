@@ -2,6 +2,8 @@
 
 use plimsoll_analyze::Protection;
 
+use crate::words::rounded_down;
+
 /// The limits as settings have them.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Values {
@@ -23,7 +25,7 @@ impl Values {
     pub(super) fn new(limits: &Protection) -> Self {
         let rate = limits.rate_per_sec;
         Self {
-            rate: if rate >= 100.0 { rate.floor() } else { (rate * 100.0).round() / 100.0 },
+            rate: if rate >= 100.0 { rate.floor() } else { rounded_down(rate, 100.0) },
             burst: limits.burst,
             concurrency: limits.concurrency,
             wait_ms: (limits.wait_ms.round() as u64).max(1),

@@ -174,13 +174,18 @@ pub(crate) fn limits_text(limits: &Protection) -> String {
     });
     // It is a limit, so that the digits that are shown are not rounded up: three of them below 100.
     let scale = 10_f64.powi(2 - limits.rate_per_sec.log10().floor() as i32).max(1.0);
-    let rate = (limits.rate_per_sec * scale).floor() / scale;
+    let rate = rounded_down(limits.rate_per_sec, scale);
     format!(
         "let in at most {} requests/s and {} at a time{}, and refuse the rest at once",
         count_text(rate),
         grouped(limits.concurrency),
         within.unwrap_or_default()
     )
+}
+
+/// With so many parts to one; what arithmetic of floating point takes away is no part.
+pub(crate) fn rounded_down(value: f64, scale: f64) -> f64 {
+    (value * scale * (1.0 + 1e-12)).floor() / scale
 }
 
 /// How an overload begins.
