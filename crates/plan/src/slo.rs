@@ -133,7 +133,9 @@ impl Slo {
     /// as answered well: limits of rarer ones are longer, and would say less.
     pub fn tail_limit(&self) -> Option<LatencyLimit> {
         let of = |is: fn(f64) -> bool| self.latency.iter().rfind(|limit| is(limit.percent)).copied();
-        of(|percent| percent == 99.0).or_else(|| of(|percent| percent < 100.0)).or_else(|| of(|_| true))
+        of(|percent| percent == 99.0)
+            .or_else(|| of(|percent| percent < 100.0))
+            .or_else(|| self.highest_limit())
     }
 
     /// The shortest limit of any percentile, in milliseconds.

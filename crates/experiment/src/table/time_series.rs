@@ -5,7 +5,7 @@ use std::path::Path;
 
 use csv::StringRecord;
 use jiff::Timestamp;
-use jiff::civil::{Date, DateTime};
+use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use plimsoll_analyze::{
     AmountUnit, ProductionKind, ProductionSeries, ResourceSeries, counter_name, only_rises,
@@ -242,8 +242,8 @@ fn seconds(text: &str) -> Option<f64> {
     let of = |instant: Timestamp| instant.as_millisecond() as f64 / 1e3;
     let civil = |civil: DateTime| civil.to_zoned(TimeZone::UTC).ok().map(|zoned| of(zoned.timestamp()));
     let instant = text.parse::<Timestamp>().ok().map(of);
-    let instant = instant.or_else(|| text.parse::<DateTime>().ok().and_then(civil));
-    instant.or_else(|| text.parse::<Date>().ok().and_then(|date| civil(date.at(0, 0, 0, 0))))
+    // A date alone is its midnight.
+    instant.or_else(|| text.parse::<DateTime>().ok().and_then(civil))
 }
 
 #[cfg(test)]

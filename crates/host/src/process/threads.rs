@@ -57,10 +57,9 @@ pub(crate) struct Thread {
 pub(crate) struct Threads {
     /// By their ids.
     pub(crate) all: BTreeMap<u32, Thread>,
-    /// Of threads that ended.
+    /// Of threads that ended, with the CPU time that no read has seen: of those that ended before the first one or after their last,
+    /// or lived between two.
     ended: Use,
-    /// CPU time that no read has seen: of threads that ended before the first one or after their last, or lived between two.
-    unseen_us: u64,
 }
 
 impl Threads {
@@ -84,7 +83,7 @@ impl Threads {
             (thread.used.run_ns, thread.used.wait_ns) = (run_ns, wait_ns);
         }
         self.retire_ended();
-        self.look_for_unseen(whole.unwrap_or_default());
+        self.add_unseen(whole.unwrap_or_default());
         changed.sort_unstable();
         let new = changed.iter().filter(|(known, ..)| !known).count();
         for (.., tid) in changed.iter().take(new + SWITCHES_READ) {
@@ -118,16 +117,12 @@ impl Threads {
     }
 
     /// Threads are counted by the nanosecond and the whole by the tick, so that the whole counts only where it is ahead.
-    fn look_for_unseen(&mut self, whole_us: u64) {
-        let used_us = self.used().map_or(0, |used| used.run_ns / 1000);
-        if whole_us > used_us + self.unseen_us + AHEAD_US {
-            self.unseen_us = whole_us - used_us;
+    fn add_unseen(&mut self, whole_us: u64) {
+        let Some(Use { run_ns, .. }) = self.used() else { return };
+        let ahead_us = whole_us.saturating_sub(run_ns / 1000);
+        if ahead_us > AHEAD_US {
+            self.ended.run_ns += 1000 * ahead_us;
         }
-    }
-
-    /// The CPU time of the process, in microseconds; `None` where the kernel does not count by threads.
-    pub(crate) fn cpu_us(&self) -> Option<u64> {
-        Some(self.used()?.run_ns / 1000 + self.unseen_us)
     }
 
     /// What all threads used, those included that ended while they were watched; `None` where the kernel does not count.
@@ -152,12 +147,12 @@ mod tests {
     #[test]
     fn cpu_time_of_threads_that_were_never_seen_is_in_that_of_the_process() {
         let mut threads = Threads::default();
-        assert_eq!(threads.cpu_us(), None, "the kernel does not count by threads");
+        assert_eq!(threads.used(), None, "the kernel does not count by threads");
         let mut cpu_us = |ran_us: u64, whole_us| {
             let used = Use { run_ns: ran_us * 1000, ..Use::default() };
             threads.all.insert(1, Thread { used, ..Thread::default() });
-            threads.look_for_unseen(whole_us);
-            threads.cpu_us()
+            threads.add_unseen(whole_us);
+            threads.used().map(|used| used.run_ns / 1000)
         };
         assert_eq!(cpu_us(5_123, 10_000), Some(5_123), "within two ticks");
         assert_eq!(cpu_us(5_123, 95_123), Some(95_123), "others have used 90 ms");

@@ -108,7 +108,7 @@ pub(crate) struct ProcessTracker {
     openers: HashMap<SocketAddr, u32>,
     /// Processes that a watched one had a connection to, with their starts.
     followed: BTreeMap<u32, u64>,
-    pub(crate) threads: BTreeMap<u32, (u64, Threads)>,
+    threads: BTreeMap<u32, (u64, Threads)>,
     sockets: Result<SocketSnapshot, Missing>,
     /// The watched processes, for a thread that samples them on its own.
     shared_members: Arc<Mutex<Vec<Process>>>,

@@ -10,7 +10,7 @@ use plimsoll_units::{Clock, Instant, RealClock};
 
 use super::descriptors;
 use super::stat::{SmallFiles, ticks_ms};
-use super::threads::Threads;
+use super::threads::Use;
 use super::tracker::{ProcessTracker, SharedTracker};
 use crate::collector::{Collector, Missing, Read, after, numbers};
 use crate::system::cgroup::{Membership, Quota};
@@ -56,9 +56,9 @@ impl Usage {
         self.refresh_limits(tracker);
         let mut reads = Vec::new();
         for (pid, process) in &tracker.members {
+            let used = tracker.threads(*pid).and_then(|threads| threads.used());
             let folder = tracker.proc.join(pid.to_string());
-            let threads = tracker.threads.get(pid).map(|(_, threads)| threads);
-            let Some(mut counters) = counters(&folder, &mut tracker.files, threads) else { continue };
+            let Some(mut counters) = counters(&folder, &mut tracker.files, used) else { continue };
             self.put_limits(*pid, &mut counters);
             reads.push(Read::new(Source::Process, process.subject(), Ok(counters)));
         }
@@ -115,7 +115,7 @@ fn quota(root: &Path, folder: &Path, files: &mut SmallFiles) -> Option<Quota> {
 }
 
 /// The counters of a process; `None` if it has ended.
-fn counters(folder: &Path, files: &mut SmallFiles, threads: Option<&Threads>) -> Option<CounterSet> {
+fn counters(folder: &Path, files: &mut SmallFiles, used: Option<Use>) -> Option<CounterSet> {
     let stat = files.stat(folder).ok()?;
     let mut counters = CounterSet::from([
         (process::PARENT, u64::from(stat.parent)),
@@ -127,8 +127,8 @@ fn counters(folder: &Path, files: &mut SmallFiles, threads: Option<&Threads>) ->
         (process::SYSTEM_MS, ticks_ms(stat.system_ticks)),
     ]);
     let whole_us = 1000 * ticks_ms(stat.user_ticks + stat.system_ticks);
-    counters.put(process::CPU_US, threads.and_then(Threads::cpu_us).unwrap_or(whole_us));
-    if let Some(used) = threads.and_then(Threads::used) {
+    counters.put(process::CPU_US, used.map_or(whole_us, |used| used.run_ns / 1000));
+    if let Some(used) = used {
         counters.put(process::RUN_WAIT_US, used.wait_ns / 1000);
         counters.put(process::VOLUNTARY_SWITCHES, used.voluntary);
         counters.put(process::INVOLUNTARY_SWITCHES, used.involuntary);

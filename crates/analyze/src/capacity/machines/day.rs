@@ -104,17 +104,17 @@ pub fn plan_day(
         HourPlan { hour: *hour, label: label.clone(), peak_per_sec: *per_sec, machines, cost }
     };
     let hours: Vec<HourPlan> = curve.hours.iter().map(hour).collect();
-    let (constant, constant_cost) = fleet(&peak, prices, &counted);
+    let (constant, _) = fleet(&peak, prices, &counted);
     let tiers = peak.tiers.iter().enumerate().map(|(index, tier)| TierHours {
         tier: tier.tier.clone(),
         by_hour: hours.iter().map(|hour| hour.machines[index].map(|machines| machines.count)).sum(),
         constant: constant[index].map(|machines| machines.count * hours.len() as u64),
     });
     let tiers = tiers.collect();
-    let cost = priced.filter(|_| !counted.is_empty()).zip(constant_cost).map(|(priced, constant)| DayCost {
+    let cost = priced.filter(|_| !counted.is_empty()).map(|priced| DayCost {
         currency: priced.currency,
         by_hour: hours.iter().filter_map(|hour| hour.cost).sum(),
-        constant: constant * hours.len() as f64,
+        constant: priced.per_hour * hours.len() as f64,
         without: priced.without,
     });
     let known = |hour: &i64| curve.hours.contains_key(hour);
