@@ -7,7 +7,11 @@ time and the lowest that does not. An answer has it inside if the middle of thes
 end was not found, the truth is not known, and the next call searches for it again. What was measured before is kept in
 bench/out/search.json, so that a benchmark that was broken off goes on.
 
-    python3 bench/search.py [--runs 10] [--seconds 60] [--targets pool,cpu] [--budget 5m] [--limit SECONDS]
+Where the machine changes within minutes there is no one truth. With `--around` each search is followed by two long loads instead: one at
+the rate that held, which has to hold, and one at the rate that broke, which has to break. `bench/speed.py` runs during each search, so
+that the spread of the answers can be read next to that of the machine.
+
+    python3 bench/search.py [--runs 10] [--seconds 60] [--targets pool,cpu] [--budget 5m] [--around] [--limit SECONDS]
 """
 
 import argparse
@@ -17,6 +21,8 @@ import statistics
 import subprocess
 import tempfile
 import time
+
+import speed
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FILES = ROOT / "bench" / "search"
@@ -67,11 +73,13 @@ def search(binary, file, budget):
         if budget:
             file = within(file, budget, folder)
         began = time.monotonic()
-        document = lab(binary, file, folder)
+        with speed.Speed() as machine:
+            document = lab(binary, file, folder)
         took = time.monotonic() - began
     found = document["search"] or {}
     keys = ("held_per_sec", "broken_per_sec", "breach", "end", "drift")
-    return {key: found.get(key) for key in keys} | {"seconds": took, "trials": len(found.get("trials", []))}
+    return {key: found.get(key) for key in keys} | {
+        "seconds": took, "trials": len(found.get("trials", [])), "reference_us": machine.microseconds}
 
 
 def holds(binary, file, rate, seconds):
@@ -108,37 +116,64 @@ def truth(binary, file, middle, seconds):
     return low, high
 
 
+def around(binary, file, run, seconds):
+    """Whether long loads right after a search hold at its lower end and break at its upper end; `None` for an end that it has not."""
+    ends = (("held_per_sec", True), ("broken_per_sec", False))
+    return [run[key] and holds(binary, file, run[key], seconds) == expected for key, expected in ends]
+
+
+def measured(name, options):
+    """One search, with the long loads around it where they are asked for."""
+    file = FILES / f"{name}.toml"
+    run = search(options.binary, file, options.budget)
+    if options.around:
+        run["around"] = around(options.binary, file, run, options.seconds)
+    return run
+
+
 def is_known(found):
     """Whether both ends of a truth were found."""
     return bool(found) and None not in found
 
 
+def inside(one, runs):
+    """The truth, and how many answers contain it."""
+    if any("around" in run for run in runs):
+        return "long loads at both ends", f"{sum(all(run['around']) for run in runs)} of {len(runs)}"
+    if not is_known(one.get("truth")):
+        return "not known", "not known"
+    low, high = one["truth"]
+    hits = [run for run in runs if run["held_per_sec"] <= (low * high) ** 0.5 <= run["broken_per_sec"]]
+    return f"{low:,.0f} to {high:,.0f}", f"{len(hits)} of {len(runs)}"
+
+
+def spread(values):
+    """From the smallest to the largest, as a part of the median."""
+    return (max(values) - min(values)) / statistics.median(values)
+
+
 def summary(kept):
-    """A line for each target."""
-    lines = ["| target | searches | λ* median | spread | seconds | truth | inside | what broke |",
-             "| --- | --- | --- | --- | --- | --- | --- | --- |"]
+    """A line for each target. The last spread is that of (middle · cost of the reference): of the answers at one speed of the machine."""
+    lines = ["| target | searches | middle, median | spread | of the machine | of both | seconds | truth | inside | what broke |",
+             "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"]
     for name, one in kept.items():
         runs = [run for run in one["runs"] if run["held_per_sec"] and run["broken_per_sec"]]
         if not runs:
             continue
         middles = [(run["held_per_sec"] * run["broken_per_sec"]) ** 0.5 for run in runs]
-        spread = (max(middles) - min(middles)) / statistics.median(middles)
-        inside, known = "not known", "not known"
-        if is_known(one.get("truth")):
-            low, high = one["truth"]
-            known = f"{low:,.0f} to {high:,.0f}"
-            best = (low * high) ** 0.5
-            hit = [run for run in runs if run["held_per_sec"] <= best <= run["broken_per_sec"]]
-            inside = f"{len(hit)} of {len(runs)}"
-        breaches = ", ".join(sorted({run["breach"] or "" for run in runs}))
-        lines.append(f"| {name} | {len(runs)} of {len(one['runs'])} | {statistics.median(middles):,.0f} | {spread:.1%} "
-                     f"| {statistics.median(run['seconds'] for run in runs):.0f} | {known} | {inside} | {breaches} |")
+        costs = [run.get("reference_us") for run in runs]
+        machine = ["", ""] if None in costs else [
+            f"{spread(values):.1%}" for values in (costs, [rate * cost for rate, cost in zip(middles, costs)])]
+        cells = [name, f"{len(runs)} of {len(one['runs'])}", f"{statistics.median(middles):,.0f}", f"{spread(middles):.1%}", *machine,
+                 f"{statistics.median(run['seconds'] for run in runs):.0f}", *inside(one, runs),
+                 ", ".join(sorted({run["breach"] or "" for run in runs}))]
+        lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
-def title(name, budget):
+def title(name, options):
     """What the searches of a target are kept under."""
-    return f"{name}, {budget}" if budget else name
+    return ", ".join(filter(None, (name, options.budget, options.around and "around")))
 
 
 def main():
@@ -148,6 +183,7 @@ def main():
     parser.add_argument("--seconds", type=int, default=60, help="how long one load of the truth lasts")
     parser.add_argument("--targets", default=",".join(sorted(file.stem for file in FILES.glob("*.toml"))))
     parser.add_argument("--budget", help="the time of a search; 90 s unless it is given, 50 min at most")
+    parser.add_argument("--around", action="store_true", help="two long loads after each search, in place of one truth")
     parser.add_argument("--limit", type=float, default=float("inf"), help="begin nothing more after so many seconds")
     options = parser.parse_args()
     ends = time.monotonic() + options.limit
@@ -161,13 +197,13 @@ def main():
     # Interleaved, so that a slow quarter of an hour is no target's alone.
     for number in range(options.runs):
         for name in names:
-            one = kept.setdefault(title(name, options.budget), {"runs": []})
+            one = kept.setdefault(title(name, options), {"runs": []})
             if len(one["runs"]) <= number and time.monotonic() < ends:
-                one["runs"].append(search(options.binary, FILES / f"{name}.toml", options.budget))
+                one["runs"].append(measured(name, options))
                 keep()
                 print(name, one["runs"][-1], flush=True)
-    for name in names:
-        one = kept.get(title(name, options.budget), {"runs": []})
+    for name in [] if options.around else names:
+        one = kept.get(title(name, options), {"runs": []})
         runs = [run for run in one["runs"] if run["held_per_sec"] and run["broken_per_sec"]]
         if len(one["runs"]) < options.runs or not runs or is_known(one.get("truth")) or time.monotonic() > ends:
             continue

@@ -66,6 +66,7 @@ export const share = known((ratio) => {
 /** A ratio of success: only a whole one is 100 %, what is a little less is cut. */
 export const ratio = known((value) => {
   if (value === 1) return "100 %";
+  if (value > 0 && value < 1e-5) return "< 0.001 %";
   // 0.29 * 1e5 is a little less than 29,000: the addend keeps the last digit. It must not make a whole out of what is less.
   const cut = Math.floor(value * 1e5 + 1e-7);
   const percent = (value < 1 ? Math.min(cut, 99_999) : cut) / 1e3;

@@ -2,10 +2,8 @@
 
 import type { Mark } from "./charts/marks";
 import { bestStep, type Run, type StepDocument } from "./document";
-import { milliseconds, percentile, rate, ratio } from "./format";
-import type { TimesDocument } from "./generated/page";
-
-export interface Condition { held: boolean | null; text: string }
+import { milliseconds, percentile } from "./format";
+import type { ConditionDocument } from "./generated/page";
 
 /** The step whose figures the conditions are about: the trial that held, else the best step. */
 export function judgedStep(run: Run): StepDocument | null {
@@ -15,29 +13,9 @@ export function judgedStep(run: Run): StepDocument | null {
   return held[held.length - 1]?.step ?? bestStep(run);
 }
 
-export function timeAt(times: TimesDocument, at: number | null): number | null {
-  const known: Record<string, number | null> = {
-    50: times.p50, 75: times.p75, 90: times.p90, 95: times.p95, 99: times.p99, 99.9: times.p999, 100: times.max,
-  };
-  return at === null ? null : known[String(Number(at.toFixed(4)))] ?? null;
-}
-
-export function conditions(run: Run): Condition[] {
-  const slo = run.document.answer.slo;
-  if (slo === null) return [];
-  const step = judgedStep(run);
-  const list: Condition[] = slo.latency.map((limit) => ({
-    held: limit.held,
-    text: `${percentile(limit.percentile)} ${milliseconds(step && timeAt(step.latency_ms, limit.percentile))} `
-      + `(limit ${milliseconds(limit.limit_ms)})`,
-  }));
-  if (slo.success_ratio !== null) {
-    list.push({ held: slo.success_held, text: `success ${ratio(step?.success_ratio)} (at least ${ratio(slo.success_ratio)})` });
-  }
-  if (slo.throughput_per_sec !== null) {
-    list.push({ held: slo.throughput_held, text: `throughput at least ${rate(slo.throughput_per_sec)}` });
-  }
-  return list;
+/** Each condition in the words of the text. */
+export function conditions(run: Run): ConditionDocument[] {
+  return run.document.answer.slo?.conditions ?? [];
 }
 
 /** The limits of latency as lines across a chart of it. */

@@ -13,7 +13,7 @@ use crate::observations::{Case, Observations};
 use crate::parts::{self, Intervention};
 use crate::{
     Findings, GeneratorHealth, Knee, Limit, NotRun, Resource, StepSummary, Topology, UslFit, Verdict,
-    overload, proof, search, verdict,
+    chosen_step, overload, proof, search, verdict,
 };
 
 /// A run that cannot be analysed.
@@ -74,7 +74,7 @@ fn analyze_load(run: &Run) -> Result<Findings, AnalyzeError> {
     let lower_bound =
         !generator.healthy() || verdict.limit == Limit::Generator || verdict.is_shared_with_generator();
     let not_run = not_run(run, &plan);
-    Ok(Findings {
+    let mut findings = Findings {
         plan,
         steps,
         generator,
@@ -89,7 +89,19 @@ fn analyze_load(run: &Run) -> Result<Findings, AnalyzeError> {
         profiled: Vec::new(),
         search: None,
         overload: None,
-    })
+    };
+    mark_lower_bound(&mut findings);
+    Ok(findings)
+}
+
+/// Marks the step that the answer speaks of where the answer is a lower bound: what shows that may be the verdict alone.
+fn mark_lower_bound(findings: &mut Findings) {
+    let chosen = chosen_step(findings).map(|step| step.index).filter(|_| findings.lower_bound);
+    findings
+        .steps
+        .iter_mut()
+        .filter(|step| Some(step.index) == chosen)
+        .for_each(|step| step.lower_bound = true);
 }
 
 /// The steps of a ladder that are beyond the limits of the machine.

@@ -112,6 +112,8 @@ pub struct StepSummary {
     pub drain_sec: f64,
     /// Completed requests per second over the measured window.
     pub throughput: Estimate,
+    /// The throughput is a lower bound: the generator was the limit in this step, or has a part of what limits the run's best.
+    pub lower_bound: bool,
     pub bytes_in_per_sec: f64,
     pub steadiness: Steadiness,
     /// In a closed loop, how much throughput rose from the beginning of that window to its end, in relation to its mean; below
@@ -304,6 +306,18 @@ impl RateSearch {
         self.trials.iter().rev().find(|trial| {
             trial.outcome == TrialOutcome::Held && trial.step.rate_per_sec.is_some_and(|rate| rate == held)
         })
+    }
+
+    /// The trial that decides the conditions: the best, or where no rate holds the last one of the lowest rate; `None` if the search
+    /// ended before.
+    pub fn deciding(&self) -> Option<&TrialSummary> {
+        let is_lowest = |trial: &&TrialSummary| {
+            self.broken_per_sec.is_some() && trial.step.rate_per_sec == self.broken_per_sec
+        };
+        match self.end {
+            SearchEnd::NeverHeld => self.trials.iter().rev().find(is_lowest),
+            _ => self.best(),
+        }
     }
 }
 

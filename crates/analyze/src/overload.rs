@@ -26,7 +26,7 @@ use recovery::SETTLING_SEC;
 use shape::Shape;
 use slices::{Slice, Slices, limit_ms};
 
-pub use protection::protection;
+pub use protection::{held_rate, protection};
 pub use recovery::RecoveryWatch;
 pub(crate) use recovery::STUCK;
 

@@ -28,9 +28,26 @@ pub fn dissect<R>(
         let Ok(Status::Complete(length)) = parser.parse_response(&mut head, raw) else { return None };
         raw = &raw[length..];
         if head.code.is_some_and(|code| code >= 200) {
-            return Some(inspect(head.headers, body(head.headers, raw, scratch)));
+            let body = body(head.headers, raw, scratch);
+            return Some(match head.headers.iter().any(is_folded) {
+                true => inspect_unfolded(head.headers, |fields| inspect(fields, body)),
+                false => inspect(head.headers, body),
+            });
         }
     }
+}
+
+/// True for a value that goes on in another line.
+fn is_folded(field: &Field<'_>) -> bool {
+    field.value.contains(&b'\n')
+}
+
+/// Passes fields whose line ends are spaces, as a value is read (RFC 9112, section 5.2).
+fn inspect_unfolded<R>(fields: &[Field<'_>], inspect: impl FnOnce(&[Field<'_>]) -> R) -> R {
+    let flat = |byte: &u8| if matches!(byte, b'\r' | b'\n') { b' ' } else { *byte };
+    let values: Vec<Vec<u8>> = fields.iter().map(|field| field.value.iter().map(flat).collect()).collect();
+    let fields = fields.iter().zip(&values);
+    inspect(&fields.map(|(field, value)| Field { name: field.name, value }).collect::<Vec<_>>())
 }
 
 /// The body is in chunks only if that is the last of its codings (RFC 9112 section 6.3): otherwise it ends with the
@@ -47,7 +64,9 @@ fn body<'a>(fields: &[Field<'_>], raw: &'a [u8], scratch: &'a mut Vec<u8>) -> &'
 }
 
 fn join_chunks(mut raw: &[u8], out: &mut Vec<u8>) {
-    while let Ok(Status::Complete((start, size))) = httparse::parse_chunk_size(raw) {
+    // httparse takes sixteen digits, of which leading zeros may be any number (RFC 9112, section 7.1).
+    while let Ok(Status::Complete((start, size))) = httparse::parse_chunk_size(without_zeros(raw)) {
+        raw = without_zeros(raw);
         let end = usize::try_from(size).unwrap_or(usize::MAX).saturating_add(start).min(raw.len());
         out.extend_from_slice(&raw[start..end]);
         // Two bytes of line end follow each chunk; the last chunk is empty.
@@ -56,6 +75,12 @@ fn join_chunks(mut raw: &[u8], out: &mut Vec<u8>) {
             return;
         }
     }
+}
+
+/// A chunk's size line without the zeros before its last digit.
+fn without_zeros(raw: &[u8]) -> &[u8] {
+    let zeros = raw.iter().take_while(|byte| **byte == b'0').count();
+    &raw[zeros.saturating_sub(1)..]
 }
 
 #[cfg(test)]
@@ -79,6 +104,20 @@ mod tests {
         let raw = b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\
             3;x=y\r\nabc\r\nA\r\n0123456789\r\n0\r\nT: 1\r\n\r\n";
         assert_eq!(taken_apart(raw).unwrap().1, b"abc0123456789");
+        let zeros = "0".repeat(30);
+        let raw = format!(
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{zeros}5\r\nhello\r\n{zeros}\r\n\r\n"
+        );
+        assert_eq!(taken_apart(raw.as_bytes()).unwrap().1, b"hello");
+    }
+
+    #[test]
+    fn a_value_that_goes_on_in_another_line_is_shown_in_one() {
+        let raw = b"HTTP/1.1 200 OK\r\nX: a\r\n b\r\nContent-Length: 0\r\n\r\n";
+        let values = dissect(raw, &mut Vec::new(), |fields, _| {
+            fields.iter().map(|field| String::from_utf8_lossy(field.value).into_owned()).collect::<Vec<_>>()
+        });
+        assert_eq!(values.unwrap(), ["a   b", "0"]);
     }
 
     #[test]

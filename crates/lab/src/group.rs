@@ -30,6 +30,9 @@ const MIN_QUOTA_US: f64 = 1_000.0;
 /// The longest period that the kernel takes.
 const MAX_PERIOD_US: f64 = 1_000_000.0;
 
+/// The quota of a group of version 1 that has none.
+const UNLIMITED_V1: &str = "-1";
+
 /// What a group of version 1 may have in swap: more than is charged to it at once.
 const SWAP_BYTES: u64 = 4 << 20;
 
@@ -148,13 +151,23 @@ impl HostGroups {
             }
             (None, Some(folder)) => {
                 // Without a quota any period is taken, and with the new period the new quota.
-                self.write(&folder.join("cpu.cfs_quota_us"), "-1")?;
+                self.write(&folder.join("cpu.cfs_quota_us"), UNLIMITED_V1)?;
                 self.write(&folder.join("cpu.cfs_period_us"), &period.to_string())?;
                 self.write(&folder.join("cpu.cfs_quota_us"), &quota.to_string())?;
             }
             (None, None) => return self.bind(cores),
         }
         Ok(cores)
+    }
+
+    /// Takes the cap of cores away, also while processes run. A cap by affinity stays: it holds from the start of a process on.
+    pub(crate) fn uncap_cores(&self) -> Result<(), LabError> {
+        match (&self.paths.unified, &self.paths.cpu) {
+            (Some(folder), _) => self.write(&folder.join("cpu.max"), "max"),
+            // Version 1 refuses a quota above that of the group that this one is in, so that a quota for all cores may fail.
+            (None, Some(folder)) => self.write(&folder.join("cpu.cfs_quota_us"), UNLIMITED_V1),
+            (None, None) => Ok(()),
+        }
     }
 
     /// Whole processors, as many as the cap needs.

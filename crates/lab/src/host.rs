@@ -111,20 +111,19 @@ impl LabHost {
 
     /// Gives a host that starts uncapped all processors, until [`Self::apply_caps`].
     pub fn uncap(&mut self) -> Result<(), LabError> {
-        let all = Cores::allowed().map_or(1, |cores| cores.numbers().len()) as f64;
-        self.change_cores(self.cores_later.map(|_| all))
+        if self.starts_uncapped() {
+            self.groups.uncap_cores()?;
+            self.capacity.cores = Some(Cores::allowed().map_or(1, |cores| cores.numbers().len()) as f64);
+        }
+        Ok(())
     }
 
     /// Caps the cores of a host that starts uncapped.
     pub fn apply_caps(&mut self) -> Result<(), LabError> {
-        self.change_cores(self.cores_later)
-    }
-
-    fn change_cores(&mut self, cores: Option<f64>) -> Result<(), LabError> {
-        if cores.is_none() {
+        if !self.starts_uncapped() {
             return Ok(());
         }
-        self.change_caps(&Capacity { cores, ..Capacity::default() })
+        self.change_caps(&Capacity { cores: self.cores_later, ..Capacity::default() })
     }
 
     /// Sets the caps of its link to what it has.

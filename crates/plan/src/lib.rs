@@ -48,6 +48,6 @@ pub use profiler::{ProfileOrder, ProfileSpec, Profiled, Profiler, ProfilerError}
 pub use requests::{CsvFile, MixedRequest, RequestGroup, RequestSpec, RowOrder, ScenarioSpec};
 pub use shares::{Dealt, Portion, Shard, Shares};
 pub use slo::{LatencyLimit, Slo};
-pub use spec::{LoadSpec, PlanSpec};
+pub use spec::{LoadSpec, MAX_WORKERS, PlanSpec};
 pub use target::{Target, TargetError};
 pub use transport::{TlsSpec, TransportError, TransportSpec};

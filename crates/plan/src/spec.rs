@@ -88,7 +88,8 @@ const MAX_CONNECTIONS: u64 = 1_000_000;
 /// The ratio by which the ends of a search's interval may differ.
 const MIN_TOLERANCE: f64 = 0.001;
 const MAX_TOLERANCE: f64 = 0.5;
-const MAX_WORKERS: u64 = 1024;
+/// More threads than any machine has processors for.
+pub const MAX_WORKERS: u64 = 1024;
 const MAX_DEPTH: u64 = 10_000;
 /// The most requests of one run: more than any sends in a year.
 const MAX_REQUESTS: u64 = 1_000_000_000_000_000;

@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 pub(crate) use plimsoll_analyze::chosen_step;
-use plimsoll_analyze::{Currency, Estimate, Findings, Limit, Percentile, StepSummary, TimeSummary};
-use plimsoll_plan::Load;
+use plimsoll_analyze::{Currency, Estimate, Findings, Percentile, StepSummary, TimeSummary, is_unfinished};
 use plimsoll_record::StepEnd;
 use plimsoll_units::{bytes_text, count_text, duration_text, grouped, percent_text, significant};
 
@@ -137,8 +136,7 @@ pub(crate) fn load_of(step: &StepSummary) -> String {
 
 /// Why a ladder shows only the least that the target holds: it ended before throughput stopped growing. `None` where it does not.
 pub(crate) fn unfinished(findings: &Findings) -> Option<String> {
-    let is_ladder = matches!(findings.plan.load, Load::Ladder { .. });
-    if !is_ladder || findings.verdict.limit != Limit::None {
+    if !is_unfinished(findings) {
         return None;
     }
     let whole = findings.steps.iter().filter(|step| step.end != StepEnd::Cut).count() as u64;

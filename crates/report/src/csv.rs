@@ -74,7 +74,7 @@ const COLUMNS: [Column; 35] = [
     ("service_mean_ms", |row| mean_ms(&row.step.service)),
     ("service_p99_ms", |row| percentile_ms(row.step.service.p99)),
     ("bytes_in_per_sec", |row| number(row.step.bytes_in_per_sec)),
-    ("lower_bound", |row| (!row.step.generator.healthy()).to_string()),
+    ("lower_bound", |row| row.step.lower_bound.to_string()),
     ("depth", |row| row.step.depth.to_string()),
     ("failed_checks", |row| row.step.counts.checks.iter().map(|(_, count)| count).sum::<u64>().to_string()),
     ("connects", |row| row.of_step(|step| step.counts.connects.to_string())),

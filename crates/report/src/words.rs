@@ -19,7 +19,7 @@ pub(crate) mod trend;
 
 use plimsoll_analyze::Verdict;
 use plimsoll_plan::{LatencyLimit, Slo};
-use plimsoll_units::{count_text, duration_text, percent_text};
+use plimsoll_units::{exact_count_text, exact_duration_text, exact_percent_text};
 
 pub use advice::advice;
 pub use claim::paragraph;
@@ -50,15 +50,15 @@ pub(crate) fn limits(slo: &Slo) -> impl Iterator<Item = String> + '_ {
 }
 
 pub(crate) fn latency_limit(limit: &LatencyLimit) -> String {
-    format!("{} ≤ {}", limit.name(), duration_text(limit.limit_ns()))
+    format!("{} ≤ {}", limit.name(), exact_duration_text(limit.limit_ns()))
 }
 
 pub(crate) fn success_limit(ratio: f64) -> String {
-    format!("success ≥ {}", percent_text(ratio))
+    format!("success ≥ {}", exact_percent_text(ratio))
 }
 
 pub(crate) fn throughput_limit(per_sec: f64) -> String {
-    format!("throughput ≥ {} requests/s", count_text(per_sec))
+    format!("throughput ≥ {} requests/s", exact_count_text(per_sec))
 }
 
 /// `, within p99 ≤ 500 ms and success ≥ 99.95 %`, as far as any was asked for.

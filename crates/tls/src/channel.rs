@@ -156,12 +156,10 @@ impl Channel {
         if content.is_empty() {
             return Err(unexpected("a handshake record is empty"));
         }
+        // What is there of a message stays where it is until all of it is there: it may come byte by byte.
         let mut joined = std::mem::take(&mut self.message);
-        let mut rest = content;
-        if !joined.is_empty() {
-            joined.extend_from_slice(content);
-            rest = &joined;
-        }
+        joined.extend_from_slice(content);
+        let mut rest = joined.as_slice();
         while let Some((kind, body, after)) = split_message(rest)? {
             if kind == KEY_UPDATE && !after.is_empty() {
                 return Err(unexpected("a key update is not the end of its record"));
@@ -169,7 +167,9 @@ impl Channel {
             self.read_message(kind, body, out)?;
             rest = after;
         }
-        self.message = rest.to_vec();
+        let consumed = joined.len() - rest.len();
+        joined.drain(..consumed);
+        self.message = joined;
         Ok(())
     }
 

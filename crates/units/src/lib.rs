@@ -13,8 +13,9 @@ pub use quantity::{
     ParseQuantityError, parse_bandwidth, parse_bytes, parse_count, parse_duration, parse_rate, parse_ratio,
 };
 pub use text::{
-    bytes_text, count_text, cut_percent, duration_text, escape_control, grouped, most_alike, named, nearest,
-    percent_text, printable, share_text, significant,
+    bytes_text, count_text, cut_percent, duration_text, escape_control, exact_count_text,
+    exact_duration_text, exact_percent_text, grouped, most_alike, named, nearest, part_text, percent_text,
+    printable, share_text, significant,
 };
 
 /// Drops the outcome of an operation whose failure changes nothing, for the reason given: `best_effort(child.kill(), "it may

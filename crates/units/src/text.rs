@@ -34,16 +34,51 @@ pub fn count_text(value: f64) -> String {
     if value.is_finite() && value >= 99.95 { grouped(value.round() as u64) } else { significant(value) }
 }
 
+/// A count or a rate that a user chose, or that is to be read next to one: with more digits than [`count_text`] where it has
+/// them.
+pub fn exact_count_text(value: f64) -> String {
+    exact(value, count_text(value))
+}
+
 /// A time given in nanoseconds, in the unit it reads best in: `412 µs`, `4.33 ms`, `1.20 s`.
 pub fn duration_text(ns: f64) -> String {
+    let (scale, unit) = time_unit(ns);
+    format!("{} {unit}", significant(ns / scale))
+}
+
+/// A time that a user chose, or that is to be read next to one: with more digits than [`duration_text`] where it has them.
+///
+/// ```
+/// # use plimsoll_units::exact_duration_text;
+/// assert_eq!(exact_duration_text(1_234_000_000.0), "1.234 s");
+/// assert_eq!(exact_duration_text(50_000_000.0), "50.0 ms");
+/// ```
+pub fn exact_duration_text(ns: f64) -> String {
+    let (scale, unit) = time_unit(ns);
+    format!("{} {unit}", exact(ns / scale, significant(ns / scale)))
+}
+
+/// Nanoseconds in the unit that a time reads best in, and its name.
+fn time_unit(ns: f64) -> (f64, &'static str) {
     // Units change where three digits would round up into the next one.
-    let (scale, unit) = match ns.abs() {
+    match ns.abs() {
         size if size < 999.5 => (1.0, "ns"),
         size if size < 999.5e3 => (1e3, "µs"),
         size if size < 999.5e6 => (1e6, "ms"),
         _ => (1e9, "s"),
-    };
-    format!("{} {unit}", significant(ns / scale))
+    }
+}
+
+/// This short text of a number where it says all of it; else the number to six decimals.
+fn exact(value: f64, short: String) -> String {
+    let is_all = short.replace(',', "").parse().is_ok_and(|read: f64| (read - value).abs() < 5e-7);
+    if is_all || !value.is_finite() { short } else { decimals(value, 6) }
+}
+
+/// A number to so many decimals, without trailing zeros.
+fn decimals(value: f64, count: usize) -> String {
+    let text = format!("{value:.count$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
 /// An amount of bytes in SI units (1 kB = 1000 B): `15 B`, `13.7 MB`.
@@ -60,14 +95,21 @@ pub fn bytes_text(bytes: f64) -> String {
 }
 
 /// A ratio as per cent: `100 %`, `99.95 %`. Only a whole success prints as `100 %`: what is a little less is cut, never
-/// rounded up.
+/// rounded up. Only nothing prints as `0 %`: what is a little more prints as `< 0.001 %`.
 pub fn percent_text(ratio: f64) -> String {
     let percent = cut_percent(ratio, 3);
     if !percent.is_finite() {
         return "? %".to_owned();
     }
-    let text = format!("{percent:.3}");
-    format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
+    if ratio > 0.0 && percent == 0.0 {
+        return "< 0.001 %".to_owned();
+    }
+    format!("{} %", decimals(percent, 3))
+}
+
+/// A ratio that a user chose as a limit, with all its digits: `99.9999 %`.
+pub fn exact_percent_text(ratio: f64) -> String {
+    format!("{} %", decimals(100.0 * ratio, 9))
 }
 
 /// A ratio as per cent, cut to so many decimals and not rounded: what is below 1 stays below 100.
@@ -92,6 +134,13 @@ pub fn share_text(ratio: f64) -> String {
         return "? %".to_owned();
     }
     if percent == 0.0 || percent >= 9.95 { format!("{percent:.0} %") } else { format!("{percent:.1} %") }
+}
+
+/// A part of a whole as per cent, whole from ten on: `67 %`, `4.2 %`. Some of it never prints as none, nor nearly all as all.
+pub fn part_text(ratio: f64) -> String {
+    let text = share_text(ratio);
+    let is_false = (ratio < 1.0 && text == "100 %") || (ratio > 0.0 && text == "0.0 %");
+    if is_false { percent_text(ratio) } else { text }
 }
 
 /// Text from a server or a file made safe for a terminal: characters that steer one, or that hide or turn around what stands
@@ -208,6 +257,21 @@ mod tests {
     }
 
     #[test]
+    fn limits_are_printed_with_all_their_digits() {
+        assert_eq!(exact_duration_text(200_400_896.0), "200.400896 ms");
+        assert_eq!(exact_duration_text(500_000_000.0), "500 ms");
+        assert_eq!(
+            (exact_count_text(499.6), exact_count_text(1_500.0)),
+            ("499.6".to_owned(), "1,500".to_owned())
+        );
+        assert_eq!(exact_percent_text(0.999_999), "99.9999 %");
+        assert_eq!(
+            (exact_percent_text(0.9995), exact_percent_text(1.0)),
+            ("99.95 %".to_owned(), "100 %".to_owned())
+        );
+    }
+
+    #[test]
     fn thousands_are_set_apart() {
         assert_eq!(grouped(0), "0");
         assert_eq!(grouped(999), "999");
@@ -225,6 +289,7 @@ mod tests {
         assert_eq!(percent_text(0.999_999_999_999_9), "99.999 %");
         assert_eq!(percent_text(0.5), "50 %");
         assert_eq!(percent_text(0.0), "0 %");
+        assert_eq!(percent_text(14.0 / 1_450_000.0), "< 0.001 %");
     }
 
     #[test]
@@ -241,6 +306,13 @@ mod tests {
         assert_eq!(share_text(0.042), "4.2 %");
         assert_eq!(share_text(0.0996), "10 %");
         assert_eq!(share_text(1.237), "124 %");
+    }
+
+    #[test]
+    fn a_part_is_neither_none_nor_all_unless_it_is() {
+        assert_eq!((part_text(0.0), part_text(1.0)), ("0 %".to_owned(), "100 %".to_owned()));
+        assert_eq!((part_text(0.996), part_text(0.000_3)), ("99.6 %".to_owned(), "0.03 %".to_owned()));
+        assert_eq!((part_text(2.0 / 3.0), part_text(1e-9)), ("67 %".to_owned(), "< 0.001 %".to_owned()));
     }
 
     #[test]

@@ -23,6 +23,7 @@ use mlua::{Function, Table};
 use crate::options::{Options, Url};
 use crate::stats::Measured;
 use address::Address;
+pub(crate) use address::first_reachable;
 use state::State;
 use thread_object::{Shared, ThreadObject};
 use thread_state::Hooks;
@@ -66,6 +67,8 @@ impl Script {
         if let Some(thread) = script.threads.first_mut() {
             let mut text = Vec::new();
             thread.request(&mut text)?;
+            // As in init: only a thread that runs can be stopped.
+            thread.resume();
             script.pipeline = pipeline::depth(&text)?;
         }
         Ok(script)

@@ -199,6 +199,10 @@ export interface SloDocument {
    */
   best_step: number | null;
   /**
+   * Each condition in words, as the text has it.
+   */
+  conditions: ConditionDocument[];
+  /**
    * The limits of latency, the lowest percentile first.
    */
   latency: LatencyLimitDocument[];
@@ -211,6 +215,10 @@ export interface SloDocument {
    */
   success_ratio: number | null;
   /**
+   * The ratio at the load that decides the conditions; null where nothing ended.
+   */
+  success_seen: number | null;
+  /**
    * Whether it was reached within the other limits.
    */
   throughput_held: boolean | null;
@@ -218,6 +226,19 @@ export interface SloDocument {
    * The minimum throughput, requests per second.
    */
   throughput_per_sec: number | null;
+}
+/**
+ * A condition in words.
+ */
+export interface ConditionDocument {
+  /**
+   * Whether it held; null where too little is known.
+   */
+  held: boolean | null;
+  /**
+   * What was seen, and the limit: `p99 23.5 ms (limit 500 ms)`.
+   */
+  text: string;
 }
 /**
  * A limit of latency.
@@ -235,6 +256,10 @@ export interface LatencyLimitDocument {
    * Which percentile, from 0 to 100; 100 is the longest time.
    */
   percentile: number | null;
+  /**
+   * The percentile at the load that decides the conditions, in milliseconds; null where too little is known.
+   */
+  seen_ms: number | null;
 }
 /**
  * Something that happened once.

@@ -142,7 +142,7 @@ fn outcome(step: &StepSummary) -> Option<StepOutcome> {
     Some(StepOutcome {
         connections: step.connections,
         throughput: step.throughput,
-        lower_bound: !step.generator.healthy(),
+        lower_bound: step.lower_bound,
         mean_latency_ns: step.latency.mean_ns,
         p99_ns: step.latency.p99.ns,
         success_ratio: step.success_ratio?,

@@ -18,6 +18,8 @@ pub struct OverloadPhase {
     pub goodput: Estimate,
     /// Those over all requests that fell due, or ended if those are more; `None` if there were none.
     pub good_ratio: Option<f64>,
+    /// Responses, whatever became of them.
+    pub answered: u64,
     /// Successful responses that came after the limit.
     pub late: u64,
     /// Responses without success.
@@ -38,7 +40,8 @@ impl OverloadPhase {
     /// Responses without success and requests without a response, over everything that ended; `None` if nothing did.
     pub fn failed_ratio(&self) -> Option<f64> {
         let failed = self.refused + self.failed.total();
-        let ended = self.latency.count;
+        // Not the latencies: a connection that is refused has none.
+        let ended = self.answered + self.failed.total();
         (ended > 0).then(|| failed as f64 / ended as f64)
     }
 }
@@ -176,6 +179,12 @@ impl Overload {
     /// The overload that begins with a ramp.
     pub fn ramped(&self) -> Option<&OverloadStep> {
         self.steps.iter().find(|step| step.onset == Onset::Ramp)
+    }
+
+    /// The rate, where it is known from the overload itself that the target holds it.
+    pub fn held_per_sec(&self) -> Option<f64> {
+        let is_known = matches!(self.reference_doubt, None | Some(OverloadDoubt::TooFew));
+        self.rate_per_sec.filter(|_| is_known)
     }
 
     /// The jump to the same rate.

@@ -1,6 +1,7 @@
 //! The key figures of a run: one row of a history.
 
 use plimsoll_plan::Load;
+use plimsoll_record::StepEnd;
 use plimsoll_stats::Estimate;
 use serde::{Deserialize, Serialize};
 
@@ -55,6 +56,21 @@ pub fn chosen_step(findings: &Findings) -> Option<&StepSummary> {
     named.or_else(|| findings.best_answered_step().map(|(_, step)| step))
 }
 
+/// True for a ladder that shows only the least that the target holds: throughput was still growing at its last step, or it was cut
+/// short before it was known whether it grows.
+pub fn is_unfinished(findings: &Findings) -> bool {
+    let Some(last) = findings.steps.last().filter(|_| matches!(findings.plan.load, Load::Ladder { .. }))
+    else {
+        return false;
+    };
+    let is_level = findings.knee.is_some_and(|knee| knee.reached);
+    match findings.verdict.limit {
+        Limit::None => true,
+        Limit::Unknown => last.end == StepEnd::Cut && !is_level,
+        _ => false,
+    }
+}
+
 impl RunFigures {
     /// The rate that stands for the run, the highest of a search that held or else the throughput, and whether more may be served.
     pub fn served(&self) -> Option<(Measured, bool)> {
@@ -68,16 +84,13 @@ impl RunFigures {
         let search = findings.search.as_ref();
         let found = search.and_then(|search| search.best()).map(|trial| &trial.step);
         let latency = found.or(chosen).map(|step| step.latency);
-        let grows = matches!(findings.plan.load, Load::Ladder { .. })
-            && findings.verdict.limit == Limit::None
-            && !findings.steps.is_empty();
         let held = search.and_then(|search| {
             let value = search.held_per_sec?;
             Some(Measured { value, interval: search.broken_per_sec.map(|broken| (value, broken)) })
         });
         Self {
             throughput_per_sec: chosen.map(|step| step.throughput.into()),
-            is_least: findings.lower_bound || grows,
+            is_least: findings.lower_bound || is_unfinished(findings),
             held_per_sec: held,
             p50_ns: latency.and_then(|latency| percentile(latency.p50)),
             p99_ns: latency.and_then(|latency| percentile(latency.p99)),

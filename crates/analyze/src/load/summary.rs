@@ -209,6 +209,7 @@ pub(crate) fn summarize(
         measured_sec: seconds(began_ns, ended_ns),
         drain_sec: if window.to_the_last { 0.0 } else { seconds(step.ended_ns, step.drained_ns) },
         throughput: throughput(&window),
+        lower_bound: false,
         bytes_in_per_sec: per_second(measured.iter().copied(), |head| head.counts.bytes_in),
         steadiness: window.settled.steadiness,
         drift: window.settled.drift,
@@ -235,6 +236,7 @@ pub(crate) fn summarize(
         measured_service_mean_ns: service_mean_ns,
         send_lag: &send_lag,
     });
+    summary.lower_bound = !summary.generator.healthy();
     Ok(summary)
 }
 

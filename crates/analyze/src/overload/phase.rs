@@ -50,6 +50,7 @@ pub(super) fn phase(
         due: sum(|slice| slice.due),
         goodput: goodput(&slices),
         good_ratio: good_ratio(&slices),
+        answered: sum(|slice| slice.answered),
         late: sum(|slice| slice.ok - slice.good),
         refused: sum(|slice| slice.answered - slice.ok),
         failed,

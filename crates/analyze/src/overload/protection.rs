@@ -29,6 +29,11 @@ pub fn protection(findings: &Findings) -> Option<Protection> {
         .then(|| of_rate(rate_per_sec, service_mean_ns / 1e9, limit_ms))
 }
 
+/// The rate that holds, requests per second, as was given or found and nothing contradicts; `None` where none is known to.
+pub fn held_rate(findings: &Findings) -> Option<f64> {
+    held(findings).map(|(rate_per_sec, _)| rate_per_sec)
+}
+
 /// The rate that holds, as was given or found and nothing contradicts, and the mean service time at it.
 fn held(findings: &Findings) -> Option<(f64, f64)> {
     let of_search = || {

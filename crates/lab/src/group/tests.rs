@@ -91,6 +91,8 @@ fn by_version_2_one_group_has_all_caps_of_a_host() {
     made.cap(&Capacity { cores: Some(1.5), ..Capacity::default() }).unwrap();
     assert_eq!(tree.text(&format!("{host}/cpu.max")), "15000 10000");
     assert!(tree.text(&format!("{host}/io.max")).starts_with(&device), "what is not named stays");
+    made.uncap_cores().unwrap();
+    assert_eq!(tree.text(&format!("{host}/cpu.max")), "max");
 }
 
 #[test]
@@ -129,6 +131,8 @@ fn by_version_1_each_controller_has_its_group_and_takes_its_own_caps() {
         let file = format!("blkio/plimsoll-lab-0/web/blkio.throttle.{way}_bps_device");
         assert_eq!(written(&file), format!("{device} 4000000"));
     }
+    made.uncap_cores().unwrap();
+    assert_eq!(written("cpu/plimsoll-lab-0/web/cpu.cfs_quota_us"), "-1");
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use plimsoll_analyze::{Estimate, Findings};
-use plimsoll_units::{count_text, escape_control, percent_text};
+use plimsoll_units::{count_text, escape_control, exact_percent_text};
 
 use super::axis::Axis;
 use super::canvas::{Caption, Figure, FigureError};
@@ -25,17 +25,18 @@ use crate::words;
 pub fn answer(findings: &Findings) -> Result<Figure, FigureError> {
     let series = Series::new(findings);
     let slo = &findings.plan.slo;
-    let mut charts = vec![throughput(&[&series]), percentiles(&series, slo.limit_ms(99.0))];
+    let held_per_sec = findings.search.as_ref().and_then(|search| search.held_per_sec);
+    let mut charts = vec![throughput(&[&series], held_per_sec), percentiles(&series, slo.limit_ms(99.0))];
     if has_failed(&series) {
         let limit = slo.success_ratio.map(|ratio| Rule {
             value: ratio * 100.0,
-            label: format!("limit of success, {}", percent_text(ratio)),
+            label: format!("limit of success, {}", exact_percent_text(ratio)),
         });
         let mut success = success_chart(&[&series]);
         success.rules.extend(limit);
         charts.push(success);
     }
-    charts[0].rules.extend(findings.search.as_ref().and_then(|search| search.held_per_sec).map(held_rule));
+    charts[0].rules.extend(held_per_sec.map(held_rule));
     let knee = findings.knee.filter(|knee| knee.reached && !findings.lower_bound);
     for chart in &mut charts {
         chart.pointed = knee.map(|knee| (knee.connections, "sweet spot"));
@@ -57,7 +58,7 @@ fn held_rule(held_per_sec: f64) -> Rule {
 /// As for every figure.
 pub fn comparison(caption: &Caption, old: &Series, new: &Series) -> Result<Figure, FigureError> {
     let both = [old, new];
-    let mut charts = vec![throughput(&both), response_times(&both)];
+    let mut charts = vec![throughput(&both, None), response_times(&both)];
     if both.iter().any(|series| has_failed(series)) {
         charts.push(success_chart(&both));
     }
@@ -108,9 +109,11 @@ fn lines_of(series: &[&Series], lines: impl Fn(&Series, &str, Place) -> Vec<Line
     series.iter().enumerate().map(one).collect()
 }
 
-fn throughput(series: &[&Series]) -> Chart {
+/// The throughput of each run, with room for a rate that a rule is drawn at.
+fn throughput(series: &[&Series], rule_per_sec: Option<f64>) -> Chart {
     let runs = lines_of(series, |series, name, place| vec![throughput_line(name, &series.points, place)]);
-    let left = Axis::from_zero("responses/s", highest(&runs, Side::Left));
+    let most = highest(&runs, Side::Left).max(rule_per_sec.unwrap_or_default());
+    let left = Axis::from_zero("responses/s", most);
     Chart::new(connections(series), Scale::Linear(left), runs)
 }
 

@@ -16,13 +16,15 @@ use crate::words;
 /// # Errors
 /// As for every figure.
 pub fn overload(url: &str, overload: &Overload) -> Result<Figure, FigureError> {
+    let (scale, unit) = offered_unit(overload);
+    let mark = |rate_per_sec: f64, goodput| mark(rate_per_sec * scale, goodput);
     let reference = overload.reference.iter().map(|phase| mark(phase.offered_per_sec, phase.goodput));
     let of = |onset: Onset| overload.steps.iter().filter(move |step| step.onset == onset);
     let point = |step: &OverloadStep| mark(step.settled.offered_per_sec, step.settled.goodput);
     let jumps = reference.clone().chain(of(Onset::Jump).map(point));
     let ramps = of(Onset::Ramp).map(point);
     let places: Vec<u32> = jumps.clone().chain(ramps.clone()).map(|mark| mark.tick).collect();
-    let kept_up = places.iter().map(|rate| Mark::new(*rate, Estimate::exact(f64::from(*rate))));
+    let kept_up = places.iter().map(|rate| Mark::new(*rate, Estimate::exact(f64::from(*rate) / scale)));
     let lines = vec![
         Line::new("goodput after a jump".to_owned(), Place::Alone.throughput(), jumps),
         Line {
@@ -31,11 +33,12 @@ pub fn overload(url: &str, overload: &Overload) -> Result<Figure, FigureError> {
         },
         Line::new("all that is offered".to_owned(), faint(), kept_up),
     ];
-    let holds =
-        overload.rate_per_sec.map(|rate| Rule { value: rate, label: format!("holds {}", count_text(rate)) });
+    let holds = overload
+        .held_per_sec()
+        .map(|rate| Rule { value: rate, label: format!("holds {}", count_text(rate)) });
     let runs = vec![lines];
     let left = Scale::Linear(Axis::from_zero("goodput/s", highest(&runs, Side::Left)));
-    let ticks = Ticks::new("requests/s offered", Spacing::Linear, places);
+    let ticks = Ticks::new(unit, Spacing::Linear, places);
     let chart = Chart { rules: holds.into_iter().collect(), ..Chart::new(ticks, left, runs) };
     let caption = Caption { title: format!("Overload: {}", class(overload)), detail: escape_control(url) };
     figure(&Panels { caption, charts: vec![chart] })
@@ -62,8 +65,19 @@ fn class(overload: &Overload) -> String {
     format!("{}{}", overload.class.name().replace('_', " "), at.unwrap_or_default())
 }
 
-fn mark(rate_per_sec: f64, goodput: Estimate) -> Mark {
-    let tick = rate_per_sec.round().clamp(0.0, f64::from(u32::MAX)) as u32;
+/// What the offered rates are counted in, in relation to a second: the places along the axis are whole numbers.
+fn offered_unit(overload: &Overload) -> (f64, &'static str) {
+    /// From here on a whole number is within 1 % of the rate.
+    const MIN_PER_SEC: f64 = 50.0;
+    let lowest = overload.reference.iter().chain(overload.steps.iter().map(|step| &step.settled));
+    match lowest.map(|phase| phase.offered_per_sec).fold(f64::INFINITY, f64::min) {
+        rate if rate < MIN_PER_SEC => (60.0, "requests/min offered"),
+        _ => (1.0, "requests/s offered"),
+    }
+}
+
+fn mark(rate: f64, goodput: Estimate) -> Mark {
+    let tick = rate.round().clamp(0.0, f64::from(u32::MAX)) as u32;
     Mark { label: Some(count_text(goodput.value)), ..Mark::new(tick, goodput) }
 }
 

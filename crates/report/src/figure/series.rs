@@ -96,7 +96,7 @@ fn point_of(step: &StepSummary) -> StepPoint {
         p99_ms: in_ms(step.latency.p99),
         success_ratio: step.success_ratio,
         success_interval: step.success_interval,
-        lower_bound: !step.generator.healthy(),
+        lower_bound: step.lower_bound,
     }
 }
 

@@ -3,8 +3,8 @@
 
 use plimsoll_analyze::{
     Demand, Estimate, Evidence, EvidenceUnit, Findings, GuessedColumn, Held, Knee, Law, LawBreach, NextLimit,
-    Part, Place, Proof, Resource, RowFinding, SloCheck, Suspect, TableFindings, TableReading, Usl, UslFit,
-    Verdict,
+    Part, Percentile, Place, Proof, Resource, RowFinding, SloCheck, StepSummary, Suspect, TableFindings,
+    TableReading, Usl, UslFit, Verdict,
 };
 
 use plimsoll_plan::LatencyLimit;
@@ -14,7 +14,7 @@ use super::rows::BreakEvenDocument;
 use super::series::{SeriesDocument, series};
 use super::shown_in::ShownIn;
 use crate::amount::connections;
-use crate::words;
+use crate::{text, words};
 
 document! {
     /// How much the target holds.
@@ -40,19 +40,22 @@ document! {
         /// True if the generator was the limit: every throughput here is a lower bound.
         lower_bound: bool = findings.lower_bound,
         /// The SLO and whether it held; null if none was given.
-        slo: Option<SloDocument> = findings.slo.as_ref().map(SloDocument::new),
+        slo: Option<SloDocument> = findings.slo.as_ref().map(|check| SloDocument::new(check, findings)),
     }
 
     /// The SLO and whether it held. A limit is null where it was not given. Whether it held is null
     /// where too little is known.
-    pub struct SloDocument(check: &SloCheck) {
+    pub struct SloDocument(check: &SloCheck, findings: &Findings) {
+        /// Each condition in words, as the text has it.
+        conditions: Vec<ConditionDocument> = conditions(findings),
         /// The limits of latency, the lowest percentile first.
-        latency: Vec<LatencyLimitDocument> = check.slo.latency.iter().zip(&check.latency)
-            .map(|(limit, held)| LatencyLimitDocument::new(limit, *held)).collect::<Vec<_>>(),
+        latency: Vec<LatencyLimitDocument> = latency_limits(check, text::judged_step(findings)),
         /// The minimum ratio of successful responses.
         success_ratio: Option<f64> = check.slo.success_ratio,
         /// Whether it was reached.
         success_held: Option<bool> = check.slo.success_ratio.and_then(|_| held(check.success)),
+        /// The ratio at the load that decides the conditions; null where nothing ended.
+        success_seen: Option<f64> = text::judged_step(findings).and_then(|step| step.success_ratio),
         /// The minimum throughput, requests per second.
         throughput_per_sec: Option<f64> = check.slo.throughput_per_sec,
         /// Whether it was reached within the other limits.
@@ -61,14 +64,24 @@ document! {
         best_step: Option<u32> = check.best_step,
     }
 
+    /// A condition in words.
+    pub struct ConditionDocument(is_held: Held, text: String) {
+        /// Whether it held; null where too little is known.
+        held: Option<bool> = held(is_held),
+        /// What was seen, and the limit: `p99 23.5 ms (limit 500 ms)`.
+        text: String = text,
+    }
+
     /// A limit of latency.
-    pub struct LatencyLimitDocument(limit: &LatencyLimit, seen: Held) {
+    pub struct LatencyLimitDocument(limit: &LatencyLimit, is_held: Held, seen: Option<Percentile>) {
         /// Which percentile, from 0 to 100; 100 is the longest time.
         percentile: f64 = limit.percent,
         /// Its limit in milliseconds.
         limit_ms: f64 = limit.limit_ms,
         /// Whether it stayed within the limit; null where too little is known.
-        held: Option<bool> = held(seen),
+        held: Option<bool> = held(is_held),
+        /// The percentile at the load that decides the conditions, in milliseconds; null where too little is known.
+        seen_ms: Option<f64> = seen.and_then(|seen| seen.ns).map(|ns| ns / 1e6),
     }
 
     /// One line of evidence.
@@ -317,6 +330,19 @@ fn knee(findings: &Findings) -> Option<Knee> {
 fn best_connections(findings: &Findings) -> Option<u32> {
     let best = findings.slo.as_ref()?.best_step?;
     findings.steps.iter().find(|step| step.index == best).map(|step| step.connections)
+}
+
+/// Each condition with the figures of the load that decides it.
+fn conditions(findings: &Findings) -> Vec<ConditionDocument> {
+    let all = text::conditions(findings).map(|(_, conditions)| conditions).unwrap_or_default();
+    each(&all, |condition| ConditionDocument::new(condition.held, condition.short_text()))
+}
+
+/// Each limit of latency, with what was seen of it at the load that was judged.
+fn latency_limits(check: &SloCheck, judged: Option<&StepSummary>) -> Vec<LatencyLimitDocument> {
+    let seen = |index: usize| judged.and_then(|step| step.limited.get(index)).copied();
+    let limits = check.slo.latency.iter().zip(&check.latency).enumerate();
+    limits.map(|(index, (limit, held))| LatencyLimitDocument::new(limit, *held, seen(index))).collect()
 }
 
 fn held(held: Held) -> Option<bool> {

@@ -175,9 +175,25 @@ pub(crate) fn generator_limit(findings: &Findings) -> String {
     if !findings.lower_bound {
         return String::new();
     }
-    let reason = if_known(findings.generator.reasons.first(), |first| format!(": {}", words::reason(first)));
-    let part = if findings.verdict.limit == Limit::Generator { "the limit" } else { "held back" };
-    format!(" This is a lower bound (≥), the load generator was {part}{reason}.")
+    match findings.verdict.limit {
+        Limit::Generator => format!(
+            " This is a lower bound (≥), the load generator was the limit{}.",
+            why_held_back(findings)
+        ),
+        _ => format!(" This is a lower bound (≥), {}.", held_back(findings)),
+    }
+}
+
+/// How the load generator made the figures lower bounds without being the limit.
+pub(crate) fn held_back(findings: &Findings) -> String {
+    if findings.generator.healthy() && findings.verdict.is_shared_with_generator() {
+        return "the load generator takes part of the CPU that is full".to_owned();
+    }
+    format!("the load generator was held back{}", why_held_back(findings))
+}
+
+fn why_held_back(findings: &Findings) -> String {
+    if_known(findings.generator.reasons.first(), |first| format!(": {}", words::reason(first)))
 }
 
 /// What to think of a figure whose step did not settle.

@@ -103,9 +103,10 @@ fn wrong_wall_clocks(starts: &[FleetStart]) -> Vec<String> {
 fn lost_text(step: u32, lost: &LostGenerator) -> String {
     let LostGenerator { name, share, after_ns } = lost;
     format!(
-        "{name} with {} of the load was lost {} into step {step}; its figures are of the time before",
+        "{name} with {} of the load was lost {} into step {}; its figures are of the time before",
         share_text(*share),
-        duration_text(*after_ns as f64)
+        duration_text(*after_ns as f64),
+        step + 1
     )
 }
 

@@ -2,7 +2,7 @@
 
 use plimsoll_analyze::overload::protection;
 use plimsoll_analyze::{Findings, Onset, Overload, OverloadPhase, OverloadStep};
-use plimsoll_units::{count_text, duration_text, escape_control, grouped, share_text};
+use plimsoll_units::{count_text, escape_control, exact_duration_text, grouped, part_text, share_text};
 
 use super::page::Page;
 use super::paragraph::{WIDTH, blocks, headed, point, wrapped};
@@ -48,7 +48,7 @@ impl Row {
             offered: settled.offered_per_sec,
             goodput: settled.goodput.value,
             left,
-            failed: if_known(whole.failed_ratio(), share_text),
+            failed: if_known(whole.failed_ratio(), part_text),
             p99: percentile(settled.latency.p99),
             back,
         }
@@ -92,7 +92,7 @@ pub(crate) fn meaning(findings: &Findings, overload: &Overload) -> String {
     match overload.limit_ms {
         Some(ms) => format!(
             "Goodput: successes within {} of the instant they were due, per second. Users give up after {timeout}.",
-            duration_text(ms * 1e6)
+            exact_duration_text(ms * 1e6)
         ),
         None => format!("Goodput: successes per second. Users give up after {timeout}."),
     }
@@ -184,7 +184,7 @@ pub fn overloads(runs: &[(&str, &Findings)]) -> String {
     let columns: [Column<'_, (&str, &Overload)>; 4] = [
         ("run", &|run| run.0.to_owned()),
         ("class", &|run| run.1.class.name().replace('_', " ")),
-        ("holds", &|run| run.1.rate_per_sec.map_or_else(|| "n/k".to_owned(), count_text)),
+        ("holds", &|run| run.1.held_per_sec().map_or_else(|| "n/k".to_owned(), count_text)),
         ("goodput left at each overload", &|run| lefts(run.1)),
     ];
     table(&with, &columns)

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use plimsoll_analyze::{Breach, Drift, Findings, RateSearch, SearchEnd, TrialOutcome, TrialSummary};
-use plimsoll_plan::{LatencyLimit, Load};
-use plimsoll_units::{count_text, duration_text, share_text};
+use plimsoll_plan::Load;
+use plimsoll_units::{count_text, exact_duration_text, exact_percent_text, share_text};
 
 use super::paragraph::{WIDTH, headed};
 use super::table::{cells, laid_out};
@@ -82,22 +82,16 @@ fn beyond(search: &RateSearch, broken: f64) -> String {
 fn breach(breach: Breach) -> String {
     match breach {
         Breach::Latency(limit) if limit.late_ratio() == 0.0 => {
-            format!("a response takes longer than {}", duration_text(limit.limit_ns()))
+            format!("a response takes longer than {}", exact_duration_text(limit.limit_ns()))
         }
         Breach::Latency(limit) => format!(
             "more than {} of the responses take longer than {}",
-            late_text(limit),
-            duration_text(limit.limit_ns())
+            exact_percent_text(limit.late_ratio()),
+            exact_duration_text(limit.limit_ns())
         ),
         Breach::Success => "too many requests fail".to_owned(),
         Breach::Queue => "requests queue up faster than they are answered".to_owned(),
     }
-}
-
-/// The share of responses that a percentile leaves, with all its digits: `1 %` of p99, `0.01 %` of p99.99.
-fn late_text(limit: LatencyLimit) -> String {
-    let percent = format!("{:.6}", 100.0 - limit.percent);
-    format!("{} %", percent.trim_end_matches('0').trim_end_matches('.'))
 }
 
 /// What the time was too short for.

@@ -17,7 +17,7 @@ pub(crate) use self::next::advised;
 
 use plimsoll_analyze::{Confidence, Excluded, Findings, Limit, Place, ProofOutcome, Steadiness, StepSummary};
 use plimsoll_plan::Load;
-use plimsoll_record::{ProfileOutcome, Run, RunCommand};
+use plimsoll_record::{Counts, ProfileOutcome, Run, RunCommand};
 use plimsoll_units::{count_text, escape_control};
 
 use self::figure::Bound;
@@ -80,12 +80,18 @@ fn with_remarks(answer: String, run: &Run, findings: &Findings, page: &Page) -> 
 /// The throughput of the ladder or the search, in requests per second, bounded as in the first sentences.
 pub(crate) fn served_in_short(findings: &Findings) -> String {
     let HeadlineFigure { per_sec, bound, .. } = HeadlineFigure::of_steps(findings);
-    let Some(per_sec) = per_sec else { return "0".to_owned() };
+    let Some(per_sec) = per_sec else { return none_served(findings).to_owned() };
     match bound {
         Bound::Exact => count_text(per_sec),
         Bound::Generator => at_least(per_sec, true),
         Bound::Unfinished => format!("at least {}", count_text(per_sec)),
     }
+}
+
+/// Nothing, where requests ended and none with success; else it is not known.
+fn none_served(findings: &Findings) -> &'static str {
+    let any = |count: fn(&Counts) -> u64| findings.steps.iter().any(|step| count(&step.counts) > 0);
+    if any(Counts::ended) && !any(|counts| counts.ok) { "0" } else { "not known" }
 }
 
 /// What limits the target and where, as a phrase.

@@ -1,12 +1,12 @@
 //! The SLO, one line for each of its conditions.
 
-use plimsoll_analyze::{Findings, Held, Percentile, SloCheck, StepSummary};
+use plimsoll_analyze::{Findings, Held, Percentile, RateSearch, SloCheck, StepSummary};
 use plimsoll_plan::{LatencyLimit, Slo};
-use plimsoll_units::{count_text, duration_text, percent_text};
+use plimsoll_units::{count_text, duration_text, exact_count_text, exact_duration_text, exact_percent_text};
 
 use super::claim;
 use super::paragraph::{headed, wrapped};
-use crate::amount::{at_least, counted, load_of, percentile, ratio};
+use crate::amount::{bound, counted, load_of, percentile, ratio};
 use crate::words;
 
 /// Each condition with whether it held, the measured value and its limit; empty without an SLO.
@@ -55,7 +55,7 @@ impl Condition {
 /// The step that was judged, and each condition; `None` without an SLO or a step.
 pub(crate) fn conditions(findings: &Findings) -> Option<(&StepSummary, Vec<Condition>)> {
     let check = findings.slo.as_ref()?;
-    let step = judged_step(findings, check)?;
+    let step = judged_step(findings)?;
     let others = [success(check, step), throughput(findings, check)];
     Some((step, latency(check, step).chain(others.into_iter().flatten()).collect()))
 }
@@ -69,8 +69,13 @@ pub(super) fn sign(held: Held) -> &'static str {
     }
 }
 
-/// The step that was checked: the best within the limits, or the lowest if none is.
-fn judged_step<'a>(findings: &'a Findings, check: &SloCheck) -> Option<&'a StepSummary> {
+/// The step that decides the conditions: the trial that decided a search, else the best step within the limits, or the lowest if
+/// none is; `None` without an SLO or a step.
+pub(crate) fn judged_step(findings: &Findings) -> Option<&StepSummary> {
+    let check = findings.slo.as_ref()?;
+    if let Some(trial) = findings.search.as_ref().and_then(RateSearch::deciding) {
+        return Some(&trial.step);
+    }
     match check.best_step {
         Some(index) => findings.steps.iter().find(|step| step.index == index),
         None => findings.steps.iter().min_by_key(|step| step.connections),
@@ -138,17 +143,20 @@ fn latency<'a>(check: &'a SloCheck, step: &'a StepSummary) -> impl Iterator<Item
         let percent = limit.name();
         let seen = match (held, seen.ns) {
             (Held::No, None) => format!("{percent} above its limit"),
+            (Held::No, Some(ns)) if duration_text(ns) == duration_text(limit.limit_ns()) => {
+                format!("{percent} {}", exact_duration_text(ns))
+            }
             _ => format!("{percent} {}", percentile(*seen)),
         };
         let name = words::latency_limit(limit);
-        let limit = format!("limit {}", duration_text(limit.limit_ns()));
+        let limit = format!("limit {}", exact_duration_text(limit.limit_ns()));
         Condition { held: *held, name, seen, over: String::new(), limit }
     })
 }
 
 fn success(check: &SloCheck, step: &StepSummary) -> Option<Condition> {
     let least = check.slo.success_ratio?;
-    let limit = format!("at least {}", percent_text(least));
+    let limit = format!("at least {}", exact_percent_text(least));
     let seen = format!("success {}", ratio(step.success_ratio));
     let over = format!(" of {}", counted(step.counts.ended(), "request"));
     Some(Condition { held: check.success, name: words::success_limit(least), seen, over, limit })
@@ -156,10 +164,12 @@ fn success(check: &SloCheck, step: &StepSummary) -> Option<Condition> {
 
 fn throughput(findings: &Findings, check: &SloCheck) -> Option<Condition> {
     let least = check.slo.throughput_per_sec?;
-    let limit = format!("at least {}", count_text(least));
+    let limit = format!("at least {}", exact_count_text(least));
     let seen = match check.throughput_within {
         Some(within) => {
-            format!("{} requests/s within the others", at_least(within.value, findings.lower_bound))
+            let is_alike = check.throughput == Held::No && count_text(within.value) == count_text(least);
+            let value = if is_alike { exact_count_text(within.value) } else { count_text(within.value) };
+            format!("{}{value} requests/s within the others", bound(findings.lower_bound))
         }
         None => "no step within the others".to_owned(),
     };

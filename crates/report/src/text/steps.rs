@@ -34,7 +34,7 @@ pub(super) fn steps(findings: &Findings) -> String {
         &steps,
         &[
             ("conns", &|step| grouped(step.connections.into())),
-            ("QPS", &|step| at_least(step.throughput.value, !step.generator.healthy())),
+            ("QPS", &|step| at_least(step.throughput.value, step.lower_bound)),
             ("± 95 %", &|step| half_width(step.throughput).map_or_else(|| NOT_KNOWN.to_owned(), count_text)),
             ("mean", &|step| mean(&step.latency)),
             ("p50", &|step| percentile(step.latency.p50)),
@@ -122,7 +122,7 @@ fn footnotes(steps: &[&StepSummary]) -> String {
     let known = [
         (true, columns),
         (
-            any(&|step| !step.generator.healthy()),
+            any(&|step| step.lower_bound),
             "≥: a lower bound. The load generator was the limit; the last note says why.",
         ),
         (is(Steadiness::Wide), "not steady: the 95 % interval is wider than ±2 %."),
@@ -159,7 +159,7 @@ pub(super) fn requests(plan: &Plan, step: &StepSummary) -> String {
     if step.requests.is_empty() {
         return String::new();
     }
-    let lower_bound = !step.generator.healthy();
+    let lower_bound = step.lower_bound;
     let named = |request: &RequestSummary| {
         let failures = in_brief(plan, &request.counts);
         list([vec![escape_control(&request.name)], failures].concat(), ", ")
@@ -185,7 +185,7 @@ pub(super) fn windows(step: &StepSummary) -> String {
     if step.ramp_windows.is_empty() {
         return String::new();
     }
-    let lower_bound = !step.generator.healthy();
+    let lower_bound = step.lower_bound;
     let lines = table(
         &step.ramp_windows,
         &[

@@ -2,7 +2,7 @@
 
 use plimsoll_analyze::{Findings, traces};
 use plimsoll_record::{Run, Trace};
-use plimsoll_units::{duration_text, share_text};
+use plimsoll_units::{duration_text, exact_percent_text};
 
 use super::paragraph::headed;
 use super::table::table;
@@ -15,7 +15,7 @@ struct Line {
 
 /// One line: the slowest request with a trace id; `None` if none has one.
 pub(super) fn slowest(run: &Run, findings: &Findings) -> Option<String> {
-    let share = share_text(findings.plan.trace?);
+    let share = exact_percent_text(findings.plan.trace?);
     let steps = traces(run);
     let slowest = steps.iter().flat_map(|step| &step.slowest).max_by_key(|trace| trace.latency_ns)?;
     Some(format!("Traces: {share} of requests; the slowest is {} ({})", slowest.id, latency(slowest)))
@@ -42,7 +42,7 @@ fn headed_table(heading: &str, lines: &[Line]) -> String {
     let text = table(
         lines,
         &[
-            ("step", &|line| line.step.to_string()),
+            ("step", &|line| (line.step + 1).to_string()),
             ("sent after", &|line| duration_text(line.trace.sent_ns as f64)),
             ("latency", &|line| latency(&line.trace)),
             ("result", &|line| result(&line.trace)),

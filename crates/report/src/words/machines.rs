@@ -13,11 +13,12 @@ use crate::amount::{bits, if_known, list};
 /// How well the other rows predict the one of the most machines.
 pub(crate) fn trial(trial: &ScalingTrial) -> String {
     format!(
-        "the others predict {} requests/s for {:.0} machines, and {} were measured ({:+.0} %)",
+        "the others predict {} requests/s for {} machines, and {} were measured ({:+.0} %)",
         count_text(trial.predicted_per_sec),
-        trial.machines,
+        number(trial.machines),
         count_text(trial.measured_per_sec),
-        100.0 * (trial.ratio() - 1.0)
+        // The addend makes 0 of -0.
+        (100.0 * (trial.ratio() - 1.0)).round() + 0.0
     )
 }
 
@@ -121,8 +122,10 @@ pub(crate) fn doubt(doubt: &Doubt) -> String {
             per_request(*unit, *most)
         ),
         Doubt::MoreThanLinear { few, most } => format!(
-            "from {few:.0} to {most:.0} machines throughput grew more than linearly, which machines alone do not do: \
-             something else changed between them"
+            "from {} to {} machines throughput grew more than linearly, which machines alone do not do: something else \
+             changed between them",
+            number(*few),
+            number(*most)
         ),
         Doubt::NeverByLaw { most_per_sec } => format!(
             "by the scalability law no number of machines carries that: {} requests/s at most, at the utilisation asked for",
@@ -142,8 +145,9 @@ pub(crate) fn doubt(doubt: &Doubt) -> String {
         }
         Doubt::OtherRuns { of_requests, of_size } => other_runs(of_requests, of_size),
         Doubt::BeyondMeasured { count, most, trusted } => format!(
-            "it was the limit with {most:.0} machines at most: that {count} share the load as well is not measured beyond \
-             {trusted:.0}"
+            "it was the limit with {} machines at most: that {count} share the load as well is not measured beyond {}",
+            number(*most),
+            number(*trusted)
         ),
     }
 }

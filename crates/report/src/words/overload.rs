@@ -4,7 +4,7 @@ use plimsoll_analyze::{
     Onset, Outage, Overload, OverloadClass, OverloadDoubt, OverloadOutcome, OverloadStep, Protection,
     RampEffect, Recovery,
 };
-use plimsoll_units::{count_text, duration_text, grouped, share_text};
+use plimsoll_units::{count_text, duration_text, grouped, part_text, share_text};
 
 use crate::amount::{if_known, seconds};
 
@@ -143,7 +143,7 @@ fn doubt_text(doubt: OverloadDoubt, overload: &Overload) -> String {
 /// A ramp compared with a jump; `None` where they cannot be compared.
 pub(crate) fn ramp_text(overload: &Overload) -> Option<String> {
     let (effect, jump, ramp) = (overload.ramp?, overload.jump_to_the_same()?, overload.ramped()?);
-    let failed = |step: &OverloadStep| if_known(step.whole.failed_ratio(), share_text);
+    let failed = |step: &OverloadStep| if_known(step.whole.failed_ratio(), part_text);
     let failures =
         format!("{} of the requests failed in the jump, {} in the ramp", failed(jump), failed(ramp));
     Some(match effect {

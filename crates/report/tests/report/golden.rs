@@ -97,6 +97,7 @@ fn the_remedy_for_requests_never_sent_depends_on_their_cause() {
     assert!(text.contains("of those sent, requests left"), "{text}");
     let busy = vec![GeneratorReason::WorkerBusy { worker: 0, ratio: 0.98 }];
     sample.findings.steps[0].generator.reasons = busy;
+    sample.findings.steps[0].lower_bound = true;
     sample.findings.lower_bound = true;
     let text = in_one_line(&sample);
     assert!(!text.contains("--max-connections"), "{text}");
@@ -178,6 +179,7 @@ fn a_step_names_its_failures_and_why_it_is_a_lower_bound() {
     steps[5].counts.status.add(503, 1_212);
     let starved = GeneratorReason::WorkerStarved { worker: 0, ratio: 0.21 };
     steps[0].generator.reasons.push(starved);
+    steps[0].lower_bound = true;
     let text = text::full(&sample.run, &sample.findings);
     let row = |start: &str| text.lines().find(|line| line.starts_with(start)).unwrap().to_owned();
     assert!(row("    8 ").contains("timed_out ×3"), "{text}");

@@ -200,6 +200,7 @@ pub(super) fn step(index: u32, connections: u32, per_sec: f64) -> StepSummary {
         measured_sec: 9.25,
         drain_sec: 0.004,
         throughput: Estimate { value: per_sec, interval: Some((per_sec * 0.988, per_sec * 1.012)) },
+        lower_bound: false,
         bytes_in_per_sec: per_sec * 150.0,
         steadiness: Steadiness::Steady,
         drift: None,
@@ -311,6 +312,7 @@ pub(super) fn lower_bound() -> Sample {
     let reasons = vec![GeneratorReason::WorkerBusy { worker: 0, ratio: 0.973 }];
     for step in &mut sample.findings.steps[4..] {
         step.generator = GeneratorHealth { reasons: reasons.clone(), ..health(0.973) };
+        step.lower_bound = true;
     }
     sample.findings.generator = sample.findings.steps[5].generator.clone();
     sample.findings.lower_bound = true;

@@ -17,10 +17,9 @@ use crate::suggestion::quoted;
 struct JsonRequest {
     method: String,
     url: String,
-    #[serde(default)]
-    body: String,
-    #[serde(default)]
-    header: BTreeMap<String, Vec<String>>,
+    // As in vegeta, `null` stands for what is not given.
+    body: Option<String>,
+    header: Option<BTreeMap<String, Option<Vec<String>>>>,
     weight: Option<u64>,
     name: Option<String>,
 }
@@ -47,14 +46,14 @@ fn parse_line(line: &str, number: usize) -> Result<RequestText, Fault> {
         weight: check_weight(target.weight.unwrap_or(1))?,
         method: target.method,
         url: target.url,
-        headers: flatten(target.header),
-        body: decode(&target.body)?,
+        headers: flatten(target.header.unwrap_or_default()),
+        body: decode(&target.body.unwrap_or_default())?,
         line: number,
     })
 }
 
-fn flatten(header: BTreeMap<String, Vec<String>>) -> Vec<(String, String)> {
-    let pairs = header.into_iter();
+fn flatten(header: BTreeMap<String, Option<Vec<String>>>) -> Vec<(String, String)> {
+    let pairs = header.into_iter().map(|(name, values)| (name, values.unwrap_or_default()));
     pairs.flat_map(|(name, values)| values.into_iter().map(move |value| (name.clone(), value))).collect()
 }
 

@@ -31,6 +31,7 @@ pub(crate) enum Piece {
 /// Cuts a text into pieces. `$${` stands for a literal `${`, read from the left.
 pub(super) fn parse(text: &[u8], scope: &TemplateScope<'_>) -> Result<Vec<Piece>, TemplateError> {
     let mut pieces = Vec::new();
+    let mut lines = Lines::default();
     let mut from = 0;
     while let Some(found) = memmem::find(&text[from..], OPENING) {
         let (start, inside) = (from + found, from + found + OPENING.len());
@@ -42,7 +43,7 @@ pub(super) fn parse(text: &[u8], scope: &TemplateScope<'_>) -> Result<Vec<Piece>
             continue;
         }
         push_literal(&mut pieces, &text[from..start]);
-        let at = position(text, start);
+        let at = lines.position(text, start);
         let end = match memchr2(b'}', b'\n', &text[inside..]) {
             Some(length) if text[inside + length] == b'}' => inside + length,
             _ => return Err(TemplateError::Unclosed { at }),
@@ -81,8 +82,22 @@ fn env(name: &str, at: Position, scope: &TemplateScope<'_>) -> Result<String, Te
     (scope.env)(name).ok_or_else(|| TemplateError::UnknownEnv { name: quoted(name), at })
 }
 
-fn position(text: &[u8], start: usize) -> Position {
-    let before = &text[..start];
-    let line_start = memrchr(b'\n', before).map_or(0, |end| end + 1);
-    Position { line: memchr_iter(b'\n', before).count() + 1, column: start - line_start + 1 }
+/// Counts the lines of a text up to places that come in order, so that each line is counted once.
+#[derive(Default)]
+struct Lines {
+    read: usize,
+    ended: usize,
+    line_start: usize,
+}
+
+impl Lines {
+    fn position(&mut self, text: &[u8], start: usize) -> Position {
+        let passed = &text[self.read..start];
+        if let Some(end) = memrchr(b'\n', passed) {
+            self.ended += memchr_iter(b'\n', passed).count();
+            self.line_start = self.read + end + 1;
+        }
+        self.read = start;
+        Position { line: self.ended + 1, column: start - self.line_start + 1 }
+    }
 }

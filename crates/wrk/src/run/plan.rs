@@ -21,8 +21,8 @@ pub(super) fn freeze(options: &Options, requests: &Requests) -> Result<Plan, Exi
         duration: Some(options.duration),
         requests_max: None,
     };
-    // Where a script's threads connect to; the URL's host stays the name that TLS asks for, as in wrk.
-    let connect_to = requests.address().map(|at| HostPort { host: at.ip().to_string(), port: at.port() });
+    // The URL's host stays the name that TLS asks for, as in wrk.
+    let connect_to = requests.address(url).map(|at| HostPort { host: at.ip().to_string(), port: at.port() });
     // wrk takes any certificate.
     let tls = TlsSpec { insecure: url.scheme == "https", ..TlsSpec::default() };
     let spec = PlanSpec {

@@ -14,11 +14,11 @@ use plimsoll_engine::{
     CheckResult, FixedRequest, RequestMeta, RequestSource, ResponseInterest, ResponseView, SourceFactory,
     SourceFault, Traffic,
 };
-use plimsoll_plan::Shard;
+use plimsoll_plan::{MAX_WORKERS, Shard};
 
 use super::outcome;
-use crate::options::{Exit, Options};
-use crate::script::{Script, ScriptError, ThreadState};
+use crate::options::{Exit, Options, Url};
+use crate::script::{Script, ScriptError, ThreadState, first_reachable};
 use crate::stats::Measured;
 
 /// The threads of a script, by number; absent while their worker has them.
@@ -62,7 +62,10 @@ impl Requests {
     /// The requests of these options; a script is loaded and initialised.
     pub(super) fn from_options(options: &Options) -> Result<Self, Exit> {
         match &options.script {
-            Some(file) => Self::scripted(Script::load(Path::new(file), options)?),
+            Some(file) => {
+                check_threads(options)?;
+                Self::scripted(Script::load(Path::new(file), options)?)
+            }
             None => Ok(Self {
                 traffic: Traffic::Fixed(FixedRequest::new(plain_request(options), "GET")),
                 script: None,
@@ -84,7 +87,8 @@ impl Requests {
         let states = script.threads();
         let addresses = states.iter().map(ThreadState::address).collect();
         let pauses = states.iter().any(ThreadState::wants_delay);
-        let fixed = fixed(&states);
+        // The engine sends a fixed request once: of several that are sent together each text counts as so many.
+        let fixed = if depth == 1 { fixed(&states) } else { None };
         let threads = Arc::new(Threads(Mutex::new(states.into_iter().map(Some).collect())));
         let traffic = match fixed {
             Some(request) => Traffic::Fixed(request),
@@ -95,9 +99,10 @@ impl Requests {
         Ok(Self { traffic, script: Some(script), threads, batch, addresses, pauses })
     }
 
-    /// The address that the script's first thread connects to.
-    pub(super) fn address(&self) -> Option<SocketAddr> {
-        self.addresses.first().copied()
+    /// The address that all connections go to, as in wrk: that of the script's first thread, or the first of the URL's host that
+    /// accepts a connection. `None` where none does.
+    pub(super) fn address(&self, url: &Url) -> Option<SocketAddr> {
+        self.addresses.first().copied().or_else(|| first_reachable(&url.host, url.service()))
     }
 
     /// Whether connections stood idle because of the script: it paused them, or stopped a thread.
@@ -107,7 +112,7 @@ impl Requests {
 
     /// What the script asks for and does not get.
     pub(super) fn remark(&self) -> Option<String> {
-        let first = self.address()?;
+        let first = *self.addresses.first()?;
         let differs = self.addresses.iter().any(|address| *address != first);
         differs.then(|| {
             format!("the script gives its threads several addresses; all of them connect to that of the first, {first}")
@@ -122,6 +127,15 @@ impl Requests {
     }
 }
 
+/// Each thread has a Lua state, which takes memory: too many are refused before they exist.
+fn check_threads(options: &Options) -> Result<(), Exit> {
+    let threads = u64::from(options.threads);
+    if threads <= MAX_WORKERS {
+        return Ok(());
+    }
+    Err(outcome::failed(&format!("{threads} threads are too many: at most {MAX_WORKERS} are possible (-t)")))
+}
+
 /// The request that wrk sends without a script: a GET with a Host and the headers of the command line. It is the text
 /// of wrk's own `wrk.format`, which takes any header as it is.
 fn plain_request(options: &Options) -> Vec<u8> {
@@ -130,7 +144,8 @@ fn plain_request(options: &Options) -> Vec<u8> {
     if !options.headers.iter().any(|(name, _)| name == "Host") {
         text += &format!("Host: {}\r\n", url.authority());
     }
-    for (name, value) in &options.headers {
+    // Of a request without a body wrk.format drops the length that a header line gives.
+    for (name, value) in options.headers.iter().filter(|(name, _)| name != "Content-Length") {
         text += &format!("{name}: {value}\r\n");
     }
     (text + "\r\n").into_bytes()

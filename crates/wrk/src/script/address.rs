@@ -39,6 +39,12 @@ pub(crate) fn connect(at: SocketAddr) -> io::Result<()> {
     TcpStream::connect_timeout(&at, CONNECT_TIMEOUT).map(drop)
 }
 
+/// The first address of a host that accepts a connection at this service; `None` if none does.
+pub(crate) fn first_reachable(host: &str, service: &str) -> Option<SocketAddr> {
+    let found = lookup(host, service).ok()?;
+    found.into_iter().map(|Address(at)| at).find(|at| connect(*at).is_ok())
+}
+
 /// The addresses of a host at a service, which is a port number or the name of a scheme.
 pub(crate) fn lookup(host: &str, service: &str) -> Result<Vec<Address>, Unresolved> {
     let unresolved = |cause: String| Unresolved { host: host.to_owned(), service: service.to_owned(), cause };

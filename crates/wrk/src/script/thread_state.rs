@@ -130,6 +130,11 @@ impl ThreadState {
         self.shared.stopped()
     }
 
+    /// Lets a thread run that its script has stopped.
+    pub(super) fn resume(&self) {
+        self.shared.set_stopped(false);
+    }
+
     /// The address that this thread connects to. A script may change it at any time, for connections yet to be made.
     pub fn address(&self) -> SocketAddr {
         self.shared.address()

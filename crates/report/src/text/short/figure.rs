@@ -1,6 +1,7 @@
 //! The figure of the first sentences, for a page that prints it large.
 
-use plimsoll_analyze::Findings;
+use plimsoll_analyze::overload::held_rate;
+use plimsoll_analyze::{Findings, Overload, OverloadClass, SearchEnd};
 use plimsoll_plan::Load;
 
 use crate::amount::{chosen_step, unfinished};
@@ -41,11 +42,7 @@ pub(crate) struct HeadlineFigure {
 impl HeadlineFigure {
     /// The figure of a run. The sentences of the text say the same, in the same order of cases.
     pub(crate) fn new(findings: &Findings) -> Self {
-        let overloaded = findings.overload.as_ref().map(|overload| Self {
-            per_sec: overload.rate_per_sec,
-            bound: Bound::Exact,
-            what: "held",
-        });
+        let overloaded = findings.overload.as_ref().map(|overload| overloaded(findings, overload));
         overloaded.unwrap_or_else(|| Self::of_steps(findings))
     }
 
@@ -55,10 +52,24 @@ impl HeadlineFigure {
     }
 }
 
+/// The rate that was overloaded, if it holds.
+fn overloaded(findings: &Findings, overload: &Overload) -> HeadlineFigure {
+    let bound = match searched(findings) {
+        Some(found) => found.bound,
+        None if overload.class == OverloadClass::NotOverloaded => Bound::Unfinished,
+        None => Bound::Exact,
+    };
+    HeadlineFigure { per_sec: held_rate(findings), bound, what: "held" }
+}
+
 fn searched(findings: &Findings) -> Option<HeadlineFigure> {
     let search = findings.search.as_ref()?;
     let held = search.held_per_sec?;
-    let bound = if search.broken_per_sec.is_some() { Bound::Exact } else { Bound::Unfinished };
+    let bound = match (search.broken_per_sec, search.end) {
+        (Some(_), _) => Bound::Exact,
+        (None, SearchEnd::GeneratorLimited) => Bound::Generator,
+        (None, _) => Bound::Unfinished,
+    };
     Some(HeadlineFigure { per_sec: Some(held), bound, what: "held" })
 }
 

@@ -1,6 +1,6 @@
 //! The first lines: what the target holds at which load, and each condition with its value.
 
-use plimsoll_analyze::{Findings, Held, Limit, RateSearch, SloCheck, StepSummary};
+use plimsoll_analyze::{Findings, Held, Limit, SloCheck, StepSummary};
 use plimsoll_plan::Load;
 use plimsoll_units::{escape_control, percent_text};
 
@@ -94,17 +94,18 @@ fn lower_bound(findings: &Findings) -> String {
     if !findings.lower_bound || findings.verdict.limit == Limit::Generator {
         return String::new();
     }
-    let reason = if_known(findings.generator.reasons.first(), |first| format!(": {}", words::reason(first)));
-    format!(" That is a lower bound (≥), the load generator was held back{reason}.")
+    format!(" That is a lower bound (≥), {}.", claim::held_back(findings))
 }
 
 /// The conditions at the load that the sentences speak of; none at a load at which nothing succeeded.
 pub(crate) fn conditions(findings: &Findings) -> Vec<Condition> {
     let Some((judged, mut conditions)) = slo::conditions(findings) else { return Vec::new() };
+    if findings.search.as_ref().is_some_and(|search| search.deciding().is_some()) {
+        return conditions;
+    }
     // Without a step within the conditions those of the first line's step are shown; a target that serves nothing has none.
     let chosen = chosen_step(findings).filter(|step| step.counts.ok > 0);
-    let found = findings.search.as_ref().and_then(RateSearch::best).map(|trial| &trial.step);
-    let step = found.or(chosen).unwrap_or(judged);
+    let step = chosen.unwrap_or(judged);
     if let Some(check) = findings.slo.as_ref().filter(|_| step.index != judged.index) {
         let throughput = check.slo.throughput_per_sec.and_then(|_| conditions.pop());
         conditions = slo::conditions_at(&check.slo, step);

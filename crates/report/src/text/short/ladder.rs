@@ -74,7 +74,7 @@ type Cell = fn(&StepSummary) -> String;
 fn columns(findings: &Findings) -> Vec<(&'static str, Cell)> {
     let mut columns: Vec<(&'static str, Cell)> = vec![
         ("conns", |step| grouped(step.connections.into())),
-        ("QPS", |step| at_least(step.throughput.value, !step.generator.healthy())),
+        ("QPS", |step| at_least(step.throughput.value, step.lower_bound)),
         ("mean", |step| mean(&step.latency)),
         ("p50", |step| percentile(step.latency.p50)),
         ("p99", |step| percentile(step.latency.p99)),

@@ -3,7 +3,7 @@
 use plimsoll_analyze::{Findings, RampWindow, RequestSummary, StepSummary};
 use plimsoll_units::{bytes_text, count_text, duration_text, escape_control, grouped, significant};
 
-use crate::amount::{at_least, bound, counted, list, percentile, seconds};
+use crate::amount::{at_least, bound, counted, if_known, list, percentile, seconds};
 use crate::text::page::Page;
 use crate::text::paragraph::{WIDTH, cut, wrapped_to};
 use crate::text::table::{Column, cells, laid_out};
@@ -34,12 +34,11 @@ fn requests(step: &StepSummary) -> String {
     let status = counts.status.iter().map(|(status, count)| format!("{status}: {}", grouped(count)));
     let status = list(status, ", ");
     let status = if status.is_empty() { status } else { format!(" · status {status}") };
-    format!(
-        "{} ok{others} · {} failed in {}{status}",
-        grouped(counts.ok),
-        grouped(counts.failed.total()),
-        seconds(step.measured_sec)
-    )
+    // The counts are of all of the load, with its warm-up; where the target was lost, also of what failed after that.
+    let load = if_known(step.lost_at_sec.is_none().then_some(step.warmup_sec + step.measured_sec), |sec| {
+        format!(" in {}", seconds(sec))
+    });
+    format!("{} ok{others} · {} failed{load}{status}", grouped(counts.ok), grouped(counts.failed.total()))
 }
 
 fn latency(step: &StepSummary) -> String {
@@ -69,7 +68,7 @@ fn each_request(step: &StepSummary, page: &Page) -> String {
 
 /// The cells of the first requests of a plan with several, whose names have at most so many columns; empty for a plan with one.
 pub(crate) fn request_cells(step: &StepSummary, room: usize) -> Vec<Vec<String>> {
-    let lower_bound = !step.generator.healthy();
+    let lower_bound = step.lower_bound;
     let columns: [Column<'_, RequestSummary>; 5] = [
         ("QPS", &|request| at_least(request.throughput_per_sec, lower_bound)),
         ("failed", &|request| grouped(request.counts.failed.total())),
@@ -87,7 +86,7 @@ fn windows(step: &StepSummary) -> String {
 
 /// The cells of the first windows of a rate that changes; empty for one that does not.
 pub(crate) fn window_cells(step: &StepSummary) -> Vec<Vec<String>> {
-    let lower_bound = !step.generator.healthy();
+    let lower_bound = step.lower_bound;
     let columns: [Column<'_, RampWindow>; 5] = [
         ("from", &|window| format!("{} s", significant(window.began_sec))),
         ("rate", &|window| count_text(window.rate_per_sec)),
