@@ -22,6 +22,18 @@ impl Basis {
     }
 }
 
+/// What of a host's CPU a candidate explains: what is found of that use is no limit of its own.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Explains {
+    Nothing,
+    /// What the process at the candidate's place does, and so many cores; `None` where it is not known how many.
+    Process {
+        cores: Option<f64>,
+    },
+    /// All that is used of the host.
+    Host,
+}
+
 /// Something that may be the limit, by one rule.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Candidate {
@@ -38,6 +50,7 @@ pub(crate) struct Candidate {
     pub(crate) evidence: Vec<Evidence>,
     /// What the same observations may be of.
     pub(crate) alternatives: Vec<Candidate>,
+    pub(crate) explains: Explains,
     pub(crate) advice: Vec<Advice>,
 }
 
@@ -54,6 +67,7 @@ impl Candidate {
             claim: None,
             evidence: Vec::new(),
             alternatives: Vec::new(),
+            explains: Explains::Nothing,
             advice: Vec::new(),
         }
     }
@@ -76,6 +90,20 @@ impl Candidate {
     /// The share that was used; all of it for what has none.
     pub(super) fn share(&self) -> f64 {
         self.share.unwrap_or(1.0)
+    }
+
+    /// Cores that were used of what it names, where that is processors or a quota.
+    pub(super) fn cores(&self) -> Option<f64> {
+        match &self.claim {
+            Some(
+                Claim::Cpu { used, .. }
+                | Claim::NetworkCore { used, .. }
+                | Claim::AllowedCores { used }
+                | Claim::CpuTaken { used, .. }
+                | Claim::Quota { used, .. },
+            ) => Some(used.share * used.capacity),
+            _ => None,
+        }
     }
 
     /// The throughput at which it limits: where it is used up, as far as its use or a law says that.

@@ -14,7 +14,8 @@
 //! alternatives. On a plateau, two things come before what is used up: anything, where that is used whatever the load
 //! ([`Basis::Polled`]), and observed refusals, where it is not known to be used by requests.
 
-use super::candidate::{Basis, Candidate, once_each};
+use super::bounds;
+use super::candidate::{Basis, Candidate, Explains, once_each};
 use super::context::RuleContext;
 use super::facts::concurrency::{Concurrency, concurrency};
 use super::facts::queue::{self, Queue};
@@ -159,13 +160,19 @@ impl Decided {
     }
 }
 
-/// True for a candidate that explains another one of the same host: garbage collection and paging the CPU that they take,
-/// other processes the CPU that they use.
+/// True for a candidate that explains another one of the same host: other processes the CPU that they use, paging all that its
+/// host does, and garbage collection what its own process does and a CPU that it has a third of.
 fn displaces(better: &Candidate, other: &Candidate) -> bool {
-    let explains = match better.limit {
-        Limit::Memory => runs_code(other.limit) || other.limit == Limit::Lock,
-        Limit::Cpu => better.place.is_other() && other.limit == Limit::Cpu && !other.place.is_other(),
-        _ => false,
+    let explains = match (better.explains, other.limit) {
+        (Explains::Host, limit) => runs_code(limit) || limit == Limit::Lock,
+        (Explains::Process { .. }, Limit::Thread | Limit::Lock) => better.place == other.place,
+        (Explains::Process { cores }, Limit::Cpu | Limit::Quota) => {
+            let share = |cores: f64| other.cores().map(|used| cores / used.max(f64::MIN_POSITIVE));
+            cores.is_none_or(|cores| share(cores).is_some_and(|share| share >= bounds::COLLECTING))
+        }
+        (Explains::Process { .. }, _) => false,
+        (Explains::Nothing, Limit::Cpu) => better.place.is_other() && !other.place.is_other(),
+        (Explains::Nothing, _) => false,
     };
     explains && better.host() == other.host()
 }
@@ -177,7 +184,7 @@ fn used_up(ctx: &RuleContext<'_>) -> Option<Decided> {
     all.extend(hot_threads(ctx));
     all.extend(quota::candidates(ctx));
     all.extend(figures::pools(ctx));
-    // Memory counts here only where it explains a use of the CPU; else it is asked of what waits.
+    // Memory counts here only where it explains a use of the CPU; else it is an alternative, or asked of what waits.
     let mut memory = memory::candidates(ctx);
     memory.retain(|memory| all.iter().any(|busy| displaces(memory, busy)));
     all.extend(memory);
@@ -192,6 +199,7 @@ fn used_up(ctx: &RuleContext<'_>) -> Option<Decided> {
     also.append(&mut main.alternatives);
     let ties = ties(ctx, &main, &also);
     also.extend(ties);
+    also.extend(memory::next_to_cpu(ctx, main.host()).filter(|_| runs_code(main.limit)));
     Some(Decided { main, also })
 }
 

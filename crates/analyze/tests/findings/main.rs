@@ -14,6 +14,8 @@ mod hostile;
 mod level;
 mod machine;
 #[cfg(test)]
+mod memory;
+#[cfg(test)]
 mod neighbours;
 #[cfg(test)]
 mod objective;

@@ -29,6 +29,7 @@ pub(crate) fn is_collector(thread: &str) -> bool {
 
 /// A process whose collecting threads were sampled.
 pub(crate) struct Collecting<'a> {
+    pub(crate) pid: u32,
     /// The name of the process.
     pub(crate) process: &'a str,
     /// Cores that its collecting threads used.
@@ -54,9 +55,10 @@ pub(crate) fn collecting<'a>(hosts: &Hosts<'a>, host: &str, span: Span) -> Vec<C
         }
     }
     let process = |(subject, track): (plimsoll_record::Subject<'a>, &_)| {
-        let cores = *cores.get(&subject.pid()?)?;
+        let pid = subject.pid()?;
+        let cores = *cores.get(&pid)?;
         let of_cores = cpu_of(track, span).filter(|all| *all > 0.0)?;
-        Some(Collecting { process: subject.name(), cores, of_cores })
+        Some(Collecting { pid, process: subject.name(), cores, of_cores })
     };
     hosts.of(host, Source::Process).filter_map(process).collect()
 }

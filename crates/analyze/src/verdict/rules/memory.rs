@@ -3,73 +3,115 @@
 //! control group. It is observed where the heap was four fifths full, or tasks waited for memory half of the time
 //! (PSI).
 
+use std::collections::BTreeSet;
+
 use plimsoll_record::metric::{cgroup, jvm, memory, pressure, process};
 use plimsoll_record::{Source, Subject};
 
 use crate::findings::{Advice, Claim, Limit, Observation, Place};
 use crate::hosts::track::Track;
 use crate::hosts::usage::collecting;
-use crate::hosts::utilisation::FULL;
+use crate::hosts::usage::compute::cpu_of;
+use crate::hosts::utilisation::{FULL, TIE};
 use crate::verdict::bounds;
-use crate::verdict::candidate::{Basis, Candidate};
+use crate::verdict::candidate::{Basis, Candidate, Explains};
 use crate::verdict::context::RuleContext;
 use crate::verdict::facts::threads::is_disk_waited_for;
 
 /// A heap that is this full at its fullest leaves the collector no room.
 const HEAP_FULL: f64 = 0.8;
 
+/// Tasks of a host that wait for memory this part of the time have it as their limit.
+const STALLED: f64 = 0.5;
+
 /// Processes that collect garbage more than they should, and hosts that fetch pages for requests.
 pub(crate) fn candidates(ctx: &RuleContext<'_>) -> Vec<Candidate> {
-    let hosts = ctx.hosts().into_iter();
-    hosts.filter_map(|host| collecting(ctx, host).or_else(|| paging(ctx, host))).collect()
+    let of_host = |host| collecting(ctx, host).into_iter().chain(paging(ctx, host));
+    ctx.hosts().into_iter().flat_map(of_host).collect()
 }
 
-/// The part of its CPU that a process spends on collecting, by its threads' names.
-fn by_threads(ctx: &RuleContext<'_>, host: &str) -> Option<(String, f64)> {
-    let found = collecting::collecting(ctx.obs.hosts, host, ctx.span()).into_iter();
-    let most = found.max_by(|a, b| a.cores.total_cmp(&b.cores))?;
-    Some((most.process.to_owned(), most.ratio()))
+/// A process that collects garbage, by what its threads and its JVM report.
+struct Collector<'a> {
+    process: &'a str,
+    /// Cores that all of its threads used.
+    cores: Option<f64>,
+    /// The part of its CPU time that its collecting threads had.
+    by_threads: Option<f64>,
+    /// The part of the time that its JVM stood still to collect.
+    pauses: Option<f64>,
+    /// How full its heap was at its fullest.
+    heap: Option<f64>,
 }
 
-/// The part of the time that a JVM stood still to collect.
-fn by_pauses(ctx: &RuleContext<'_>, host: &str) -> Option<f64> {
-    let tracks = ctx.obs.hosts.of(host, Source::Jvm);
-    let paused = tracks.filter_map(|(_, track)| Some(track.per_sec(jvm::GC_TIME_MS, ctx.span())? / 1e3));
-    paused.reduce(f64::max)
-}
-
-/// How full the heap was at its fullest.
-fn heap(ctx: &RuleContext<'_>, host: &str) -> Option<f64> {
-    let full = |track: &Track<'_>| {
-        Some(track.most(jvm::HEAP_USED_BYTES, ctx.span())? / track.last(jvm::HEAP_MAX_BYTES)?)
-    };
-    ctx.obs.hosts.of(host, Source::Jvm).filter_map(|(_, track)| full(track)).reduce(f64::max)
-}
-
-fn collecting(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
-    let (process, part) = match (by_threads(ctx, host), by_pauses(ctx, host)) {
-        (Some((name, part)), Some(pauses)) if part >= pauses => (name, part),
-        (Some((name, part)), None) => (name, part),
-        (Some((name, _)), Some(pauses)) => (name, pauses),
-        (None, Some(pauses)) => ("java".to_owned(), pauses),
-        (None, None) => return None,
-    };
-    if part < bounds::COLLECTING {
-        return None;
+impl<'a> Collector<'a> {
+    /// The process of this number; `None` for a JVM that answers at an address, whose process is not known.
+    fn new(ctx: &RuleContext<'a>, host: &str, pid: Option<u32>, by_threads: Option<f64>) -> Self {
+        let jvms = jvms(ctx, host, pid);
+        let full = |track: &&Track<'_>| {
+            Some(track.most(jvm::HEAP_USED_BYTES, ctx.span())? / track.last(jvm::HEAP_MAX_BYTES)?)
+        };
+        let paused = |track: &&Track<'_>| Some(track.per_sec(jvm::GC_TIME_MS, ctx.span())? / 1e3);
+        let mut processes = ctx.obs.hosts.of(host, Source::Process);
+        let own = processes.find(|(subject, _)| pid.is_some() && subject.pid() == pid);
+        Self {
+            process: own.map_or("java", |(subject, _)| subject.name()),
+            cores: own.and_then(|(_, track)| cpu_of(track, ctx.span())),
+            by_threads,
+            pauses: jvms.iter().filter_map(paused).reduce(f64::max),
+            heap: jvms.iter().filter_map(full).reduce(f64::max),
+        }
     }
-    let heap = heap(ctx, host);
-    let place = Place::process(host, &process);
+
+    /// The part of its work that is garbage collection.
+    fn part(&self) -> f64 {
+        self.by_threads.into_iter().chain(self.pauses).fold(0.0, f64::max)
+    }
+}
+
+/// What was read of the JVM of a process, or else of those whose processes are not known.
+fn jvms<'a>(ctx: &RuleContext<'a>, host: &str, pid: Option<u32>) -> Vec<&'a Track<'a>> {
+    let of = |pid| {
+        let all = ctx.obs.hosts.of(host, Source::Jvm).filter(move |(subject, _)| subject.pid() == pid);
+        all.map(|(_, track)| track).collect::<Vec<_>>()
+    };
+    let own = of(pid);
+    if own.is_empty() { of(None) } else { own }
+}
+
+/// The processes of a host that collect garbage, those whose collecting threads use most first.
+fn collectors<'a>(ctx: &RuleContext<'a>, host: &str) -> Vec<Collector<'a>> {
+    let mut by_threads = collecting::collecting(ctx.obs.hosts, host, ctx.span());
+    by_threads.sort_by(|a, b| b.cores.total_cmp(&a.cores));
+    let is_known = |pid: &Option<u32>| match pid {
+        Some(pid) => by_threads.iter().any(|one| one.pid == *pid),
+        None => !by_threads.is_empty(),
+    };
+    let jvms = ctx.obs.hosts.of(host, Source::Jvm).map(|(subject, _)| subject.pid());
+    let others: BTreeSet<Option<u32>> = jvms.filter(|pid| !is_known(pid)).collect();
+    let known = by_threads.iter().map(|one| Collector::new(ctx, host, Some(one.pid), Some(one.ratio())));
+    known.chain(others.into_iter().map(|pid| Collector::new(ctx, host, pid, None))).collect()
+}
+
+fn collecting(ctx: &RuleContext<'_>, host: &str) -> Vec<Candidate> {
+    let most = collectors(ctx, host).into_iter().filter(|one| one.part() >= bounds::COLLECTING);
+    most.map(|one| collected(ctx, host, &one)).collect()
+}
+
+fn collected(ctx: &RuleContext<'_>, host: &str, collector: &Collector<'_>) -> Candidate {
+    let (part, heap) = (collector.part(), collector.heap);
+    let place = Place::process(host, collector.process);
     let mut evidence = vec![ctx.share_row(Observation::Collecting(place.clone()), part)];
     evidence.extend(heap.map(|heap| ctx.share_row(Observation::Heap(place.clone()), heap)));
     evidence.extend(ctx.cpu_row(host));
     // Twice the heap halves the collecting, which leaves the rest of the CPU to requests.
     let gain = 1.0 / (1.0 - part / 2.0).max(0.5) - 1.0;
-    Some(Candidate {
+    Candidate {
         basis: Basis::observed(heap.is_some_and(|heap| heap >= HEAP_FULL)),
         evidence,
         advice: vec![Advice::TwiceHeap { gain }],
+        explains: Explains::Process { cores: collector.cores.map(|cores| part * cores) },
         ..Candidate::new(Limit::Memory, place, Claim::Collecting { part, heap })
-    })
+    }
 }
 
 /// Pages a request that were fetched from swap, or from files because the group was at its memory limit.
@@ -100,13 +142,25 @@ fn is_at_limit(ctx: &RuleContext<'_>, group: &Track<'_>) -> bool {
     refused || full() == Some(true)
 }
 
+/// The part of the time that tasks of a host waited for memory.
+fn stalled(ctx: &RuleContext<'_>, host: &str) -> Option<f64> {
+    ctx.rate(host, pressure::MEMORY_SOME_US).map(|us| us / 1e6)
+}
+
+/// What a host that fetches pages for requests has next to its CPU, where tasks may have waited for these pages: the CPU of a host
+/// that waits for memory half of the time is explained by that, and waits that are known to be rare are no alternative.
+pub(crate) fn next_to_cpu(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
+    let may_wait = stalled(ctx, host).is_none_or(|part| (TIE..STALLED).contains(&part));
+    paging(ctx, host).filter(|_| may_wait)
+}
+
 fn paging(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
     let pages = pages_per_request(ctx, host).filter(|pages| *pages >= bounds::PER_REQUEST)?;
-    let stalled = ctx.rate(host, pressure::MEMORY_SOME_US).map(|us| us / 1e6);
+    let stalled = stalled(ctx, host);
     let name = || host.to_owned();
     let mut evidence = vec![ctx.row(Observation::PagesAgain { host: name() }, pages, None)];
     evidence.extend(stalled.map(|part| ctx.share_row(Observation::MemoryStall { host: name() }, part)));
-    let is_stalled = stalled.is_some_and(|part| part >= 0.5);
+    let is_stalled = stalled.is_some_and(|part| part >= STALLED);
     let disk = (!is_stalled && is_disk_waited_for(ctx, host))
         .then(|| Candidate::named(Limit::Disk, Place::host(host)));
     Some(Candidate {
@@ -114,6 +168,7 @@ fn paging(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
         alternatives: disk.into_iter().collect(),
         evidence,
         advice: vec![Advice::MoreMemory],
+        explains: if is_stalled { Explains::Host } else { Explains::Nothing },
         ..Candidate::new(Limit::Memory, Place::host(host), Claim::Paging { pages })
     })
 }

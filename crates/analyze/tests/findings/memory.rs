@@ -1,0 +1,96 @@
+//! Verdicts of memory: what garbage collection and paging explain, and what they do not.
+
+use plimsoll_analyze::{Claim, Confidence, Limit, Place, Verdict};
+
+use crate::watch::Watch;
+
+fn found(verdict: &Verdict) -> (Limit, &str, Confidence) {
+    (verdict.limit, verdict.host(), verdict.confidence)
+}
+
+fn also(verdict: &Verdict) -> Vec<Limit> {
+    verdict.also.iter().map(|also| also.limit).collect()
+}
+
+/// A machine with so many cores, of which each request takes `cpu_us`.
+fn machine(watch: Watch, name: &'static str, cores: f64, cpu_us: f64) -> Watch {
+    let cpu = (name, "cpu", "");
+    watch.gauge(cpu, "cores", move |_, _| cores).counter(cpu, "total_ms", move |_, _| 1000.0 * cores).counter(
+        cpu,
+        "idle_ms",
+        move |_, x| 1000.0 * cores - cpu_us * x / 1000.0,
+    )
+}
+
+/// A machine whose two cores are full at 400 requests/s, and that reads a page from swap for each fifth request.
+fn paging(stalled_us: Option<f64>) -> Verdict {
+    let watch = machine(Watch::pool(2.0, 0.005, 64), "vm", 2.0, 4950.0)
+        .counter(("vm", "process", "8 api"), "cpu_us", |_, x| 4900.0 * x)
+        .counter(("vm", "memory", ""), "swapped_in_pages", |_, x| 0.2 * x);
+    let stalled =
+        |watch: Watch, us: f64| watch.counter(("vm", "pressure", ""), "memory_some_us", move |_, _| us);
+    stalled_us.into_iter().fold(watch, stalled).verdict()
+}
+
+#[test]
+fn a_full_cpu_is_the_limit_though_pages_are_read_that_few_tasks_wait_for() {
+    let rarely = paging(Some(1000.0));
+    assert_eq!(found(&rarely), (Limit::Cpu, "vm", Confidence::Measured), "{rarely:#?}");
+    for stalled_us in [None, Some(200_000.0)] {
+        let perhaps = paging(stalled_us);
+        assert_eq!(found(&perhaps), (Limit::Cpu, "vm", Confidence::Inferred), "{stalled_us:?}");
+        assert_eq!(also(&perhaps), [Limit::Memory], "{stalled_us:?}");
+    }
+    assert_eq!(found(&paging(Some(700_000.0))), (Limit::Memory, "vm", Confidence::Measured));
+}
+
+/// A JVM of which each request takes `cpu_us`, `collecting_us` of these in its collector, with a heap that is nearly full.
+fn java(watch: Watch, host: &'static str, cpu_us: f64, collecting_us: f64) -> Watch {
+    watch
+        .counter((host, "process", "8 java"), "cpu_us", move |_, x| cpu_us * x)
+        .counter((host, "thread", "8/9 GC Thread#0"), "cpu_us", move |_, x| collecting_us * x)
+        .gauge((host, "jvm", "8"), "heap_used_bytes", |_, _| 85e6)
+        .gauge((host, "jvm", "8"), "heap_max_bytes", |_, _| 100e6)
+}
+
+#[test]
+fn a_collector_explains_no_thread_of_another_process() {
+    let watch = machine(Watch::pool(16.0, 0.005, 128), "vm", 4.0, 560.0);
+    let verdict = java(watch, "vm", 187.0, 78.0).process("vm", "9 redis-server", 306e-6).verdict();
+    assert_eq!(found(&verdict), (Limit::Thread, "vm", Confidence::Measured), "{verdict:#?}");
+    assert_eq!(verdict.place, Place::process("vm", "redis-server"));
+}
+
+#[test]
+fn a_collector_explains_a_full_cpu_of_which_it_has_a_third() {
+    let full = |collecting_us: f64| {
+        let watch = Watch::pool(16.0, 0.005, 128).host("api", 1.0, 305e-6);
+        java(watch, "api", 1.5 * collecting_us, collecting_us).verdict()
+    };
+    assert_eq!(found(&full(180.0)), (Limit::Memory, "api", Confidence::Measured));
+    assert_eq!(full(60.0).limit, Limit::Cpu, "a fifth of what was used");
+}
+
+#[test]
+fn the_heap_of_one_jvm_says_nothing_of_another() {
+    let watch = |jvm: &'static str| {
+        Watch::pool(16.0, 0.005, 128)
+            .host("api", 1.0, 305e-6)
+            .counter(("api", "process", "8 java"), "cpu_us", |_, x| 250.0 * x)
+            .counter(("api", "thread", "8/9 GC Thread#0"), "cpu_us", |_, x| 150.0 * x)
+            .counter(("api", "process", "10 java"), "cpu_us", |_, x| 40.0 * x)
+            .counter(("api", "jvm", jvm), "gc_time_ms", |_, _| 1.0)
+            .gauge(("api", "jvm", jvm), "heap_used_bytes", |_, _| 85e6)
+            .gauge(("api", "jvm", jvm), "heap_max_bytes", |_, _| 100e6)
+            .verdict()
+    };
+    let heap = |verdict: &Verdict| match verdict.claim {
+        Some(Claim::Collecting { heap, .. }) => heap,
+        ref claim => panic!("{claim:?}"),
+    };
+    let (own, other) = (watch("8"), watch("10"));
+    assert_eq!((own.confidence, heap(&own)), (Confidence::Measured, Some(0.85)));
+    assert_eq!((other.confidence, heap(&other)), (Confidence::Inferred, None));
+    // A page that reports a JVM does not say of which process.
+    assert_eq!(watch("10.0.0.2:9404").confidence, Confidence::Measured);
+}
