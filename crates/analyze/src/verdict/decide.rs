@@ -333,7 +333,7 @@ fn waited_for(ctx: &RuleContext<'_>, queue: &Queue, at_once: Concurrency) -> Opt
     let may_be_one_core = !(at_once.straight == Some(true) && at_once.count.value > MAX_TURNS);
     let one_core = || first_of(lock::one_core(ctx)).filter(|_| may_be_one_core);
     let computing = || Some(computing_candidate(ctx, &threads::computing(ctx, at_once)?, at_once));
-    let named = first_of(memory::candidates(ctx))
+    let named = first_of(memory::waits(ctx))
         .or_else(|| first_of(disk::waits(ctx)))
         .or_else(one_core)
         .or_else(computing);

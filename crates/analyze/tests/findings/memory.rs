@@ -2,7 +2,7 @@
 
 use plimsoll_analyze::{Claim, Confidence, Limit, Place, Verdict};
 
-use crate::watch::Watch;
+use crate::watch::{Watch, connections};
 
 fn found(verdict: &Verdict) -> (Limit, &str, Confidence) {
     (verdict.limit, verdict.host(), verdict.confidence)
@@ -93,4 +93,35 @@ fn the_heap_of_one_jvm_says_nothing_of_another() {
     assert_eq!((other.confidence, heap(&other)), (Confidence::Inferred, None));
     // A page that reports a JVM does not say of which process.
     assert_eq!(watch("10.0.0.2:9404").confidence, Confidence::Measured);
+}
+
+/// A JVM of four cores in front of a pool of ten connections to its database, which collects garbage with a third of the little
+/// CPU that it uses.
+fn before_a_database(collecting_us: f64, paused_ms: Option<f64>) -> Verdict {
+    let watch = java(Watch::pool(10.0, 0.007, 256).host("api", 4.0, 212e-6), "api", 210.0, collecting_us)
+        .listener("api", "0.0.0.0:8080", 8, |_, _| 0.0)
+        .gauge(("api", "peers", "8 java"), "10.0.0.5:3306", |step, _| connections(step).min(10.0))
+        .host("db", 1.0, 10e-6)
+        .process("db", "9 mariadbd", 10e-6)
+        .listener("db", "10.0.0.5:3306", 9, |_, _| 0.0);
+    let paused = |watch: Watch, ms: f64| watch.counter(("api", "jvm", "8"), "gc_time_ms", move |_, _| ms);
+    paused_ms.into_iter().fold(watch, paused).verdict()
+}
+
+#[test]
+fn a_collector_of_a_process_that_hardly_runs_is_not_what_requests_wait_for() {
+    for paused_ms in [Some(12.0), None] {
+        let verdict = before_a_database(77.0, paused_ms);
+        assert_eq!(found(&verdict), (Limit::Pool, "api", Confidence::Measured), "{paused_ms:?} {verdict:#?}");
+    }
+}
+
+#[test]
+fn a_collector_that_stops_its_process_a_third_of_the_time_is_waited_for() {
+    let reported = before_a_database(77.0, Some(400.0));
+    assert_eq!(found(&reported), (Limit::Memory, "api", Confidence::Measured), "{reported:#?}");
+    // Threads that collect while the others stand still show the least that these stood still.
+    let by_threads =
+        java(Watch::pool(10.0, 0.007, 256).host("api", 4.0, 802e-6), "api", 800.0, 280.0).verdict();
+    assert_eq!(found(&by_threads), (Limit::Memory, "api", Confidence::Measured), "{by_threads:#?}");
 }

@@ -27,6 +27,12 @@ pub(crate) fn is_collector(thread: &str) -> bool {
     COLLECTORS.iter().any(|begin| thread.starts_with(begin)) || thread == "VM Thread"
 }
 
+/// True for a collecting thread that runs only while the others of its process stand still: how long it ran is how long they
+/// stood still at least.
+fn stops_the_world(thread: &str) -> bool {
+    thread == "VM Thread" || thread.starts_with("GC Thread")
+}
+
 /// A process whose collecting threads were sampled.
 pub(crate) struct Collecting<'a> {
     pub(crate) pid: u32,
@@ -34,6 +40,8 @@ pub(crate) struct Collecting<'a> {
     pub(crate) process: &'a str,
     /// Cores that its collecting threads used.
     pub(crate) cores: f64,
+    /// The part of the time that its other threads stood still for that at least.
+    pub(crate) stopped: f64,
     /// Cores that all of its threads used, more than 0.
     pub(crate) of_cores: f64,
 }
@@ -48,17 +56,21 @@ impl Collecting<'_> {
 /// The processes of a host that collect garbage in threads of their own.
 pub(crate) fn collecting<'a>(hosts: &Hosts<'a>, host: &str, span: Span) -> Vec<Collecting<'a>> {
     let collectors = hosts.of(host, Source::Thread).filter(|(subject, _)| is_collector(subject.name()));
-    let mut cores: BTreeMap<u32, f64> = BTreeMap::new();
+    let mut by_process: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
     for (subject, track) in collectors {
         if let (Some(pid), Some(used)) = (subject.pid(), cpu_of(track, span)) {
-            *cores.entry(pid).or_default() += used;
+            let (cores, stopped) = by_process.entry(pid).or_default();
+            *cores += used;
+            if stops_the_world(subject.name()) {
+                *stopped = stopped.max(used);
+            }
         }
     }
     let process = |(subject, track): (plimsoll_record::Subject<'a>, &_)| {
         let pid = subject.pid()?;
-        let cores = *cores.get(&pid)?;
+        let (cores, stopped) = *by_process.get(&pid)?;
         let of_cores = cpu_of(track, span).filter(|all| *all > 0.0)?;
-        Some(Collecting { pid, process: subject.name(), cores, of_cores })
+        Some(Collecting { pid, process: subject.name(), cores, stopped, of_cores })
     };
     hosts.of(host, Source::Process).filter_map(process).collect()
 }

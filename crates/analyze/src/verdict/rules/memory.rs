@@ -2,6 +2,8 @@
 //! pauses that a JVM reports; or one page in ten requests is fetched from swap, or again from files at the limit of the
 //! control group. It is observed where the heap was four fifths full, or tasks waited for memory half of the time
 //! (PSI).
+//!
+//! A collector may run next to the requests. Where nothing is used up it counts only if these stand still for it.
 
 use std::collections::BTreeSet;
 
@@ -9,10 +11,11 @@ use plimsoll_record::metric::{cgroup, jvm, memory, pressure, process};
 use plimsoll_record::{Source, Subject};
 
 use crate::findings::{Advice, Claim, Limit, Observation, Place};
+use crate::hosts::resource::ResourceKind;
 use crate::hosts::track::Track;
 use crate::hosts::usage::collecting;
 use crate::hosts::usage::compute::cpu_of;
-use crate::hosts::utilisation::{FULL, TIE};
+use crate::hosts::utilisation::{FREE, FULL, TIE};
 use crate::verdict::bounds;
 use crate::verdict::candidate::{Basis, Candidate, Explains};
 use crate::verdict::context::RuleContext;
@@ -26,8 +29,18 @@ const STALLED: f64 = 0.5;
 
 /// Processes that collect garbage more than they should, and hosts that fetch pages for requests.
 pub(crate) fn candidates(ctx: &RuleContext<'_>) -> Vec<Candidate> {
-    let of_host = |host| collecting(ctx, host).into_iter().chain(paging(ctx, host));
-    ctx.hosts().into_iter().flat_map(of_host).collect()
+    let collecting = |host| most(ctx, host).into_iter().map(move |one| collected(ctx, host, &one));
+    ctx.hosts().into_iter().flat_map(|host| collecting(host).chain(paging(ctx, host))).collect()
+}
+
+/// The same where requests wait for it: they do so for pages, and for a collector only while it stops their process, or
+/// leaves it no CPU.
+pub(crate) fn waits(ctx: &RuleContext<'_>) -> Vec<Candidate> {
+    let collecting = |host| {
+        let waited_for = move |one: &Collector<'_>| one.is_waited_for(ctx, host);
+        most(ctx, host).into_iter().filter(waited_for).map(move |one| collected(ctx, host, &one))
+    };
+    ctx.hosts().into_iter().flat_map(|host| collecting(host).chain(paging(ctx, host))).collect()
 }
 
 /// A process that collects garbage, by what its threads and its JVM report.
@@ -37,15 +50,17 @@ struct Collector<'a> {
     cores: Option<f64>,
     /// The part of its CPU time that its collecting threads had.
     by_threads: Option<f64>,
-    /// The part of the time that its JVM stood still to collect.
+    /// The part of the time that its JVM stood still to collect, as that reports it.
     pauses: Option<f64>,
+    /// The same at least, by its threads.
+    stopped: f64,
     /// How full its heap was at its fullest.
     heap: Option<f64>,
 }
 
 impl<'a> Collector<'a> {
     /// The process of this number; `None` for a JVM that answers at an address, whose process is not known.
-    fn new(ctx: &RuleContext<'a>, host: &str, pid: Option<u32>, by_threads: Option<f64>) -> Self {
+    fn new(ctx: &RuleContext<'a>, host: &str, pid: Option<u32>) -> Self {
         let jvms = jvms(ctx, host, pid);
         let full = |track: &&Track<'_>| {
             Some(track.most(jvm::HEAP_USED_BYTES, ctx.span())? / track.last(jvm::HEAP_MAX_BYTES)?)
@@ -56,9 +71,22 @@ impl<'a> Collector<'a> {
         Self {
             process: own.map_or("java", |(subject, _)| subject.name()),
             cores: own.and_then(|(_, track)| cpu_of(track, ctx.span())),
-            by_threads,
+            by_threads: None,
+            stopped: 0.0,
             pauses: jvms.iter().filter_map(paused).reduce(f64::max),
             heap: jvms.iter().filter_map(full).reduce(f64::max),
+        }
+    }
+
+    /// Whether requests wait for it: their process stands still for it often enough, or, where that is not known, may want the
+    /// CPU that it has.
+    fn is_waited_for(&self, ctx: &RuleContext<'_>, host: &str) -> bool {
+        let is_near = |share: Option<f64>| share.is_some_and(|share| share >= FREE);
+        let mut quotas = ctx.of_kind(ResourceKind::Quota).filter(|group| group.host == host);
+        match self.pauses {
+            Some(part) => part >= bounds::COLLECTING,
+            None if self.stopped >= bounds::COLLECTING => true,
+            None => is_near(ctx.cpu_share(host)) || quotas.any(|group| is_near(ctx.share(group))),
         }
     }
 
@@ -88,13 +116,19 @@ fn collectors<'a>(ctx: &RuleContext<'a>, host: &str) -> Vec<Collector<'a>> {
     };
     let jvms = ctx.obs.hosts.of(host, Source::Jvm).map(|(subject, _)| subject.pid());
     let others: BTreeSet<Option<u32>> = jvms.filter(|pid| !is_known(pid)).collect();
-    let known = by_threads.iter().map(|one| Collector::new(ctx, host, Some(one.pid), Some(one.ratio())));
-    known.chain(others.into_iter().map(|pid| Collector::new(ctx, host, pid, None))).collect()
+    let known = by_threads.iter().map(|one| Collector {
+        by_threads: Some(one.ratio()),
+        stopped: one.stopped,
+        ..Collector::new(ctx, host, Some(one.pid))
+    });
+    known.chain(others.into_iter().map(|pid| Collector::new(ctx, host, pid))).collect()
 }
 
-fn collecting(ctx: &RuleContext<'_>, host: &str) -> Vec<Candidate> {
-    let most = collectors(ctx, host).into_iter().filter(|one| one.part() >= bounds::COLLECTING);
-    most.map(|one| collected(ctx, host, &one)).collect()
+/// Those that do little else.
+fn most<'a>(ctx: &RuleContext<'a>, host: &str) -> Vec<Collector<'a>> {
+    let mut all = collectors(ctx, host);
+    all.retain(|one| one.part() >= bounds::COLLECTING);
+    all
 }
 
 fn collected(ctx: &RuleContext<'_>, host: &str, collector: &Collector<'_>) -> Candidate {
