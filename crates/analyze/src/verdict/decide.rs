@@ -53,6 +53,11 @@ pub(super) struct Decided {
 
 /// The limit that the hosts show, or `None` if they show none.
 pub(super) fn limit(ctx: &RuleContext<'_>, outcome: LoadOutcome) -> Option<Verdict> {
+    found(ctx, outcome).map(|found| by_one_load(found, outcome))
+}
+
+/// The same with the confidence that it would have if throughput were known to have stopped growing.
+pub(super) fn found(ctx: &RuleContext<'_>, outcome: LoadOutcome) -> Option<Verdict> {
     if !ctx.is_long_enough() {
         return None;
     }
@@ -62,14 +67,18 @@ pub(super) fn limit(ctx: &RuleContext<'_>, outcome: LoadOutcome) -> Option<Verdi
         LoadOutcome::OneLevel => used_up(ctx).or_else(|| turned_away(ctx)),
         LoadOutcome::Row => used_up(ctx).or_else(|| among_rows(ctx)),
     }?;
-    let mut verdict = found.verdict(ctx);
+    Some(found.verdict(ctx))
+}
+
+/// One load does not show whether more of it would give more.
+pub(super) fn by_one_load(mut verdict: Verdict, outcome: LoadOutcome) -> Verdict {
     if matches!(outcome, LoadOutcome::OneLevel | LoadOutcome::Row) {
         verdict.confidence = Confidence::Inferred;
     }
     if outcome == LoadOutcome::OneLevel {
         verdict.advice.push(Advice::Sweep);
     }
-    Some(verdict)
+    verdict
 }
 
 /// What other rows of a table show of a row. Tiers that carry what they carry alone do so by a pool where another time tells

@@ -11,7 +11,7 @@ use super::generator::{self, generator_limited};
 use super::growing::{self, still_growing};
 use super::load::{nothing_ran, one_level, open_loop, plateau, unexplained};
 use crate::findings::answered_late;
-use crate::findings::{Advice, Confidence, Knee, Limit, Observation, StepSummary, Verdict};
+use crate::findings::{Advice, Confidence, Limit, Observation, StepSummary, Verdict};
 use crate::hosts::tracks::GENERATOR;
 use crate::load::knee::{counts_for_capacity, whole};
 use crate::observations::{Case, Observations};
@@ -30,8 +30,7 @@ pub(crate) fn of_run(case: &Case<'_>, obs: &Observations<'_>) -> Verdict {
         return all_late(case, last);
     }
     let deciding = RuleContext { obs, load: case.deciding() };
-    let at_last = RuleContext { obs, load: case.steps.len() - 1 };
-    own_limit(case, &deciding).unwrap_or_else(|| of_target(case, last, &deciding, &at_last))
+    own_limit(case, last, &deciding).unwrap_or_else(|| of_target(case, last, &deciding))
 }
 
 /// The verdict on a row of a table, which has one load and no run.
@@ -40,39 +39,47 @@ pub(crate) fn of_row(obs: &Observations<'_>, row: usize) -> Verdict {
     generator::row_limited(&ctx).unwrap_or_else(|| with_hosts(unexplained(&ctx), &ctx, LoadOutcome::Row))
 }
 
-fn of_target(
-    case: &Case<'_>,
-    last: &StepSummary,
-    deciding: &RuleContext<'_>,
-    at_last: &RuleContext<'_>,
-) -> Verdict {
-    match (&case.plan.load, case.knee) {
-        (Load::Single { .. }, _) if last.rate_per_sec.is_some() => {
-            with_hosts(open_loop(case, last), at_last, LoadOutcome::OneLevel)
-        }
-        (Load::Single { .. }, _) => with_hosts(one_level(case, last), at_last, LoadOutcome::OneLevel),
-        (Load::Ladder { .. }, Some(knee)) if knee.reached => {
-            with_hosts(plateau(case, knee), deciding, LoadOutcome::Plateau)
-        }
-        (Load::Ladder { .. }, _) if whole(last) && !counts_for_capacity(last) => {
-            with_hosts(failing(case, last), at_last, LoadOutcome::Failing)
-        }
-        // From one step nothing is known of growth.
-        (Load::Ladder { .. }, None) if case.steps.len() == 1 => {
-            with_hosts(one_level(case, last), at_last, LoadOutcome::OneLevel)
-        }
-        (Load::Ladder { .. }, knee) => growing(case, (last, knee), deciding),
+fn of_target(case: &Case<'_>, last: &StepSummary, deciding: &RuleContext<'_>) -> Verdict {
+    let (base, outcome) = by_load(case, last);
+    match outcome {
+        Some(outcome) => with_hosts(base, &judged_at(case, outcome, deciding), outcome),
+        None if deciding.is_long_enough() => growing::with_hosts(base, deciding),
+        None => too_short(base, deciding),
     }
 }
 
-fn growing(case: &Case<'_>, (last, knee): (&StepSummary, Option<&Knee>), ctx: &RuleContext<'_>) -> Verdict {
-    let base = still_growing(case, knee, last);
-    if ctx.is_long_enough() { growing::with_hosts(base, ctx) } else { too_short(base, ctx) }
+/// What the load alone shows, and how it came to its end; `None` where throughput still grew.
+fn by_load(case: &Case<'_>, last: &StepSummary) -> (Verdict, Option<LoadOutcome>) {
+    match (&case.plan.load, case.knee) {
+        (Load::Single { .. }, _) if last.rate_per_sec.is_some() => {
+            (open_loop(case, last), Some(LoadOutcome::OneLevel))
+        }
+        (Load::Single { .. }, _) => (one_level(case, last), Some(LoadOutcome::OneLevel)),
+        (Load::Ladder { .. }, Some(knee)) if knee.reached => {
+            (plateau(case, knee), Some(LoadOutcome::Plateau))
+        }
+        (Load::Ladder { .. }, _) if whole(last) && !counts_for_capacity(last) => {
+            (failing(case, last), Some(LoadOutcome::Failing))
+        }
+        // From one step nothing is known of growth.
+        (Load::Ladder { .. }, None) if case.steps.len() == 1 => {
+            (one_level(case, last), Some(LoadOutcome::OneLevel))
+        }
+        (Load::Ladder { .. }, knee) => (still_growing(case, knee, last), None),
+    }
+}
+
+/// The step at which hosts are judged: that of the plateau, or the last.
+fn judged_at<'s>(case: &Case<'_>, outcome: LoadOutcome, deciding: &RuleContext<'s>) -> RuleContext<'s> {
+    match outcome {
+        LoadOutcome::Plateau => *deciding,
+        _ => RuleContext { load: case.steps.len() - 1, ..*deciding },
+    }
 }
 
 /// The generator's own limit, which comes before all others: what it reports of itself, and what was observed of its host.
 /// A reason that a target can give it too, or that only delays, stands back where a host of the target's is at its end.
-fn own_limit(case: &Case<'_>, ctx: &RuleContext<'_>) -> Option<Verdict> {
+fn own_limit(case: &Case<'_>, last: &StepSummary, ctx: &RuleContext<'_>) -> Option<Verdict> {
     let reasons = &case.generator.reasons;
     if reasons.is_empty() {
         return generator::host_limited(ctx);
@@ -87,8 +94,26 @@ fn own_limit(case: &Case<'_>, ctx: &RuleContext<'_>) -> Option<Verdict> {
             || found.confidence == Confidence::Measured
                 && (is_shared || found.limit.is_whatever_the_pace() && !is_taken_here(found))
     };
-    let found = if only_delays { decide::limit(ctx, LoadOutcome::Plateau).filter(counts) } else { None };
+    let found = if only_delays { next_to_delays(case, last, ctx, counts) } else { None };
     Some(found.unwrap_or_else(|| generator_limited(case)))
+}
+
+/// What hosts show next to a generator that only delays, by how the load ended, as they would next to one that does not.
+fn next_to_delays(
+    case: &Case<'_>,
+    last: &StepSummary,
+    deciding: &RuleContext<'_>,
+    counts: impl Fn(&Verdict) -> bool,
+) -> Option<Verdict> {
+    let (base, outcome) = by_load(case, last);
+    match outcome {
+        Some(outcome) => {
+            let ctx = judged_at(case, outcome, deciding);
+            let found = decide::found(&ctx, outcome).filter(|_| base.limit == Limit::Unknown);
+            found.filter(counts).map(|found| decide::by_one_load(found, outcome))
+        }
+        None => decide::nothing_left(deciding).filter(counts),
+    }
 }
 
 /// A window too short to show anything of hosts: what they seem to show may be one tick of their clocks.

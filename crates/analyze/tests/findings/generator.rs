@@ -8,7 +8,7 @@ use plimsoll_plan::{Plan, Slo};
 use plimsoll_record::{ConnectionResource, FailureKind, LoweredTo};
 
 use crate::synthetic::{Level, cpu_sample, findings, ladder, single};
-use crate::watch::Watch;
+use crate::watch::{Watch, pool_levels};
 
 fn reasons(level: Level) -> Vec<GeneratorReason> {
     findings(&single(level)).generator.reasons
@@ -273,4 +273,39 @@ fn the_generators_own_quota_is_the_limit_unless_the_targets_processors_are_as_fu
     let pool = Watch::pool(16.0, 0.005, 128);
     let shared = pool.host("local", 0.5, 152e-6).host("generator", 0.5, 152e-6).verdict();
     assert_eq!((shared.limit, shared.host()), (Limit::Cpu, "local"), "both may be in one group");
+}
+
+#[test]
+fn a_delayed_generator_stops_no_growth_that_something_nearly_busy_would_not_stop() {
+    let verdict = |cpu_sec: f64| {
+        let levels: Vec<Level> =
+            pool_levels(16.0, 0.005, 8).into_iter().map(|level| Level { starved: 0.25, ..level }).collect();
+        Watch::over(&levels).host("api", 1.0, cpu_sec).process("api", "9 api", cpu_sec).verdict()
+    };
+    assert_eq!(verdict(565e-6).limit, Limit::Generator, "a tenth of the CPU is left");
+    let full = verdict(615e-6);
+    assert_eq!((full.limit, full.confidence), (Limit::Cpu, Confidence::Measured));
+}
+
+#[test]
+fn one_level_shows_no_more_next_to_a_delayed_generator_than_next_to_a_healthy_one() {
+    let watch = |level: Level, lost: f64| {
+        Watch::single(level)
+            .host("api", 1.0, 305e-6)
+            .process("api", "8 java", 300e-6)
+            .counter(("api", "process", "8 java"), "voluntary_switches", |_, x| 0.3 * x)
+            .counter(("generator", "tcp", ""), "segments_sent", |_, x| 2.0 * x)
+            .counter(("generator", "tcp", ""), "segments_retransmitted", move |_, x| lost * x)
+            .counter(("generator", "tcp", ""), "syn_retransmitted", |_, _| 0.0)
+            .verdict()
+    };
+    let (healthy, delayed) = (watch(Level::closed(64), 0.0), watch(Level::closed(64), 0.05));
+    for verdict in [&healthy, &delayed] {
+        assert_eq!((verdict.limit, verdict.host()), (Limit::Cpu, "api"), "{verdict:#?}");
+        assert_eq!(verdict.confidence, Confidence::Inferred, "{verdict:#?}");
+        assert!(verdict.advice.contains(&Advice::Sweep), "{:?}", verdict.advice);
+    }
+    // A rate that is kept up with is limited by nothing of the target.
+    assert_eq!(watch(Level::open(3200.0), 0.0).limit, Limit::None);
+    assert_eq!(watch(Level::open(3200.0), 0.05).limit, Limit::Generator);
 }
