@@ -5,6 +5,8 @@ mod capacity;
 #[cfg(test)]
 mod confidence;
 #[cfg(test)]
+mod connections;
+#[cfg(test)]
 mod figures;
 #[cfg(test)]
 mod generator;

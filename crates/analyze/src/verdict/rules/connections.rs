@@ -111,13 +111,15 @@ fn turned_away(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
 
 /// A component that has as many connections open as it allows.
 fn full(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
-    let of_host = ctx.of_kind(ResourceKind::Connections).filter(|server| server.host == host);
-    let full = |server: &'_ Resource| {
-        let (open, most) = (server.used[ctx.load]?, server.capacity?);
-        (open >= most - 1.0 && was_lower(server, most - 1.0)).then(|| (server.place(), open, most))
+    let at_limit = |(index, step, _): (usize, &StepSummary, Span)| {
+        ctx.of_kind(ResourceKind::Connections).filter(|server| server.host == host).find_map(|server| {
+            let (open, most) = (server.used[index]?, server.capacity?);
+            (open >= most - 1.0 && was_lower(server, most - 1.0))
+                .then(|| (server.place(), open, most, step.at()))
+        })
     };
-    let (place, open, most) = of_host.into_iter().find_map(full)?;
-    let evidence = ctx.row(Observation::OpenConnections(place.clone()), open, Some(most));
+    let (place, open, most, at) = stopped(ctx).find_map(at_limit)?;
+    let evidence = Evidence::new(Observation::OpenConnections(place.clone()), open, Some(most), at);
     Some(observed(place, Claim::ConnectionsFull { open, most }, evidence, Advice::MoreConnections))
 }
 
