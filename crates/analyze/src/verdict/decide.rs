@@ -11,7 +11,8 @@
 //!
 //! Within the stage "used up" one candidate displaces another that shows the same thing less exactly ([`displaces`]); of
 //! the rest the best founded and then the fullest is the verdict, and those that limit at about the same throughput are
-//! alternatives. On a plateau, two things come before what is used up: anything, where that is used whatever the load
+//! alternatives. Where failures ended the load, what is observed to be used up comes before an accept queue: that is full for it.
+//! On a plateau, two things come before what is used up: anything, where that is used whatever the load
 //! ([`Basis::Polled`]), and observed refusals, where it is not known to be used by requests.
 
 use super::bounds;
@@ -27,7 +28,7 @@ use super::rules::{
     closed, connections, cpu, dependency, disk, figures, link, lock, memory, other_processes, pool, quota,
     refused, rows, thread,
 };
-use crate::findings::{Advice, Confidence, Estimate, Limit, Verdict};
+use crate::findings::{Advice, Claim, Confidence, Estimate, Limit, Verdict};
 use crate::hosts::demand::Law;
 use crate::hosts::resource::Resource;
 use crate::hosts::utilisation::{BUSY, FREE, FULL, TIE};
@@ -63,7 +64,7 @@ pub(super) fn found(ctx: &RuleContext<'_>, outcome: LoadOutcome) -> Option<Verdi
     }
     let found = match outcome {
         LoadOutcome::Plateau => on_plateau(ctx),
-        LoadOutcome::Failing => turned_away(ctx).or_else(|| used_up(ctx)),
+        LoadOutcome::Failing => failing(ctx),
         LoadOutcome::OneLevel => used_up(ctx).or_else(|| turned_away(ctx)),
         LoadOutcome::Row => used_up(ctx).or_else(|| among_rows(ctx)),
     }?;
@@ -125,6 +126,17 @@ fn on_plateau(ctx: &RuleContext<'_>) -> Option<Decided> {
         }
         Basis::Observed => Some(with_pool(ctx, full)),
     }
+}
+
+/// A server that has no CPU left accepts late: what is used up for certain comes before the accept queue that it fills.
+fn failing(ctx: &RuleContext<'_>) -> Option<Decided> {
+    let Some(turned) = turned_away(ctx) else { return used_up(ctx) };
+    let is_queue = matches!(turned.main.claim, Some(Claim::AcceptQueue { .. }));
+    let full = if is_queue { used_up(ctx).filter(|full| full.main.is_observed()) } else { None };
+    Some(match full {
+        Some(full) => full.or_else_perhaps(turned),
+        None => turned,
+    })
 }
 
 impl Decided {

@@ -1,6 +1,7 @@
 //! Bounds of connections: those that stop growth, and those that are met only beyond it or for another reason.
 
-use plimsoll_analyze::{Confidence, Limit, Verdict};
+use plimsoll_analyze::{Confidence, Excluded, Limit, Verdict};
+use plimsoll_record::FailureKind;
 
 use crate::synthetic::Level;
 use crate::watch::Watch;
@@ -32,4 +33,27 @@ fn a_bound_that_is_met_beyond_the_knee_alone_did_not_stop_growth() {
     assert_ne!(beyond.limit, Limit::Connections, "{beyond:#?}");
     let at_the_knee = commits(|step| if step >= 4 { 150.0 } else { 18.0 });
     assert_eq!(found(&at_the_knee), (Limit::Connections, "db", Confidence::Measured));
+}
+
+/// A request takes `cpu_sec` of the one core. At 16 and 32 connections a tenth of the requests fails, and connections find the
+/// accept queue full.
+fn overflowing(cpu_sec: f64) -> Verdict {
+    let failed = Some((FailureKind::ConnectTimedOut, 3));
+    let mut levels = [(1, 200.0), (2, 400.0), (4, 800.0), (8, 990.0)].map(|(n, x)| Level::at(n, x)).to_vec();
+    levels.extend([16, 32].map(|connections| Level { failed, ..Level::at(connections, 990.0) }));
+    Watch::over(&levels)
+        .host("api", 1.0, cpu_sec)
+        .counter(("api", "process", "8 api"), "cpu_us", move |_, x| 1e6 * cpu_sec * x)
+        .counter(("api", "tcp", ""), "listen_overflows", |step, _| if step == 5 { 50.0 } else { 0.0 })
+        .counter(("api", "tcp", ""), "passive_opens", |_, _| 100.0)
+        .verdict()
+}
+
+#[test]
+fn an_accept_queue_before_a_full_cpu_is_full_for_that_reason() {
+    let full = overflowing(1e-3);
+    assert_eq!(found(&full), (Limit::Cpu, "api", Confidence::Inferred), "{full:#?}");
+    assert!(full.also.iter().any(|also| also.limit == Limit::Connections), "{:?}", full.also);
+    assert!(!full.excluded.iter().any(|one| matches!(one, Excluded::MostUsed(_))), "{:?}", full.excluded);
+    assert_eq!(found(&overflowing(50e-6)), (Limit::Connections, "api", Confidence::Inferred));
 }
