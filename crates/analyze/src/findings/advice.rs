@@ -85,6 +85,8 @@ pub enum Advice {
     /// More connections allowed by a component that turned some away.
     RaiseSetting,
     MoreConnections,
+    /// More room in a kernel's table of tracked connections.
+    TrackMore,
     LongerBacklog,
     /// Half as many accepted connections again; so many there are.
     AcceptMore(f64),

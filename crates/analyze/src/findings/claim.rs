@@ -60,6 +60,8 @@ pub enum Claim {
     TurnedAway { per_sec: f64, at: At },
     /// A component has as many connections open as it allows.
     ConnectionsFull { open: f64, most: f64 },
+    /// So many connections were in a kernel's table of tracked connections, which has room for `limit`.
+    TrackedFull { entries: f64, limit: f64, at: At },
     /// So many new connections per second found an accept queue full.
     AcceptQueue { per_sec: f64, at: At },
     /// A server accepts as many connections as it serves at once, with so many threads that run.

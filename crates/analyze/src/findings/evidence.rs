@@ -135,6 +135,8 @@ pub enum Observation {
     TurnedAway(Place),
     /// Connections open at a component, of those it allows.
     OpenConnections(Place),
+    /// Connections in the table of those that a host's kernel tracks, of those that fit.
+    Tracked { host: String },
     /// Connections per second that found an accept queue of a host full, against those opened.
     Overflown { host: String },
     /// Connections to a tier that were not accepted, at the most.
@@ -246,6 +248,7 @@ impl Observation {
             | Self::ConnectionsTo { .. }
             | Self::Descriptors(_)
             | Self::OpenConnections(_)
+            | Self::Tracked { .. }
             | Self::NotAccepted(_)
             | Self::HeldAtOnce { .. }
             | Self::UnderWay => EvidenceUnit::Count,

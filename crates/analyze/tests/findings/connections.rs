@@ -1,6 +1,6 @@
 //! Bounds of connections: those that stop growth, and those that are met only beyond it or for another reason.
 
-use plimsoll_analyze::{Confidence, Excluded, Limit, Verdict};
+use plimsoll_analyze::{Advice, Claim, Confidence, Excluded, Limit, Verdict};
 use plimsoll_record::FailureKind;
 
 use crate::synthetic::Level;
@@ -56,4 +56,29 @@ fn an_accept_queue_before_a_full_cpu_is_full_for_that_reason() {
     assert!(full.also.iter().any(|also| also.limit == Limit::Connections), "{:?}", full.also);
     assert!(!full.excluded.iter().any(|one| matches!(one, Excluded::MostUsed(_))), "{:?}", full.excluded);
     assert_eq!(found(&overflowing(50e-6)), (Limit::Connections, "api", Confidence::Inferred));
+}
+
+#[test]
+fn a_full_table_of_tracked_connections_is_a_bound_where_connections_time_out() {
+    let watch = |entries: fn(usize) -> f64, kind: FailureKind| {
+        let mut levels =
+            [(1, 200.0), (2, 400.0), (4, 800.0), (8, 1600.0)].map(|(n, x)| Level::at(n, x)).to_vec();
+        levels.push(Level { failed: Some((kind, 6)), ..Level::at(16, 1700.0) });
+        Watch::over(&levels)
+            .host("api", 1.0, 50e-6)
+            .gauge(("api", "conntrack", ""), "entries", move |step, _| entries(step))
+            .gauge(("api", "conntrack", ""), "limit", |_, _| 4096.0)
+            .verdict()
+    };
+    let filling = |step: usize| if step == 4 { 4096.0 } else { 500.0 * step as f64 };
+    let full = watch(filling, FailureKind::ConnectTimedOut);
+    assert_eq!(found(&full), (Limit::Connections, "api", Confidence::Measured), "{full:#?}");
+    assert!(matches!(full.claim, Some(Claim::TrackedFull { limit: 4096.0, .. })), "{:?}", full.claim);
+    assert_eq!(full.advice, [Advice::TrackMore]);
+    assert_eq!(
+        watch(filling, FailureKind::TimedOut).limit,
+        Limit::Unknown,
+        "an answer that is late is no packet lost"
+    );
+    assert_eq!(watch(|_| 4096.0, FailureKind::ConnectTimedOut).limit, Limit::Unknown, "as full at any load");
 }

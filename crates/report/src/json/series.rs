@@ -107,6 +107,7 @@ pub(super) fn series(observed: &Observation) -> Vec<SeriesDocument> {
         | Observation::AtTheDoor(_)
         | Observation::ConnectionsOut(_)
         | Observation::ConnectionsTo { .. }
+        | Observation::Tracked { .. }
         | Observation::NotAccepted(_)
         | Observation::Closed
         | Observation::ServedWhileClosing

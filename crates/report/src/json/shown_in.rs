@@ -40,6 +40,7 @@ impl From<&Observation> for ShownIn {
             Observation::Failed(_)
             | Observation::Status(_)
             | Observation::FailedCheck(_)
+            | Observation::Tracked { .. }
             | Observation::Closed
             | Observation::Refused => Self::Failures,
             Observation::BusiestWorker | Observation::Generator(_) | Observation::UnderWay => Self::Generator,

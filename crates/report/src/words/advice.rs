@@ -70,6 +70,7 @@ fn sentence(verdict: &Verdict, advice: &Advice) -> String {
             format!("raise {} of {name} on {host} and repeat the load", setting(&verdict.place))
         }
         Advice::MoreConnections => queues::more_connections(host, &name),
+        Advice::TrackMore => queues::track_more(host),
         Advice::LongerBacklog => queues::longer_backlog(host),
         Advice::AcceptMore(connections) => queues::accept_more(&verdict.place, *connections),
         Advice::AllowMore => queues::allow_more(&verdict.place),

@@ -101,6 +101,9 @@ fn claim_text(verdict: &Verdict, claim: &Claim) -> ClaimText {
         }
         Claim::TurnedAway { per_sec, at } => Clause(connections::turned_away(verdict, *per_sec, at)),
         Claim::ConnectionsFull { open, most } => Clause(connections::full(verdict, *open, *most)),
+        Claim::TrackedFull { entries, limit, at } => {
+            Clause(connections::tracked_full(verdict, *entries, *limit, at))
+        }
         Claim::AcceptQueue { per_sec, at } => Clause(connections::accept_queue(verdict, *per_sec, at)),
         Claim::Accepted { connections, threads } => {
             Clause(connections::accepted(verdict, *connections, *threads))

@@ -83,6 +83,7 @@ pub(crate) fn observed(observed: &Observation) -> String {
         Observation::Descriptors(place) => format!("descriptors of {place}"),
         Observation::TurnedAway(place) => format!("connections/s that {} turned away", placed(place)),
         Observation::OpenConnections(place) => format!("connections open at {place}"),
+        Observation::Tracked { host } => format!("connections that the kernel of {host} tracks"),
         Observation::Overflown { host } => overflown(host),
         Observation::NotAccepted(place) => not_accepted(place),
         Observation::Closed => "requests whose connection was closed before an answer".to_owned(),

@@ -2,17 +2,17 @@
 //!
 //! Condition, at the step where throughput stopped growing (a bound that is met only beyond it did not stop growth), or
 //! where none is known at the deciding step and those that failed: a process has all but two of its descriptors open, a
-//! component counts connections that it turned away or has as many open as it allows, or one in a hundred new connections
-//! found an accept queue full and that was felt. What is as full at any load stops nothing.
+//! component counts connections that it turned away or has as many open as it allows, the kernel's table of tracked connections
+//! is full and connections time out, or one in a hundred new connections found an accept queue full and that was felt. What is as full at any load stops nothing.
 
-use plimsoll_record::metric::{mariadb, memcached, nginx, redis, tcp};
-use plimsoll_record::{Source, Subject};
+use plimsoll_record::metric::{conntrack, mariadb, memcached, nginx, redis, tcp};
+use plimsoll_record::{FailureKind, Source, Subject};
 
 use crate::findings::{Advice, At, Claim, Evidence, Limit, Observation, Place, StepSummary};
 use crate::hosts::resource::{Resource, ResourceKind};
 use crate::hosts::topology::flow::Tier;
 use crate::hosts::track::{Span, Track};
-use crate::hosts::utilisation::{BUSY, TIE};
+use crate::hosts::utilisation::{BUSY, FULL, TIE};
 use crate::verdict::bounds;
 use crate::verdict::candidate::{Basis, Candidate};
 use crate::verdict::context::RuleContext;
@@ -34,7 +34,7 @@ const TURN_AWAY: [Source; 4] = [Source::Memcached, Source::Mariadb, Source::Redi
 pub(crate) fn candidates(ctx: &RuleContext<'_>) -> Vec<Candidate> {
     let of_host = |host: &str| {
         let found = descriptors(ctx, host).or_else(|| turned_away(ctx, host));
-        found.or_else(|| full(ctx, host)).or_else(|| accept_queue(ctx, host))
+        found.or_else(|| full(ctx, host)).or_else(|| tracked(ctx, host)).or_else(|| accept_queue(ctx, host))
     };
     ctx.hosts().into_iter().filter_map(of_host).collect()
 }
@@ -121,6 +121,29 @@ fn full(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
     let (place, open, most, at) = stopped(ctx).find_map(at_limit)?;
     let evidence = Evidence::new(Observation::OpenConnections(place.clone()), open, Some(most), at);
     Some(observed(place, Claim::ConnectionsFull { open, most }, evidence, Advice::MoreConnections))
+}
+
+/// The kernel's table of tracked connections was full, and new connections timed out: their first packets are dropped without
+/// an answer.
+fn tracked(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
+    let table = ctx.obs.hosts.track(host, Source::Conntrack, Subject::Host)?;
+    let limit = table.last(conntrack::LIMIT).filter(|limit| *limit > 0.0)?;
+    let entries = |span| table.most(conntrack::ENTRIES, span);
+    let is_full = |entries: &f64| *entries >= FULL * limit;
+    let was_lower = ctx.obs.spans.iter().filter_map(|span| entries(*span)).any(|entries| !is_full(&entries));
+    let at_limit = |(_, step, span): (usize, &StepSummary, Span)| {
+        let timed_out = step.counts.failed.of(FailureKind::ConnectTimedOut) > 0;
+        Some((entries(span).filter(|entries| timed_out && is_full(entries))?, step.at()))
+    };
+    let (entries, at) = stopped(ctx).find_map(at_limit)?;
+    (was_lower || ctx.obs.spans.len() == 1).then(|| {
+        observed(
+            Place::host(host),
+            Claim::TrackedFull { entries, limit, at: at.clone() },
+            Evidence::new(Observation::Tracked { host: host.to_owned() }, entries, Some(limit), at),
+            Advice::TrackMore,
+        )
+    })
 }
 
 /// New connections found the accept queue full. Hosts count that; where the queue itself was full too, or connections

@@ -47,6 +47,12 @@ pub(super) fn more_connections(host: &str, name: &str) -> String {
     format!("let {name} on {host} have half as many connections again and repeat the load")
 }
 
+pub(super) fn track_more(host: &str) -> String {
+    format!(
+        "raise net.netfilter.nf_conntrack_max on {host}, or do not track the connections of the load, and repeat the load"
+    )
+}
+
 pub(super) fn longer_backlog(host: &str) -> String {
     format!(
         "raise the backlog of the listener on {host} (listen(), net.core.somaxconn), keep connections alive, and repeat the \

@@ -38,6 +38,16 @@ pub(super) fn full(verdict: &Verdict, open: f64, most: f64) -> String {
     )
 }
 
+pub(super) fn tracked_full(verdict: &Verdict, entries: f64, limit: f64, step: &At) -> String {
+    format!(
+        "the connections that the kernel of {} tracks are the limit: its table had {} of {} at {}, and new connections timed out",
+        verdict.host(),
+        whole(entries),
+        whole(limit),
+        at(step)
+    )
+}
+
 pub(super) fn accept_queue(verdict: &Verdict, per_sec: f64, step: &At) -> String {
     format!(
         "the accept queue of {} is the limit: {} connections a second found it full at {}",
