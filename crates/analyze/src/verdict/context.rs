@@ -10,7 +10,7 @@ use crate::findings::{At, Estimate, Evidence, Observation, Place, StepSummary, U
 use crate::hosts::resource::{Resource, ResourceKind, ResourceUse};
 use crate::hosts::track::Span;
 use crate::hosts::tracks::GENERATOR;
-use crate::hosts::usage::compute::{cpu_of, cpu_of_children};
+use crate::hosts::usage::compute::{cpu_of, cpu_of_children, is_compiler};
 use crate::observations::Observations;
 
 /// What was observed, and the load that is judged.
@@ -122,13 +122,13 @@ impl<'a> RuleContext<'a> {
         Some(resource.used[self.load]? / self.obs.usable(resource)?)
     }
 
-    /// The resources of all hosts but the generator's, without threads of processes that serve no requests.
+    /// The resources of all hosts but the generator's, without threads that compile and those of processes that serve no requests.
     pub(crate) fn of_target(&self) -> impl Iterator<Item = &'a Resource> {
         let obs = self.obs;
         let is_thread = |resource: &Resource| resource.kind == ResourceKind::Thread;
         let resources = obs.resources.iter().filter(|resource| resource.host != GENERATOR);
         let serves = move |one: &Resource| one.subject().is_none_or(|subject| obs.serves(&one.host, subject));
-        resources.filter(move |one| !is_thread(one) || serves(one))
+        resources.filter(move |one| !is_thread(one) || serves(one) && !is_compiler(one.name()))
     }
 
     /// Those of one kind.

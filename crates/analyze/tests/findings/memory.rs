@@ -1,4 +1,4 @@
-//! Verdicts of memory: what garbage collection and paging explain, and what they do not.
+//! Verdicts of memory, and of JVMs: what garbage collection, paging and compilers explain, and what they do not.
 
 use plimsoll_analyze::{Claim, Confidence, Limit, Place, Verdict};
 
@@ -95,15 +95,20 @@ fn the_heap_of_one_jvm_says_nothing_of_another() {
     assert_eq!(watch("10.0.0.2:9404").confidence, Confidence::Measured);
 }
 
-/// A JVM of four cores in front of a pool of ten connections to its database, which collects garbage with a third of the little
-/// CPU that it uses.
-fn before_a_database(collecting_us: f64, paused_ms: Option<f64>) -> Verdict {
-    let watch = java(Watch::pool(10.0, 0.007, 256).host("api", 4.0, 212e-6), "api", 210.0, collecting_us)
+/// A JVM that keeps a pool of ten connections to its database.
+fn in_front_of_a_database(watch: Watch) -> Watch {
+    watch
         .listener("api", "0.0.0.0:8080", 8, |_, _| 0.0)
         .gauge(("api", "peers", "8 java"), "10.0.0.5:3306", |step, _| connections(step).min(10.0))
         .host("db", 1.0, 10e-6)
         .process("db", "9 mariadbd", 10e-6)
-        .listener("db", "10.0.0.5:3306", 9, |_, _| 0.0);
+        .listener("db", "10.0.0.5:3306", 9, |_, _| 0.0)
+}
+
+/// The same on four cores, which collects garbage with a third of the little CPU that it uses.
+fn before_a_database(collecting_us: f64, paused_ms: Option<f64>) -> Verdict {
+    let watch = Watch::pool(10.0, 0.007, 256).host("api", 4.0, 212e-6);
+    let watch = java(in_front_of_a_database(watch), "api", 210.0, collecting_us);
     let paused = |watch: Watch, ms: f64| watch.counter(("api", "jvm", "8"), "gc_time_ms", move |_, _| ms);
     paused_ms.into_iter().fold(watch, paused).verdict()
 }
@@ -124,4 +129,15 @@ fn a_collector_that_stops_its_process_a_third_of_the_time_is_waited_for() {
     let by_threads =
         java(Watch::pool(10.0, 0.007, 256).host("api", 4.0, 802e-6), "api", 800.0, 280.0).verdict();
     assert_eq!(found(&by_threads), (Limit::Memory, "api", Confidence::Measured), "{by_threads:#?}");
+}
+
+#[test]
+fn a_compiler_that_has_a_core_while_requests_wait_for_a_pool_is_no_limit() {
+    const COMPILING: [f64; 9] = [0.55, 0.65, 0.75, 0.85, 0.93, 0.94, 0.95, 0.95, 0.95];
+    let verdict = in_front_of_a_database(Watch::pool(10.0, 0.007, 256).host("api", 4.0, 800e-6))
+        .counter(("api", "process", "8 java"), "cpu_us", |step, x| 1e6 * COMPILING[step] + 100.0 * x)
+        .counter(("api", "thread", "8/20 C2 CompilerThre"), "cpu_us", |step, _| 1e6 * COMPILING[step])
+        .counter(("api", "thread", "8/20 C2 CompilerThre"), "voluntary_switches", |_, x| x)
+        .verdict();
+    assert_eq!(found(&verdict), (Limit::Pool, "api", Confidence::Measured), "{verdict:#?}");
 }

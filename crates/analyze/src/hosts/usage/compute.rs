@@ -14,6 +14,14 @@ use crate::hosts::utilisation::TIE;
 /// A thread that was never busier than this is not worth a row of its own.
 const MIN_THREAD_CORES: f64 = 0.2;
 
+/// How the names of HotSpot's compiler threads begin, as far as the kernel keeps them.
+const COMPILERS: [&str; 2] = ["C1 CompilerThre", "C2 CompilerThre"];
+
+/// True for a thread that compiles code while others run it: it serves no requests, and these do not wait for it.
+pub(crate) fn is_compiler(thread: &str) -> bool {
+    COMPILERS.iter().any(|begin| thread.starts_with(begin))
+}
+
 /// Everything of a host that runs code.
 pub(super) fn resources(samples: &StepSamples<'_>, host: &str) -> Vec<Resource> {
     let mut resources: Vec<Resource> = cpu(samples, host).into_iter().collect();
