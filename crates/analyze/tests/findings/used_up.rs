@@ -83,6 +83,23 @@ fn one_hot_thread_among_many_is_found_by_its_name() {
 }
 
 #[test]
+fn a_redis_server_that_reads_and_writes_in_other_threads_is_judged_by_the_one_that_runs_commands() {
+    let redis = ("cache", "redis", "10.0.0.2:6379");
+    let watch = || ladder().counter(redis, "cpu_us", |_, x| 800.0 * x);
+    let threads =
+        |main_us: f64| watch().counter(redis, "main_thread_cpu_us", move |_, x| main_us * x).verdict();
+    let full = threads(300.0);
+    assert_eq!(found(&full), (Limit::Thread, "cache", Confidence::Inferred));
+    assert!(
+        matches!(full.claim, Some(Claim::Thread { used, .. }) if (used.share - 0.96).abs() < 0.01),
+        "{:?}",
+        full.claim
+    );
+    assert_ne!(threads(150.0).limit, Limit::Thread);
+    assert_eq!(watch().verdict().limit, Limit::Thread, "an old version reports no more than its process");
+}
+
+#[test]
 fn a_thread_that_has_all_that_its_host_has_is_the_hosts_cpu() {
     let verdict = ladder().host("api", 1.0, 305e-6).process("api", "9 server", 305e-6).verdict();
     assert_eq!(found(&verdict), (Limit::Cpu, "api", Confidence::Measured));

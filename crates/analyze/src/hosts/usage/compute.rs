@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use plimsoll_record::metric::{cgroup, cpu, declared, process};
+use plimsoll_record::metric::{cgroup, cpu, declared, process, redis};
 use plimsoll_record::{Source, Subject};
 
 use crate::findings::{Part, ProcessId};
@@ -163,6 +163,14 @@ pub(crate) fn cpu_of(track: &Track<'_>, span: Span) -> Option<f64> {
     track.per_sec(track.own(process::CPU_US)?, span).map(|us| us / 1e6)
 }
 
+/// Cores that the thread of a Redis server used that runs all commands: others may read and write for it.
+fn main_thread_of(track: &Track<'_>, span: Span) -> Option<f64> {
+    if !track.is_of(Source::Redis) {
+        return None;
+    }
+    track.per_sec(redis::MAIN_THREAD_CPU_US, span).map(|us| us / 1e6)
+}
+
 /// Cores that the children of a process used that ended and that it waited for.
 pub(crate) fn cpu_of_children(track: &Track<'_>, span: Span) -> Option<f64> {
     track.per_sec(process::CHILDREN_CPU_MS, span).map(|ms| ms / 1e3)
@@ -184,7 +192,7 @@ fn threads(samples: &StepSamples<'_>, host: &str) -> Vec<Resource> {
         (Part::ComponentThread { component: Source::Redis, address: subject.to_string() }, track)
     });
     let one = |(part, track): (Part, &Track<'_>)| {
-        let used = samples.each(|span| cpu_of(track, span));
+        let used = samples.each(|span| main_thread_of(track, span).or_else(|| cpu_of(track, span)));
         Resource::new(ResourceKind::Thread, (host, part), Some(1.0), used)
     };
     let busy = |resource: &Resource| resource.used.iter().flatten().any(|used| *used >= MIN_THREAD_CORES);
