@@ -284,6 +284,21 @@ fn cores_that_threads_use_or_are_ready_for_are_full_though_others_had_a_part() {
 }
 
 #[test]
+fn tasks_that_wait_for_a_moment_do_not_fill_a_machine_that_idles_a_fifth_of_its_time() {
+    let (cpu, api) = (("api", "cpu", ""), ("api", "process", "8 api"));
+    let verdict = ladder()
+        .gauge(cpu, "cores", |_, _| 4.0)
+        .counter(cpu, "total_ms", |_, _| 4000.0)
+        .counter(cpu, "idle_ms", |_, x| 4000.0 - 1.025 * x)
+        .counter(api, "cpu_us", |_, x| 1000.0 * x)
+        .counter(api, "run_wait_us", |_, x| 190.0 * x)
+        .gauge(api, "threads", |_, _| 16.0)
+        .verdict();
+    assert_eq!((verdict.limit, verdict.confidence), (Limit::Pool, Confidence::Inferred), "{verdict:#?}");
+    assert!(verdict.also.iter().any(|also| also.limit == Limit::Cpu), "{:?}", verdict.also);
+}
+
+#[test]
 fn what_is_full_in_all_steps_may_be_full_without_load_too() {
     let levels: Vec<Level> = [50, 100, 200, 400].map(|n| Level::at(n, 3200.0)).to_vec();
     let watch = || Watch::over(&levels).host("api", 1.0, 305e-6);

@@ -1,7 +1,7 @@
 //! Who has the CPU, and who waits for it.
 
-use plimsoll_record::Source;
 use plimsoll_record::metric::{core, cpu, process};
+use plimsoll_record::{Source, Subject};
 
 use crate::hosts::resource::{Resource, ResourceKind};
 use crate::hosts::track::Track;
@@ -20,10 +20,13 @@ pub(crate) fn is_busy(ctx: &RuleContext<'_>, resource: &Resource) -> bool {
 }
 
 /// The target's processes used a host's cores or were ready for them, nearly all of the time, with no control group out
-/// of quota.
+/// of quota. This counts for a host that is measured by its own control group: what others on the machine had is missing there.
+/// Of a whole machine nothing is missing, and tasks wait for a moment on any queue.
 fn is_all_needed(ctx: &RuleContext<'_>, cpu: &Resource) -> bool {
     let needed = || of_target(ctx, &cpu.host).map(|(waited, used)| waited + used);
+    let is_machine = ctx.obs.hosts.track(&cpu.host, Source::Cpu, Subject::Host).is_some();
     cpu.kind == ResourceKind::Cpu
+        && !is_machine
         && !is_held_up(ctx, &cpu.host)
         && needed().zip(cpu.capacity).is_some_and(|(needed, capacity)| needed >= (1.0 - TIE) * capacity)
 }

@@ -1,5 +1,5 @@
 //! `cpu`: nine tenths of the processors of a host are used; eight tenths where its control group is throttled in most
-//! periods, or where the target's processes used or were ready for 95 % of them. Or a core is used so, half of its time
+//! periods, or where the target's processes used or were ready for 95 % of a host measured by its group. Or a core is used so, half of its time
 //! with packets; or the few that processes may run on are. It is observed where the utilisation law U = U₀ + D·X holds
 //! (Denning and Buzen 1978), or the watched processes account for eight tenths of the use. A core that is busy
 //! otherwise is known by its thread.
