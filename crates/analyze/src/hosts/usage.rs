@@ -111,6 +111,14 @@ fn link(samples: &StepSamples<'_>, host: &str, interface: &Part, track: &Track<'
     })
 }
 
+/// How the names of interfaces begin that lead to containers, guests or tunnels of the host. What the plan says of a host's link is
+/// not said of these.
+const INNER: [&str; 9] = ["docker", "br-", "veth", "cni", "cali", "virbr", "flannel", "tun", "wg"];
+
+fn is_inner(interface: &Part) -> bool {
+    matches!(interface, Part::Interface(name) if INNER.iter().any(|begin| name.starts_with(begin)))
+}
+
 /// What the plan says, or for bits the speed of the interface. The loopback has no limit of its own.
 fn link_capacity(
     samples: &StepSamples<'_>,
@@ -121,7 +129,8 @@ fn link_capacity(
     let declared = || samples.hosts.track(host, Source::Declared, Subject::Host)?.last(planned);
     let bits = matches!(kind, ResourceKind::BandwidthOut | ResourceKind::BandwidthIn);
     let speed = || track.last(interface::SPEED_BITS_PER_SEC).filter(|_| bits);
-    declared().or_else(speed).filter(|_| !interface.is_loopback())
+    let declared = if is_inner(interface) { None } else { declared() };
+    declared.or_else(speed).filter(|_| !interface.is_loopback())
 }
 
 fn capped_disk(samples: &StepSamples<'_>, host: &str, group: &Part, track: &Track<'_>) -> Vec<Resource> {

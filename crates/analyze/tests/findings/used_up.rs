@@ -177,6 +177,21 @@ fn links_are_named_by_way_and_by_packets() {
 }
 
 #[test]
+fn what_is_declared_of_a_link_is_not_said_of_a_bridge_behind_it() {
+    let inner = |name: &'static str| {
+        ladder()
+            .host("web", 1.0, 50e-6)
+            .link("web", 200e6, 1_170.0, 200.0)
+            .counter(("web", "interface", name), "sent_bytes", |_, x| 7_400.0 * x)
+            .verdict()
+    };
+    for name in ["docker0", "br-4f0c", "veth12ab", "cni0", "virbr0", "flannel.1", "tun0", "wg0"] {
+        assert_ne!(inner(name).limit, Limit::Bandwidth, "{name}");
+    }
+    assert_eq!(inner("eth1").limit, Limit::Bandwidth);
+}
+
+#[test]
 fn a_group_that_writes_as_much_as_it_may_is_disk_and_without_a_limit_it_is_not() {
     let group = ("db", "cgroup", "");
     let watch = |limit: Option<f64>| {
