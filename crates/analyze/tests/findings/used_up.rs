@@ -142,6 +142,29 @@ fn a_quota_that_is_used_up_needs_no_processors_of_its_host_to_be_the_limit() {
     assert!(!verdict.excluded.contains(&unobserved), "{:?}", verdict.excluded);
 }
 
+/// A JVM that still compiles: it uses all of its half core at any load, and serves more under more load all the same.
+fn cold(ready: f64) -> Verdict {
+    const USED: [f64; 6] = [0.498, 0.491, 0.499, 0.493, 0.497, 0.496];
+    let levels = [(1, 60.0), (2, 130.0), (4, 240.0), (8, 400.0), (16, 400.0), (32, 400.0)];
+    let (group, java) = (("api", "cgroup", "/api/service"), ("api", "process", "8 java"));
+    Watch::over(&levels.map(|(connections, per_sec)| Level::at(connections, per_sec)))
+        .host("api", 4.0, 1e-3)
+        .gauge(group, "quota_us", |_, _| 5_000.0)
+        .gauge(group, "period_us", |_, _| 10_000.0)
+        .counter(group, "usage_us", |step, _| 1e6 * USED[step])
+        .counter(group, "periods", |_, _| 100.0)
+        .counter(group, "throttled_periods", |_, _| 95.0)
+        .counter(java, "cpu_us", |step, _| 1e6 * USED[step])
+        .counter(java, "run_wait_us", move |_, _| 1e6 * ready)
+        .verdict()
+}
+
+#[test]
+fn a_quota_that_is_full_at_any_load_is_the_limit_where_threads_wait_for_it() {
+    assert_eq!(found(&cold(3.0)), (Limit::Quota, "api", Confidence::Inferred));
+    assert_ne!(cold(0.05).limit, Limit::Quota, "threads that poll do not wait");
+}
+
 /// A group of half a core on `api`, which is throttled at the plateau of [`ladder`].
 fn with_quota(watch: Watch) -> Watch {
     let group = ("api", "cgroup", "/api/service");
