@@ -111,11 +111,10 @@ fn among_rows(ctx: &RuleContext<'_>) -> Option<Decided> {
 }
 
 fn on_plateau(ctx: &RuleContext<'_>) -> Option<Decided> {
-    let behind = || turned_away(ctx).or_else(|| waiting(ctx));
-    let Some(full) = used_up(ctx) else { return behind() };
+    let Some(full) = used_up(ctx) else { return behind(ctx) };
     match full.main.basis {
         // That it is full shows nothing: it is no more than an alternative to what else is found.
-        Basis::Polled => Some(match behind() {
+        Basis::Polled => Some(match behind(ctx) {
             Some(found) => found.or_else_perhaps(full),
             None => full,
         }),
@@ -126,6 +125,21 @@ fn on_plateau(ctx: &RuleContext<'_>) -> Option<Decided> {
         }
         Basis::Observed => Some(with_pool(ctx, full)),
     }
+}
+
+/// What is found on a plateau where nothing is used up. Refusals that begin only beyond the plateau did not end growth: what is
+/// observed to be waited for comes before them. What is only inferred does not, for a limiter that delays before it refuses
+/// holds throughput level as well.
+fn behind(ctx: &RuleContext<'_>) -> Option<Decided> {
+    let Some(turned) = turned_away(ctx) else { return waiting(ctx) };
+    let waited_for = || waiting(ctx).filter(|found| found.main.is_observed());
+    Some(match turned.is_refused_beyond_a_plateau().then(waited_for).flatten() {
+        Some(mut found) => {
+            found.also.push(turned.main);
+            found
+        }
+        None => turned,
+    })
 }
 
 /// A server that has no CPU left accepts late: what is used up for certain comes before the accept queue that it fills.
@@ -143,6 +157,11 @@ impl Decided {
     fn alone(mut main: Candidate) -> Self {
         let also = std::mem::take(&mut main.alternatives);
         Self { main, also }
+    }
+
+    /// True for refusals with as much served before them: a pool is then their alternative.
+    fn is_refused_beyond_a_plateau(&self) -> bool {
+        self.main.limit == Limit::Refused && self.also.iter().any(|one| one.limit == Limit::Pool)
     }
 
     /// Another decision as an alternative to this one.
