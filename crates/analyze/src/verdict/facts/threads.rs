@@ -7,7 +7,7 @@ use super::concurrency::Concurrency;
 use super::cpu::{self, ThreadTime};
 use crate::hosts::resource::{Resource, ResourceKind};
 use crate::hosts::topology::flow::Tier;
-use crate::hosts::track::Track;
+use crate::hosts::track::{Span, Track};
 use crate::hosts::usage::collecting::is_collector;
 use crate::hosts::usage::compute::cpu_of;
 use crate::hosts::utilisation::{BUSY, TIE};
@@ -101,14 +101,20 @@ pub(crate) fn waiting_for_others(ctx: &RuleContext<'_>, host: &str, subject: Sub
     Some(track.per_sec(waiting::FUTEX, ctx.span())? / samples)
 }
 
-/// Threads of a process that waited for a disk at any moment, the mean, for the process with the most of them.
+/// Threads of a process that waited for a disk at any moment, the mean, for the process with the most of them. Those that did so
+/// before there was load wait for something else than requests; so do those of a process that serves none.
 pub(crate) fn waiting_for_disk(ctx: &RuleContext<'_>, host: &str) -> Option<(String, f64)> {
-    let span = ctx.span();
-    let mean = |(subject, track): (Subject<'_>, &Track<'_>)| {
+    let mean = |track: &Track<'_>, span: Span| {
         let samples = track.per_sec(waiting::LOOKS, span).filter(|samples| *samples > 0.0)?;
-        Some((subject.name().to_owned(), track.per_sec(waiting::DISK, span)? / samples))
+        Some(track.per_sec(waiting::DISK, span)? / samples)
     };
-    ctx.obs.hosts.of(host, Source::Waiting).filter_map(mean).max_by(|a, b| a.1.total_cmp(&b.1))
+    let of_requests = |(subject, track): (Subject<'_>, &Track<'_>)| {
+        let at_rest = ctx.obs.hosts.rest(track).and_then(|rest| mean(track, rest)).unwrap_or(0.0);
+        Some((subject.name().to_owned(), (mean(track, ctx.span())? - at_rest).max(0.0)))
+    };
+    let all = ctx.obs.hosts.of(host, Source::Waiting);
+    let serving = all.filter(|(subject, _)| ctx.obs.serves(host, *subject));
+    serving.filter_map(of_requests).max_by(|a, b| a.1.total_cmp(&b.1))
 }
 
 /// Whether a thread of a host's processes waited for a disk.

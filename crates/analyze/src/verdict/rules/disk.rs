@@ -1,13 +1,14 @@
 //! `disk`: a control group uses nine tenths of its cap of bytes, or threads of the target wait for a device half of the
 //! time (the state D of `/proc`, sampled). Where waits are not sampled, a device that is busy by more of its time the
-//! more load there is counts as well. A group that is held to its cap leaves the device idle.
+//! more load there is counts as well. A group that is held to its cap leaves the device idle. Threads that waited before there
+//! was load, and those of processes that serve no requests, do not count.
 
 use plimsoll_record::metric::pressure;
 
 use crate::findings::{Advice, Claim, Evidence, Limit, Observation, Place};
 use crate::hosts::demand::{Law, Load, demand};
 use crate::hosts::resource::{Resource, ResourceKind};
-use crate::hosts::utilisation::BUSY;
+use crate::hosts::utilisation::{BUSY, TIE};
 use crate::verdict::bounds;
 use crate::verdict::candidate::{Basis, Candidate};
 use crate::verdict::context::RuleContext;
@@ -58,6 +59,10 @@ fn wait(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
         return None;
     }
     let stalled = ctx.rate(host, pressure::IO_SOME_US).map(|us| us / 1e6);
+    // Threads that wait in the state D while no disk is used and no task waits for one wait for something else.
+    if device.is_some_and(|(_, share)| share < TIE) && stalled.is_some_and(|part| part < TIE) {
+        return None;
+    }
     let is_seen_twice = busy >= BUSY || stalled.is_some_and(|part| part >= BUSY);
     let process = waiting.map(|(name, _)| name);
     Some(Candidate {
