@@ -1,6 +1,6 @@
 //! Verdicts of memory, and of JVMs: what garbage collection, paging and compilers explain, and what they do not.
 
-use plimsoll_analyze::{Claim, Confidence, Limit, Place, Verdict};
+use plimsoll_analyze::{Claim, Confidence, Limit, Part, Place, Verdict};
 
 use crate::watch::{Watch, connections};
 
@@ -140,4 +140,29 @@ fn a_compiler_that_has_a_core_while_requests_wait_for_a_pool_is_no_limit() {
         .counter(("api", "thread", "8/20 C2 CompilerThre"), "voluntary_switches", |_, x| x)
         .verdict();
     assert_eq!(found(&verdict), (Limit::Pool, "api", Confidence::Measured), "{verdict:#?}");
+}
+
+/// A database in a container of 64 MB on a machine, so many threads of which wait for a disk.
+fn contained(used: f64, waiting: f64) -> Verdict {
+    let (group, threads) = (("vm", "cgroup", "/system.slice/docker-x.scope"), ("vm", "waiting", "9 db"));
+    machine(Watch::pool(4.0, 0.01, 32), "vm", 2.0, 100.0)
+        .gauge(group, "memory_limit_bytes", |_, _| 64e6)
+        .gauge(group, "memory_bytes", move |_, _| used)
+        .counter(group, "refaulted_pages", |_, x| 2.0 * x)
+        .counter(("vm", "process", "9 db"), "cpu_us", |_, x| 100.0 * x)
+        .counter(("vm", "process", "9 db"), "major_faults", |_, x| 2.0 * x)
+        .counter(threads, "looks", |_, _| 10.0)
+        .counter(threads, "disk", move |_, _| 10.0 * waiting)
+        .verdict()
+}
+
+#[test]
+fn a_container_that_is_as_full_as_it_may_be_fetches_its_pages_again() {
+    let full = contained(63.9e6, 3.5);
+    assert_eq!(found(&full), (Limit::Memory, "vm", Confidence::Inferred), "{full:#?}");
+    let group = Part::Group("/system.slice/docker-x.scope".to_owned());
+    assert_eq!(full.place, Place::part("vm", group));
+    assert_eq!(also(&full), [Limit::Disk]);
+    assert_eq!(contained(30e6, 3.5).limit, Limit::Disk, "half of its memory is left");
+    assert_eq!(contained(63.9e6, 0.0).limit, Limit::Pool, "no thread waits for its pages");
 }

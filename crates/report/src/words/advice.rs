@@ -11,7 +11,7 @@ use plimsoll_analyze::{Advice, Part, Place, Verdict};
 use plimsoll_record::Source;
 
 use super::generator::{failure_advice, remedy};
-use super::phrase::{joined, part_name};
+use super::phrase::{joined, part_name, placed};
 
 /// The advice of a verdict, each sentence once.
 pub fn advice(verdict: &Verdict) -> Vec<String> {
@@ -59,7 +59,7 @@ fn sentence(verdict: &Verdict, advice: &Advice) -> String {
         Advice::FewerDiskBytes => hosts::fewer_disk_bytes(host),
         Advice::BatchWrites => hosts::batch_writes(host),
         Advice::TwiceHeap { gain } => hosts::twice_heap(host, &name, *gain),
-        Advice::MoreMemory => hosts::more_memory(host),
+        Advice::MoreMemory => hosts::more_memory(&placed(&verdict.place)),
         Advice::ProfileWaits(connections) => hosts::profile_waits(host, &name, *connections),
         Advice::HeldBack(per_sec) => queues::held_back(*per_sec),
         Advice::LargerPool { owners, size } => queues::larger_pool(owners, *size),

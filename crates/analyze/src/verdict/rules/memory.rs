@@ -1,5 +1,5 @@
 //! `memory`: a third or more of a process's work is garbage collection, by the CPU time of its collectors or by the
-//! pauses that a JVM reports; or one page in ten requests is fetched from swap, or again from files at the limit of the
+//! pauses that a JVM reports; or one page in ten requests is fetched from swap, or again from files at the limit of a
 //! control group. It is observed where the heap was four fifths full, or tasks waited for memory half of the time
 //! (PSI).
 //!
@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use plimsoll_record::metric::{cgroup, jvm, memory, pressure, process};
 use plimsoll_record::{Source, Subject};
 
-use crate::findings::{Advice, Claim, Limit, Observation, Place};
+use crate::findings::{Advice, Claim, Limit, Observation, Part, Place};
 use crate::hosts::resource::ResourceKind;
 use crate::hosts::track::Track;
 use crate::hosts::usage::collecting;
@@ -19,7 +19,7 @@ use crate::hosts::utilisation::{FREE, FULL, TIE};
 use crate::verdict::bounds;
 use crate::verdict::candidate::{Basis, Candidate, Explains};
 use crate::verdict::context::RuleContext;
-use crate::verdict::facts::threads::is_disk_waited_for;
+use crate::verdict::facts::threads::{is_disk_waited_for, waiting_for_disk};
 
 /// A heap that is this full at its fullest leaves the collector no room.
 const HEAP_FULL: f64 = 0.8;
@@ -148,20 +148,46 @@ fn collected(ctx: &RuleContext<'_>, host: &str, collector: &Collector<'_>) -> Ca
     }
 }
 
-/// Pages a request that were fetched from swap, or from files because the group was at its memory limit.
-fn pages_per_request(ctx: &RuleContext<'_>, host: &str) -> Option<f64> {
-    let span = ctx.span();
+/// Pages a second that were fetched because there was no room for them, and where there was none.
+type Fetched = (f64, Place);
+
+/// Pages that were fetched from swap, or from files because the host's own group was at its memory limit.
+fn of_host(ctx: &RuleContext<'_>, host: &str) -> Option<Fetched> {
     let swapped = ctx.rate(host, memory::SWAPPED_IN_PAGES);
     let group = ctx.obs.hosts.track(host, Source::Cgroup, Subject::Host);
     let at_limit = group.is_some_and(|group| is_at_limit(ctx, group));
-    let processes = ctx.obs.hosts.of(host, Source::Process);
-    let faults =
-        processes.filter_map(|(_, track)| track.per_sec(process::MAJOR_FAULTS, span)).reduce(|a, b| a + b);
     // What is read without being mapped is no fault of the process, and fetched again all the same.
     let refaults = ctx.rate(host, cgroup::REFAULTED_PAGES);
-    let again = faults.into_iter().chain(refaults).filter(|_| at_limit);
+    let again = faults(ctx, host).into_iter().chain(refaults).filter(|_| at_limit);
     let fetched = swapped.into_iter().chain(again).reduce(f64::max)?;
-    (ctx.throughput() > 0.0).then(|| fetched / ctx.throughput())
+    Some((fetched, Place::host(host)))
+}
+
+/// Faults of all watched processes of a host that waited for a disk, per second.
+fn faults(ctx: &RuleContext<'_>, host: &str) -> Option<f64> {
+    let processes = ctx.obs.hosts.of(host, Source::Process);
+    let faults = processes.filter_map(|(_, track)| track.per_sec(process::MAJOR_FAULTS, ctx.span()));
+    faults.reduce(|a, b| a + b)
+}
+
+/// The same of a group below the host's own, such as a container or a service. Its cache may be full of files that other processes
+/// than those that serve read: only what threads wait for counts.
+fn of_group(ctx: &RuleContext<'_>, host: &str, (part, group): (Part, &Track<'_>)) -> Option<Fetched> {
+    let is_below = part != Part::Whole && is_at_limit(ctx, group);
+    if !is_below || waiting_for_disk(ctx, host).is_some_and(|(_, threads)| threads < bounds::DISK_WAITING) {
+        return None;
+    }
+    let refaults = group.per_sec(cgroup::REFAULTED_PAGES, ctx.span());
+    Some((refaults.or_else(|| faults(ctx, host))?, Place::part(host, part)))
+}
+
+/// Where most pages are fetched, with how many of them a request.
+fn fetched(ctx: &RuleContext<'_>, host: &str) -> Option<Fetched> {
+    let groups = ctx.obs.hosts.parts(host, Source::Cgroup);
+    let groups = groups.filter_map(|group| of_group(ctx, host, group));
+    let (pages_per_sec, place) =
+        of_host(ctx, host).into_iter().chain(groups).max_by(|a, b| a.0.total_cmp(&b.0))?;
+    (ctx.throughput() > 0.0).then(|| (pages_per_sec / ctx.throughput(), place))
 }
 
 /// Whether a group was refused memory, or has as much as it may: where swap is limited to the same, version 1 counts no
@@ -189,7 +215,7 @@ pub(crate) fn next_to_cpu(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate
 }
 
 fn paging(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
-    let pages = pages_per_request(ctx, host).filter(|pages| *pages >= bounds::PER_REQUEST)?;
+    let (pages, place) = fetched(ctx, host).filter(|(pages, _)| *pages >= bounds::PER_REQUEST)?;
     let stalled = stalled(ctx, host);
     let name = || host.to_owned();
     let mut evidence = vec![ctx.row(Observation::PagesAgain { host: name() }, pages, None)];
@@ -203,6 +229,6 @@ fn paging(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
         evidence,
         advice: vec![Advice::MoreMemory],
         explains: if is_stalled { Explains::Host } else { Explains::Nothing },
-        ..Candidate::new(Limit::Memory, Place::host(host), Claim::Paging { pages })
+        ..Candidate::new(Limit::Memory, place, Claim::Paging { pages })
     })
 }

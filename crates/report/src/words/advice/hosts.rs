@@ -84,8 +84,8 @@ pub(super) fn twice_heap(host: &str, name: &str, gain: f64) -> String {
     )
 }
 
-pub(super) fn more_memory(host: &str) -> String {
-    format!("give {host} half as much memory again, or its processes less to hold, and repeat the load")
+pub(super) fn more_memory(whose: &str) -> String {
+    format!("give {whose} half as much memory again, or its processes less to hold, and repeat the load")
 }
 
 pub(super) fn profile_waits(host: &str, name: &str, connections: Option<u32>) -> String {

@@ -70,7 +70,7 @@ pub(super) fn collecting(verdict: &Verdict, part: f64, heap: Option<f64>) -> Str
 pub(super) fn paging(verdict: &Verdict, pages: f64) -> String {
     format!(
         "the memory of {} is the limit: {} pages a request were fetched again because there was no room for them",
-        verdict.host(),
+        placed(&verdict.place),
         significant(pages)
     )
 }
