@@ -137,6 +137,8 @@ pub struct StepSummary {
     pub requests: Vec<RequestSummary>,
     /// The step over time where the offered rate changes; else empty.
     pub ramp_windows: Vec<RampWindow>,
+    /// Generators with machines of their own that made it together; 0 where one machine made it.
+    pub generators: usize,
     pub generator: GeneratorHealth,
 }
 
@@ -146,10 +148,16 @@ impl StepSummary {
         self.rate_per_sec.map_or(At::Connections(self.connections), At::Rate)
     }
 
-    /// Cores that the generator's workers used together in the measured window; `None` where nothing was measured.
+    /// True if the machine that conducted it made it as well. Of a fleet, other machines make the load.
+    pub(crate) fn is_made_here(&self) -> bool {
+        self.generators == 0
+    }
+
+    /// Cores of this machine that the generator's workers used together in the measured window; `None` where nothing was measured,
+    /// and for a fleet.
     pub(crate) fn generator_cores(&self) -> Option<f64> {
         let ratios = self.generator.by_worker.iter().map(|worker| worker.cpu_ratio);
-        (self.measured_sec > 0.0).then(|| ratios.sum())
+        (self.is_made_here() && self.measured_sec > 0.0).then(|| ratios.sum())
     }
 }
 

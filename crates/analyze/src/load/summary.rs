@@ -222,6 +222,7 @@ pub(crate) fn summarize(
         handshake: summary(&merged(window.measured.iter().copied(), |frame| &frame.handshake)?),
         requests: by_request(&plan.requests, &divided)?,
         ramp_windows: over_time(profile, step, frames)?,
+        generators: step.generators.len(),
         generator: crate::GeneratorHealth::default(),
     };
     let all: Vec<&FrameHead> = frames.iter().map(|frame| &frame.head).collect();

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use plimsoll_analyze::{Claim, Confidence, Excluded, Limit, Part, Place, Verdict};
+use plimsoll_analyze::{Claim, Confidence, Excluded, Limit, Part, Place, ProcessId, Verdict};
+use plimsoll_record::GeneratorShare;
 
-use crate::synthetic::Level;
+use crate::synthetic::{Level, findings};
 use crate::watch::{Watch, pool_levels};
 
 const API: (&str, &str, &str) = ("local", "process", "7 api");
@@ -151,4 +152,48 @@ fn an_outage_next_to_other_work_is_not_the_cpus() {
     levels.push(Level { silent: 0..100, ..Level::at(16, 0.0) });
     let verdict = full(Watch::over(&levels), 10.0).counter(API, "run_wait_us", |_, x| 20.0 * x).verdict();
     assert_ne!(verdict.limit, Limit::Cpu, "{verdict:#?}");
+}
+
+/// A server of two cores that are full, on the machine that conducts the load. Agents of a fleet on other machines make it, or
+/// the machine itself; so many processors of the machine are of a process that is called as the generator.
+fn conducted(is_fleet: bool, agent_us: f64) -> Verdict {
+    let levels: Vec<Level> =
+        pool_levels(16.0, 0.005, 128).into_iter().map(|level| Level { busy: 0.6, ..level }).collect();
+    let mut run = busy(Watch::over(&levels), "local", |x| x * 610e-6)
+        .gauge(("local", "cpu", ""), "machine", |_, _| 77.0)
+        .gauge(("generator", "cpu", ""), "machine", |_, _| 77.0)
+        .counter(API, "cpu_us", move |_, x| (600.0 - agent_us) * x)
+        .gauge(API, "threads", |_, _| 16.0)
+        .listener("local", "0.0.0.0:8080", 7, |_, _| 0.0)
+        .counter(("local", "neighbours", "9 plimsoll"), "cpu_us", move |_, x| agent_us * x)
+        .run();
+    let agent = |first_worker: u32| GeneratorShare {
+        name: format!("agent-{first_worker}"),
+        first_worker,
+        workers: 1,
+        ceiling_per_sec: None,
+        clock_error_ns: None,
+        part_ppm: None,
+        wall: None,
+        lost_ns: None,
+    };
+    for step in run.steps.iter_mut().filter(|_| is_fleet) {
+        step.generators = vec![agent(0), agent(1)];
+    }
+    findings(&run).verdict
+}
+
+#[test]
+fn cores_of_agents_on_other_machines_are_none_of_the_machine_that_conducts_them() {
+    let generator = |verdict: &Verdict| match verdict.claim {
+        Some(Claim::Cpu { generator, .. } | Claim::CpuTaken { generator, .. }) => generator,
+        ref claim => panic!("{claim:?}"),
+    };
+    let of_fleet = conducted(true, 0.0);
+    assert_eq!((&of_fleet.place, generator(&of_fleet)), (&Place::host("local"), None), "{of_fleet:#?}");
+    let alone = conducted(false, 0.0);
+    assert!(generator(&alone).is_some_and(|part| (part - 0.6).abs() < 0.01), "{:?}", alone.claim);
+    // An agent on the target's own machine is known by its process.
+    let agent = Part::OtherProcess(ProcessId::new(9, "plimsoll"));
+    assert_eq!(conducted(true, 300.0).place, Place::part("local", agent));
 }

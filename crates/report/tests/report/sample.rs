@@ -213,6 +213,7 @@ pub(super) fn step(index: u32, connections: u32, per_sec: f64) -> StepSummary {
         handshake: TimeSummary::default(),
         requests: Vec::new(),
         ramp_windows: Vec::new(),
+        generators: 0,
         generator: health(0.31),
     }
 }

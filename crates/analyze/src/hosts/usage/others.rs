@@ -153,10 +153,11 @@ impl<'a> HostProcesses<'a> {
         counted.filter_map(|(_, track)| self.cores(track, moment)).sum()
     }
 
-    /// Load generators that run on the host itself: this one by its own account, others as far as they were sampled. `None`
-    /// where this one runs here and nothing was measured of the step.
+    /// Load generators that run on the host itself: this one by its own account, others, and those of a fleet, as far as they were
+    /// sampled. `None` where this one runs here and nothing was measured of the step.
     fn generator(self, moment: Moment) -> Option<f64> {
-        let is_here = self.hosts.are_one_machine(self.host, GENERATOR);
+        let is_made_here = self.steps.iter().all(StepSummary::is_made_here);
+        let is_here = is_made_here && self.hosts.are_one_machine(self.host, GENERATOR);
         let own = match moment {
             Moment::Step(step) if is_here => self.steps[step].generator_cores()?,
             _ => 0.0,
