@@ -408,10 +408,14 @@ fn unexplained(ctx: &RuleContext<'_>, queue: &Queue, at_once: Concurrency) -> De
         Some((depends, false)) => Decided { main: pool, also: vec![depends] },
         None if pool.is_observed() => Decided { main: pool, also: Vec::new() },
         None => {
+            let behind = match dependency::behind_a_bound(ctx, queue, at_once) {
+                Some((depends, true)) => return Decided { main: depends, also: vec![pool] },
+                idle => idle.map(|(depends, _)| depends),
+            };
             let turns = Candidate::named(Limit::Lock, pool.place.clone());
             let turns = may_take_turns(at_once).then_some(turns);
             let shared = dependency::over_few_connections(ctx, queue, at_once.count.value);
-            Decided { main: pool, also: turns.into_iter().chain(shared).collect() }
+            Decided { main: pool, also: turns.into_iter().chain(behind).chain(shared).collect() }
         }
     }
 }

@@ -7,6 +7,8 @@ mod confidence;
 #[cfg(test)]
 mod connections;
 #[cfg(test)]
+mod dependency;
+#[cfg(test)]
 mod disk;
 #[cfg(test)]
 mod figures;

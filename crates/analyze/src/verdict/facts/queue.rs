@@ -25,7 +25,9 @@ pub(crate) struct Queue {
     /// The tiers, several where load is shared out among them; empty where none is known.
     pub(crate) tiers: Vec<usize>,
     /// What they are passed on to, if no probe watches that.
-    pub(crate) outside: Option<String>,
+    pub(crate) outside: Option<Outside>,
+    /// What most connections of these tiers lead to, if no probe watches that, whether or not all requests are passed on.
+    pub(crate) beyond: Option<Outside>,
     /// Requests that were seen waiting at the door of these tiers, of those that must wait somewhere; `None` where the
     /// door was not seen.
     pub(crate) at_the_door: Option<f64>,
@@ -36,6 +38,19 @@ pub(crate) struct Queue {
     /// True if these tiers open connections about as often as requests come: then as many are open as requests are at work
     /// beyond, whatever bounds that.
     pub(crate) opens_anew: bool,
+}
+
+/// What is not watched and connections lead to.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Outside {
+    /// Its address, or the name that the plan gives its host.
+    pub(crate) name: String,
+    /// Connections to it at the highest step.
+    pub(crate) connections: f64,
+    /// Connections for each request under way at the lowest load, one at least.
+    pub(crate) each: f64,
+    /// As many were open at the lowest load, so that they may idle.
+    pub(crate) is_kept_ready: bool,
 }
 
 /// Twice as many requests past a door as are served at once: as many wait inside as are served.
@@ -89,7 +104,9 @@ pub(crate) fn find(ctx: &RuleContext<'_>, served_at_once: f64) -> Queue {
         let next = passed_to(ctx, &here, low, high);
         let out = flowing_out(ctx, &here, high);
         let opens_anew = opens_anew(ctx, &here, high);
-        best = Queue { tiers: here.clone(), outside: None, at_the_door: door, inside, out, opens_anew };
+        let beyond = next.outside.clone();
+        let tiers = here.clone();
+        best = Queue { tiers, outside: None, beyond, at_the_door: door, inside, out, opens_anew };
         // A busy tier reads late, while most requests that wait do so beyond it.
         let most_beyond = held.zip(inside).is_some_and(|(held, inside)| inside - served_at_once > held);
         let held_here = door.is_some_and(|part| part >= bounds::AT_THE_DOOR) && !(next.passes && most_beyond);
@@ -173,7 +190,7 @@ fn opens_anew(ctx: &RuleContext<'_>, tiers: &[usize], step: usize) -> bool {
 /// Where requests go on to.
 struct Next {
     tiers: Vec<usize>,
-    outside: Option<String>,
+    outside: Option<Outside>,
     /// True if about all of them do.
     passes: bool,
 }
@@ -202,9 +219,22 @@ fn passed_to(ctx: &RuleContext<'_>, tiers: &[usize], low: usize, high: usize) ->
     let next = shares.iter().filter(|(to, count)| !to_outside && inner(to) && *count >= least);
     Next {
         tiers: next.map(|(to, _)| *to).collect(),
-        outside: outer.filter(|_| to_outside).map(|(name, _)| name.clone()),
+        outside: outer.filter(|_| to_outside).map(|(name, connections)| Outside {
+            name: name.clone(),
+            connections,
+            each: each(ctx, tiers),
+            is_kept_ready: is_kept_ready(ctx, tiers, high),
+        }),
         passes: passes(ctx, tiers, to_tiers.max(outside_most), low, high),
     }
+}
+
+/// Connections out of these tiers for each request under way at the lowest load, one at least: a request may go several ways at
+/// once.
+fn each(ctx: &RuleContext<'_>, tiers: &[usize]) -> f64 {
+    let lowest = (0..ctx.steps().len()).min_by_key(|index| ctx.steps()[*index].connections);
+    let of_step = |step| total_out(ctx, tiers, step) / under_way(ctx, step).max(1.0);
+    lowest.map_or(1.0, of_step).max(1.0)
 }
 
 /// A client that keeps its connections has, after a warm-up, as many as that had requests under way: it was they that opened

@@ -2,30 +2,61 @@
 //!
 //! Condition: the queue of requests leads out of the last watched tier to an address that is not watched. If the requests
 //! served at once are as many as the connections out, the dependency answers under load as it does without, and the number
-//! of connections may be what limits; if they are fewer, it is slower under load, and it limits for certain.
+//! of connections may be what limits; if they are fewer, it is slower under load, and it limits for certain. Or fewer connections
+//! than requests lead there, as out of a pool, and clearly more than requests are served at once.
 
 use crate::findings::{Advice, Claim, Limit, Observation, Place};
 use crate::verdict::bounds;
 use crate::verdict::candidate::Candidate;
 use crate::verdict::context::RuleContext;
-use crate::verdict::facts::queue::Queue;
+use crate::verdict::facts::concurrency::Concurrency;
+use crate::verdict::facts::queue::{Outside, Queue};
 
 /// What is not watched, and whether it is slower under load. `at_once` is how many requests are served at once.
 pub(crate) fn candidate(ctx: &RuleContext<'_>, queue: &Queue, at_once: f64) -> Option<(Candidate, bool)> {
-    let outside = Place::Unwatched(queue.outside.clone()?);
+    let outside = queue.outside.as_ref()?;
+    let found = found(ctx, queue, (outside, at_once))?;
+    Some((found, at_once < (1.0 - bounds::SAME_SIZE) * outside.connections))
+}
+
+fn found(ctx: &RuleContext<'_>, queue: &Queue, (outside, at_once): (&Outside, f64)) -> Option<Candidate> {
+    let place = Place::Unwatched(outside.name.clone());
     let tier = ctx.obs.flow.tiers.get(*queue.tiers.first()?)?.place();
-    let out = queue.out?;
-    let observed = Observation::ConnectionsTo { tier: tier.clone(), to: outside.clone() };
-    let found = Candidate {
-        evidence: vec![ctx.row(observed, out, Some(at_once))],
+    let connections = outside.connections;
+    let observed = Observation::ConnectionsTo { tier: tier.clone(), to: place.clone() };
+    Some(Candidate {
+        evidence: vec![ctx.row(observed, connections, Some(at_once))],
         advice: vec![Advice::WatchDependency(at_once)],
         ..Candidate::new(
             Limit::Dependency,
-            outside,
-            Claim::Dependency { tier, connections: out, busiest: ctx.busiest_but(&[]) },
+            place,
+            Claim::Dependency { tier, connections, busiest: ctx.busiest_but(&[]) },
         )
-    };
-    Some((found, at_once < (1.0 - bounds::SAME_SIZE) * out))
+    })
+}
+
+/// What is not watched behind a bounded number of connections, clearly more than requests are served at once: those that are not
+/// served wait there, whatever bounds the connections. With it, whether requests opened these: they may idle where as many are open at
+/// the lowest load.
+///
+/// Not where requests go several ways at once, or where all but those that are served wait at the door. Of a mix, those that are served
+/// at once are of some kinds only.
+pub(crate) fn behind_a_bound(
+    ctx: &RuleContext<'_>,
+    queue: &Queue,
+    at_once: Concurrency,
+) -> Option<(Candidate, bool)> {
+    let outside = queue.beyond.as_ref()?;
+    let count = at_once.count.value;
+    // Those that are kept ready are no matter of what a request opens.
+    let each = if outside.is_kept_ready { 1.0 } else { outside.each };
+    let is_more = outside.connections > (1.0 + bounds::SAME_SIZE) * count * each;
+    let are_workers = queue.inside.is_some_and(|inside| bounds::is_same_size(inside, count));
+    let is_mix = ctx.step().is_some_and(|step| step.requests.len() > 1);
+    if !is_more || are_workers || is_mix || at_once.flat {
+        return None;
+    }
+    Some((found(ctx, queue, (outside, count))?, !outside.is_kept_ready))
 }
 
 /// Requests wait inside a tier that keeps fewer connections than it serves requests at once: they may share these, and what
