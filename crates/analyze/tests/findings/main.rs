@@ -21,6 +21,7 @@ mod level;
 mod machine;
 #[cfg(test)]
 mod memory;
+mod machines;
 #[cfg(test)]
 mod neighbours;
 #[cfg(test)]

@@ -104,6 +104,7 @@ pub(crate) fn doubt(doubt: &Doubt) -> String {
         }
         Doubt::UsedOtherwise { .. } | Doubt::UsedOtherwiseOften { .. } => used_otherwise(doubt),
         Doubt::NothingObserved => "nothing was observed of what a request uses of it".to_owned(),
+        Doubt::NotSampled { runs, machines } => not_sampled(runs, machines),
         Doubt::StoppedBy { run, per_sec, limit, place } => format!(
             "{run} was stopped at {} requests/s by `{}` at {place}, which is not among the resources counted here: fix that first",
             count_text(*per_sec),
@@ -150,6 +151,17 @@ pub(crate) fn doubt(doubt: &Doubt) -> String {
             number(*trusted)
         ),
     }
+}
+
+fn not_sampled(runs: &[String], machines: &[String]) -> String {
+    let place = match runs {
+        [run] => run.clone(),
+        _ => format!("{} runs", runs.len()),
+    };
+    let machines = list(machines.iter().cloned(), ", ");
+    format!(
+        "in {place} nothing was sampled of {machines}: each counts as the sampled ones, and may take more"
+    )
 }
 
 fn other_runs(of_requests: &[String], of_size: &[String]) -> String {

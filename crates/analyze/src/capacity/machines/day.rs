@@ -164,6 +164,7 @@ mod tests {
             part: Part::Whole,
             unit: DemandUnit::Cores,
             per_request: Estimate::exact(1e-3),
+            covered: 1.0,
             idle: 0.0,
             capacity: Some(cores),
             used_most: 1.0,

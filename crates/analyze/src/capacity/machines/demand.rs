@@ -18,6 +18,9 @@ pub struct TierDemand {
     pub unit: DemandUnit,
     /// D, with its 95 % interval where it is known.
     pub per_request: Estimate,
+    /// The share of the tier's machines whose use by requests is known, above 0. On the others something else uses the resource, which
+    /// D leaves out, or nothing was sampled; D counts these as the machines that were sampled.
+    pub covered: f64,
     /// U₀: what one machine uses without requests.
     pub idle: f64,
     /// What one machine has; `None` where that is not known.
@@ -106,6 +109,7 @@ mod tests {
             part: Part::Whole,
             unit: DemandUnit::Cores,
             per_request: Estimate::exact(per_request),
+            covered: 1.0,
             idle: 0.0,
             capacity: Some(1.0),
             used_most: 1.0,

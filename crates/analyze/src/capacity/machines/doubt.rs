@@ -24,6 +24,8 @@ pub enum Doubt {
     },
     /// Nothing was observed of what a request uses.
     NothingObserved,
+    /// In these runs nothing was sampled of these machines, and others of the tier were.
+    NotSampled { runs: Vec<String>, machines: Vec<String> },
     /// A run was stopped by something that machines do not help against.
     StoppedBy { run: String, per_sec: f64, limit: Limit, place: Place },
     /// No figure of it is in the rows; so many machines carried so much.

@@ -97,6 +97,26 @@ impl ObservedTier {
         }
     }
 
+    /// Remembers machines of which nothing was sampled in a run: one doubt, however many runs there are.
+    pub(super) fn lacks(&mut self, run: &str, hosts: &[&str]) {
+        if hosts.is_empty() {
+            return;
+        }
+        let known = self.doubts.iter_mut().find_map(|doubt| match doubt {
+            Doubt::NotSampled { runs, machines } => Some((runs, machines)),
+            _ => None,
+        });
+        let Some((runs, machines)) = known else {
+            let machines = hosts.iter().map(|host| (*host).to_owned()).collect();
+            self.doubts.push(Doubt::NotSampled { runs: vec![run.to_owned()], machines });
+            return;
+        };
+        runs.push(run.to_owned());
+        let new = hosts.iter().filter(|host| !machines.iter().any(|known| known == *host));
+        let new: Vec<String> = new.map(|host| (*host).to_owned()).collect();
+        machines.extend(new);
+    }
+
     /// Remembers what it carried, if that is the most so far.
     pub(super) fn carries(&mut self, throughput_per_sec: f64, machines: f64, at: &str) {
         let most = self.carried.as_ref().map_or(0.0, |carried| carried.throughput_per_sec);

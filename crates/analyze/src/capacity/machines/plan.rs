@@ -14,8 +14,8 @@ pub struct Machines {
     pub count: u64,
     /// The number at both ends of the interval of what a request uses, where that is known.
     pub range: Option<(u64, u64)>,
-    /// True where more may be needed: the tier was never seen near its load, or is stopped by something that this number
-    /// does not rest on.
+    /// True where more may be needed: the tier was never seen near its load, what some of its machines use is not known, or it is
+    /// stopped by something that this number does not rest on.
     pub at_least: bool,
 }
 
@@ -28,6 +28,13 @@ pub struct Need {
     pub machines: f64,
     /// The same at both ends of the interval of the demand.
     pub range: Option<(f64, f64)>,
+}
+
+impl Need {
+    /// Machines by it if those on which its use by requests is not known use as much as the others.
+    fn with_all_machines(&self) -> f64 {
+        self.machines / self.demand.covered
+    }
 }
 
 /// One tier of a plan.
@@ -91,7 +98,8 @@ fn tier_plan(tier: &ObservedTier, goal: Goal) -> TierPlan {
         let range = need.range.map(|(low, high)| (whole(low).max(by_law), whole(high).max(by_law)));
         let count = count.max(by_law);
         let contended = tier.scaling.as_ref().and_then(|scaling| scaling.contended(goal, count));
-        let at_least = never_near || !tier.halts.is_empty() || contended.is_some();
+        let may_take_more = needs.iter().any(|other| other.with_all_machines() > need.machines);
+        let at_least = never_near || may_take_more || !tier.halts.is_empty() || contended.is_some();
         doubts.extend(contended);
         Machines { count, range, at_least }
     });

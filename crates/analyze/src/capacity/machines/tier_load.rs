@@ -93,6 +93,7 @@ impl<'a> TierLoad<'a> {
             known.carries(self.per_sec().value, tier.count(), self.label);
         }
         self.judge(tier, known);
+        known.lacks(self.label, &self.unsampled(tier));
         let demands: Vec<TierDemand> =
             self.demands(tier).into_iter().chain(self.own_capacity(tier)).collect();
         if let Some(size) = self.size(tier) {
@@ -154,9 +155,30 @@ impl<'a> TierLoad<'a> {
         }
     }
 
+    /// Hosts of a tier of which nothing was sampled; none if that is so of all.
+    fn unsampled<'t>(&self, tier: &LoadedTier<'t>) -> Vec<&'t str> {
+        let is_sampled = |host: &&str| self.obs.resources.iter().any(|resource| resource.host == **host);
+        let (sampled, others): (Vec<&str>, Vec<&str>) = tier.hosts.iter().copied().partition(is_sampled);
+        if sampled.is_empty() { Vec::new() } else { others }
+    }
+
+    /// See [`TierDemand::covered`].
+    fn covered(&self, tier: &LoadedTier<'_>, kind: TierResource) -> f64 {
+        let is_kind = |resource: &&Resource| kind_of(resource).is_some_and(|(own, _)| own == kind);
+        let is_broken = |host: &&&str| {
+            let own = self.resources(tier).filter(is_kind).filter(|resource| resource.host == ***host);
+            let mut laws = own.filter_map(|resource| Some(resource.demand?.law)).peekable();
+            laws.peek().is_some() && laws.all(|law| law == Law::Broken)
+        };
+        let left_out = self.unsampled(tier).len() + tier.hosts.iter().filter(is_broken).count();
+        1.0 - left_out as f64 / tier.hosts.len() as f64
+    }
+
     /// What a request uses of a tier: the sum over its machines, kind by kind. The ends of the intervals are added up,
-    /// which makes the sum's too wide rather than too narrow.
+    /// which makes the sum's too wide rather than too narrow. Machines that were not sampled count as the others.
     fn demands(&self, tier: &LoadedTier<'_>) -> Vec<TierDemand> {
+        let hosts = tier.hosts.len() as f64;
+        let for_all = hosts / (hosts - self.unsampled(tier).len() as f64);
         let one = |(resource, demand): (&Resource, Demand)| {
             let (kind, unit) = kind_of(resource)?;
             let shares = (0..resource.used.len()).filter_map(|load| resource.utilisation(load));
@@ -164,7 +186,8 @@ impl<'a> TierLoad<'a> {
                 resource: kind,
                 part: resource.part.clone(),
                 unit,
-                per_request: demand.per_request.times(tier.machines_of_host()),
+                per_request: demand.per_request.times(tier.machines_of_host() * for_all),
+                covered: self.covered(tier, kind),
                 idle: demand.idle,
                 capacity: resource.capacity,
                 used_most: shares.fold(0.0, f64::max),
@@ -200,6 +223,7 @@ impl<'a> TierLoad<'a> {
             part: Part::Whole,
             unit: if resource == TierResource::Pool { DemandUnit::Workers } else { DemandUnit::MachineShare },
             per_request,
+            covered: 1.0,
             idle: 0.0,
             capacity: Some(capacity),
             used_most: 1.0,
