@@ -70,7 +70,8 @@ fn tier_cost(tier: &TierPlan, goal: Goal, prices: &PriceList) -> Option<TierCost
             Some((rate.size, Offer { per_sec, per_hour: prices.per_hour(&tier.tier, Some(&rate.size))? }))
         })
         .collect();
-    if let [_, _, ..] = offers.as_slice() {
+    // The number of the plan is of one of several sizes, and need not be of the one that has a price.
+    if tier.sizes.len() > 1 && !offers.is_empty() {
         return mixed(tier, goal, &offers);
     }
     // With one size the number is that of the plan, which the law of scalability may have raised.
@@ -94,7 +95,7 @@ fn raised(tier: &TierPlan) -> f64 {
     if by_demand > 0.0 { (planned / by_demand).max(1.0) } else { 1.0 }
 }
 
-/// The cheapest machines of several sizes. A tier has one at least, whatever the rate.
+/// The cheapest machines of the sizes that have a price. A tier has one at least, whatever the rate.
 fn mixed(tier: &TierPlan, goal: Goal, offers: &[(MachineSize, Offer)]) -> Option<TierCost> {
     let plain: Vec<Offer> = offers.iter().map(|(_, offer)| *offer).collect();
     let least = plain.iter().map(|offer| offer.per_sec).fold(f64::MAX, f64::min);
@@ -106,13 +107,14 @@ fn mixed(tier: &TierPlan, goal: Goal, offers: &[(MachineSize, Offer)]) -> Option
         per_hour: offer.per_hour,
     };
     let machines = offers.iter().zip(counts).map(|(offer, count)| priced(offer, count));
+    let several = if offers.len() > 1 { offers } else { &[] };
     let alone = |offer: &(MachineSize, Offer)| Some(priced(offer, cheapest(&[offer.1], rate)?.counts[0]));
     Some(TierCost {
         tier: tier.tier.clone(),
         machines: machines.filter(|machines| machines.count > 0).collect(),
         per_hour,
         at_least: tier.machines.is_some_and(|machines| machines.at_least),
-        alone: offers.iter().filter_map(alone).collect(),
+        alone: several.iter().filter_map(alone).collect(),
         is_exact,
     })
 }

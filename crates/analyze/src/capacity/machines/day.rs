@@ -261,6 +261,20 @@ mod tests {
     }
 
     #[test]
+    fn a_price_of_one_size_is_that_of_as_many_machines_of_this_size() {
+        // The plan is of machines with a core: 700/s each. Those with half a core carry 350/s.
+        let plan = plan_machines(&observed(&[1.0, 0.5]), Goal { target_per_sec: 1_000.0, utilisation: 0.7 });
+        assert_eq!(plan.tiers[0].machines.unwrap().count, 2);
+        let cost = price_plan(&plan, &prices(&["api@0.5=0.6/h"]));
+        let tier = &cost.tiers[0];
+        assert_eq!((tier.machines.len(), tier.machines[0].count), (1, 3));
+        assert_eq!(tier.machines[0].size.unwrap().cores, Some(0.5));
+        assert!((cost.per_hour - 1.8).abs() < 1e-12 && tier.alone.is_empty());
+        let size_of_plan = price_plan(&plan, &prices(&["api@1=1/h"]));
+        assert_eq!(size_of_plan.tiers[0].machines[0].count, 2);
+    }
+
+    #[test]
     fn a_tier_without_a_price_is_named() {
         let plan = plan_machines(&observed(&[1.0]), Goal { target_per_sec: 1_000.0, utilisation: 0.7 });
         let cost = price_plan(&plan, &prices(&["web=1/h"]));
