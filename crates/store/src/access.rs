@@ -91,12 +91,12 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let flags =
         OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
     let immutable = if is_logged(path) { "" } else { "?immutable=1" };
-    Connection::open_with_flags(format!("file:{}{immutable}", escaped(path)), flags)
+    Connection::open_with_flags(format!("{}{immutable}", uri(path)), flags)
 }
 
-/// The path within a URI, every byte that is not plainly part of a name as `%XX`.
-fn escaped(path: &Path) -> String {
-    let mut uri = String::new();
+/// The path as a URI for SQLite, every byte that is not plainly part of a name as `%XX`.
+pub(crate) fn uri(path: &Path) -> String {
+    let mut uri = "file:".to_owned();
     for &byte in path.as_os_str().as_bytes() {
         if byte.is_ascii_alphanumeric() || b"/-_.~".contains(&byte) {
             uri.push(byte.into());

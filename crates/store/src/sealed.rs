@@ -1,10 +1,11 @@
 //! What identifies a sealed run, and a copy of it with another plan.
 
-use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
+use std::fs::{OpenOptions, Permissions};
+use std::io;
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
 
-use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _};
 
 use crate::access;
 use crate::digest::{self, DIGEST};
@@ -28,10 +29,21 @@ pub fn run_id(path: &Path) -> Result<Option<String>, StoreError> {
 /// # Errors
 /// When the one cannot be read, or the other not be written.
 pub fn copy_with_plan(from: &Path, to: &Path, plan: &str) -> Result<(), StoreError> {
-    fs::copy(from, to).map_err(|error| error::looking(from, &error))?;
-    fs::set_permissions(to, fs::Permissions::from_mode(access::OWNER_ONLY))
-        .map_err(|error| error::preparing(to, &error))?;
+    let source = access::open(from)?;
+    make_empty(to).map_err(|error| error::preparing(to, &error))?;
+    // A reader that had the file open when it was sealed left part of the run in the write-ahead log, which a copy of the file lacks.
+    source.execute("VACUUM INTO ?", [access::uri(to)]).map_err(|error| match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => error::reading(from, &error),
+        _ => error::writing(to, &error),
+    })?;
     replace_plan(to, plan).map_err(|error| error::writing(to, &error))
+}
+
+/// SQLite writes into an empty file, and would make one that others may read.
+fn make_empty(path: &Path) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    let file = options.write(true).create(true).truncate(true).mode(access::OWNER_ONLY).open(path)?;
+    file.set_permissions(Permissions::from_mode(access::OWNER_ONLY))
 }
 
 fn replace_plan(path: &Path, plan: &str) -> rusqlite::Result<()> {
@@ -47,6 +59,8 @@ fn replace_plan(path: &Path, plan: &str) -> rusqlite::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use crate::fixture;
 
@@ -64,6 +78,26 @@ mod tests {
         let read = crate::read(&other).unwrap();
         assert_eq!((&read.frames, read.damage.len()), (&run.frames, 0));
         assert!(crate::check(&other).unwrap().is_intact());
+    }
+
+    #[test]
+    fn a_sealed_run_whose_log_stayed_is_copied_with_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, copy) = (folder.path().join("run.plimsoll"), folder.path().join("copy"));
+        let run = fixture::run();
+        let mut writer = crate::RunWriter::create(&path, &run.manifest, false).unwrap();
+        writer.commit().unwrap();
+        let reader = Connection::open(&path).unwrap();
+        reader.execute_batch("BEGIN; SELECT count(*) FROM frame").unwrap();
+        fixture::record(&mut writer, &run);
+        writer.seal().unwrap();
+        assert!(access::companion(&path, "-wal").exists(), "the reader keeps the log");
+        copy_with_plan(&path, &copy, &run.manifest.plan).unwrap();
+        assert!(!access::companion(&copy, "-wal").exists());
+        assert_eq!(fs::metadata(&copy).unwrap().permissions().mode() & 0o777, access::OWNER_ONLY);
+        let read = crate::read(&copy).unwrap();
+        assert_eq!((read.manifest.sealed, &read.frames), (true, &run.frames));
+        assert!(crate::check(&copy).unwrap().is_intact());
     }
 
     #[test]

@@ -47,6 +47,10 @@ fn content(path: &Path) -> Result<Option<Vec<u8>>, HistoryError> {
         path: copy.0.clone(),
         reason: format!("{reason}; is there room in its folder?"),
     };
+    // Its write-ahead log may have held more than the file.
+    if fs::metadata(&copy.0).map_err(unreadable)?.len() > MAX_FILE_BYTES {
+        return Ok(None);
+    }
     let bytes = fs::read(&copy.0).map_err(unreadable)?;
     Ok(Some(compressed(&bytes).map_err(unreadable)?))
 }
