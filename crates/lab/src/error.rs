@@ -1,6 +1,6 @@
 //! Why there is no lab.
 
-use std::fmt::Display;
+use std::fmt::{self, Display};
 use std::io;
 use std::path::PathBuf;
 use std::process::ExitStatus;
@@ -8,6 +8,26 @@ use std::time::Duration;
 
 use plimsoll_plan::Ready;
 use plimsoll_units::duration_text;
+
+/// How far a host has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HostPhase {
+    /// Not all hosts of the lab are ready yet.
+    Starting,
+    Up,
+    /// Up, and it showed its sign of readiness, so that something on it serves.
+    Serving,
+}
+
+impl Display for HostPhase {
+    /// For what ended in this phase: nothing once the host is up.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Starting => f.write_str(" before it was ready"),
+            Self::Up | Self::Serving => Ok(()),
+        }
+    }
+}
 
 /// Why a lab could not be made, or changed.
 #[derive(Debug, thiserror::Error)]
@@ -53,13 +73,13 @@ pub enum LabError {
     Variable { variable: String, problem: String },
     #[error("could not start `{command}` on host `{host}` ({reason})")]
     Start { host: String, command: String, reason: io::Error },
-    #[error("`{command}` on host `{host}` ended before it was ready ({status}){}", said(.output))]
-    Died { host: String, command: String, status: ExitStatus, output: String },
+    #[error("`{command}` on host `{host}` ended{phase} ({status}){}", said(.output))]
+    Died { host: String, command: String, status: ExitStatus, phase: HostPhase, output: String },
     #[error(
-        "`{command}` on host `{host}` ended with success before it was ready, and left no process; a service stays in the \
-         foreground or leaves one that serves{}", said(.output)
+        "`{command}` on host `{host}` ended with success{phase}, and left no process; a service stays in the foreground or leaves one \
+         that serves{}", said(.output)
     )]
-    Ended { host: String, command: String, output: String },
+    Ended { host: String, command: String, phase: HostPhase, output: String },
     #[error(
         "host `{host}` was not ready after {}: `ready = \"{sign}\"` {last}{}",
         duration_text(.within.as_nanos() as f64), said(.output)

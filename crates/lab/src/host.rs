@@ -10,11 +10,11 @@ use plimsoll_plan::Capacity;
 use plimsoll_sys::{CgroupPaths, Cores, NetworkNamespace, Sandbox};
 use plimsoll_units::best_effort;
 
-use crate::LabError;
 use crate::group::HostGroups;
 use crate::link::{self, INTERFACE};
 use crate::privileges::Privileges;
 use crate::service::{Service, search_path};
+use crate::{HostPhase, LabError};
 
 /// True if a process has children, or the kernel does not list them. Orphans of a service become children of its host's first
 /// process.
@@ -36,6 +36,7 @@ pub struct LabHost {
     pub capacity: Capacity,
     /// Its cap of cores once it is ready, if it starts uncapped and can be capped later.
     pub(crate) cores_later: Option<f64>,
+    pub(crate) phase: HostPhase,
     pub(crate) services: Vec<Service>,
     /// Ends before the groups go, which must be empty.
     pub(crate) sandbox: Sandbox,
@@ -141,18 +142,20 @@ impl LabHost {
         self.sandbox.network().map_err(LabError::namespaces(&self.name))
     }
 
-    /// Fails with the first of its services that failed.
+    /// Fails with the first of its services that failed, and once it serves, also if all of them have ended. Without a sign of readiness
+    /// its commands may be ones that end.
     pub fn alive(&mut self) -> Result<(), LabError> {
         for service in &mut self.services {
             if let Some(status) = service.failure() {
                 let (command, output) = (service.command.clone(), service.tail());
-                return Err(LabError::Died { host: self.name.clone(), command, status, output });
+                let (host, phase) = (self.name.clone(), self.phase);
+                return Err(LabError::Died { host, command, status, phase, output });
             }
         }
-        Ok(())
+        if self.phase == HostPhase::Serving { self.is_served() } else { Ok(()) }
     }
 
-    /// Fails if all of its services have ended and nothing that they started goes on, so that it will never be ready.
+    /// Fails if all of its services have ended and nothing that they started goes on, so that nothing serves.
     pub(crate) fn is_served(&mut self) -> Result<(), LabError> {
         let pid = self.pid();
         let ended = |service: &mut Service| matches!(service.child.try_wait(), Ok(Some(_)));
@@ -161,7 +164,7 @@ impl LabHost {
         }
         let Some(last) = self.services.last() else { return Ok(()) };
         let (command, output) = (last.command.clone(), last.tail());
-        Err(LabError::Ended { host: self.name.clone(), command, output })
+        Err(LabError::Ended { host: self.name.clone(), command, phase: self.phase, output })
     }
 
     /// The last lines of what its services wrote.

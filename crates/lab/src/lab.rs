@@ -18,7 +18,7 @@ use crate::host::LabHost;
 use crate::lease::{Lease, LeaseEntry};
 use crate::readiness::NotReady;
 use crate::substitution::Variables;
-use crate::{LabError, link, naming, readiness};
+use crate::{HostPhase, LabError, link, naming, readiness};
 
 /// How often a host is checked for readiness.
 const POLL: Duration = Duration::from_millis(20);
@@ -188,6 +188,7 @@ impl Lab {
             hub: self.network.try_clone().map_err(LabError::namespaces(name))?,
             capacity: granted,
             cores_later: None,
+            phase: HostPhase::Starting,
             services: Vec::new(),
             sandbox,
             groups,
@@ -225,7 +226,11 @@ impl Lab {
         for (index, sign) in signs {
             self.wait(index, sign, |_| options.ready_within, options)?;
         }
-        self.alive()
+        self.alive()?;
+        for (host, own) in self.hosts.iter_mut().zip(&spec.hosts) {
+            host.phase = if own.ready.is_some() { HostPhase::Serving } else { HostPhase::Up };
+        }
+        Ok(())
     }
 
     fn wait(

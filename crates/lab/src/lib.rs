@@ -19,7 +19,7 @@ mod readiness;
 mod service;
 mod substitution;
 
-pub use error::LabError;
+pub use error::{HostPhase, LabError};
 pub use group::Capping;
 pub use host::{LabHost, LabProcess};
 pub use lab::{Lab, LabOptions, LabSpec};

@@ -120,6 +120,52 @@ fn a_host_whose_services_have_ended_is_not_waited_for() {
     assert!(error.contains("was not ready after"), "what it left may serve yet: {error}");
 }
 
+/// A lab of one host whose command serves pages until the host's file `stop` is there, and then ends so.
+fn ending(stage: &Stage, end: &str, ready: Option<Ready>) -> plimsoll_lab::Lab {
+    let server = stage.pages().trim_start_matches("exec ");
+    let command =
+        format!("{server} & until [ -e ${{tmp}}/stop ]; do sleep 0.02; done; kill $!; wait $!; {end}");
+    stage.up(vec![plimsoll_plan::LabHostSpec { ready, ..host("web", &[&command]) }]).unwrap()
+}
+
+/// What is said once the server has ended.
+fn after_the_end(mut lab: plimsoll_lab::Lab) -> String {
+    lab.alive().unwrap();
+    fs::write(lab.folder().join("0-web/stop"), "").unwrap();
+    let begun = std::time::Instant::now();
+    loop {
+        match lab.alive() {
+            Err(error) => return error.to_string(),
+            Ok(()) => assert!(begun.elapsed() < Duration::from_secs(60), "the end is not seen"),
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn a_server_that_ends_while_the_lab_is_up_is_reported_whatever_its_status() {
+    let Some(stage) = Stage::new() else { return };
+    let ready = Some(Ready::Tcp(9000));
+    let ended = after_the_end(ending(&stage, "exit 0", ready.clone()));
+    assert!(ended.contains("on host `web` ended with success, and left no process"), "{ended}");
+    let failed = after_the_end(ending(&stage, "exit 7", ready));
+    assert!(failed.contains("on host `web` ended (exit status: 7)"), "{failed}");
+    assert!(![&ended, &failed].iter().any(|text| text.contains("before it was ready")));
+}
+
+#[test]
+fn a_command_of_a_host_that_serves_nothing_may_end() {
+    let Some(stage) = Stage::new() else { return };
+    let mut lab = stage.up(vec![host("job", &["echo done > ${tmp}/done"])]).unwrap();
+    let done = lab.folder().join("0-job/done");
+    super::stage::until("the command's end", || done.exists());
+    // It may take a moment from the file to the end.
+    for _ in 0..10 {
+        lab.alive().unwrap();
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
 #[test]
 fn a_server_that_listens_on_all_addresses_of_ipv6_is_reached() {
     let Some(stage) = Stage::new() else { return };
