@@ -1,6 +1,6 @@
 //! The key figures of a run: one row of a history.
 
-use plimsoll_plan::Load;
+use plimsoll_plan::{Load, Probe};
 use plimsoll_record::StepEnd;
 use plimsoll_stats::Estimate;
 use serde::{Deserialize, Serialize};
@@ -106,9 +106,23 @@ fn percentile(Percentile { ns, interval_ns }: Percentile) -> Option<Measured> {
     Some(Measured { value: ns?, interval: interval_ns })
 }
 
+/// True if nothing is known of a host that was to be sampled: its probe was lost before the load.
+fn is_without_a_host(findings: &Findings) -> bool {
+    // Others sample a component, which may have no use of a processor.
+    let is_of_host = |probe: &Probe| {
+        matches!(probe, Probe::Local { .. } | Probe::Pid(_) | Probe::Ssh { .. } | Probe::Kubernetes(_))
+    };
+    let is_known = |host: &str| findings.resources.iter().any(|resource| resource.host == host);
+    let sampled = findings.plan.hosts.iter().filter(|host| host.probes.iter().any(is_of_host));
+    sampled.map(|host| host.name.as_str()).any(|host| !is_known(host))
+}
+
 /// The demand for CPU of the hosts that requests pass, by the utilisation law; of a host whose processor others use too there is
-/// none.
+/// none. Without a host that was to be sampled, and without what is behind it, the sum would be less than a request takes.
 fn cpu_per_request(findings: &Findings) -> Option<Measured> {
+    if is_without_a_host(findings) {
+        return None;
+    }
     let nodes = findings.topology.tiers.iter();
     let passed: Vec<&str> = nodes.map(|node| node.host.as_str()).collect();
     let spent = findings

@@ -17,6 +17,8 @@ mod generator;
 #[cfg(test)]
 mod hostile;
 #[cfg(test)]
+mod key_figures;
+#[cfg(test)]
 mod level;
 mod machine;
 #[cfg(test)]
