@@ -32,6 +32,7 @@ pub use observed::{Carried, Halt, Observed, ObservedTier, SizedDemands};
 pub use plan::{MachinePlan, Machines, Need, SizeRate, TierPlan, plan_machines};
 pub use price::{Currency, Price, PriceError, PriceList};
 pub use scaling::{Contention, Scaling, ScalingTrial};
+pub(crate) use size::is_one_size;
 pub use size::{MachineSize, SizeSelector};
 pub use terms::{DemandUnit, Goal, Origin, TierResource};
 pub use what_if::{Change, ChangedPart, WhatIf, WhatIfError};

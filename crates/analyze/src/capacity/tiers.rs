@@ -3,15 +3,18 @@
 use plimsoll_stats::ratio;
 
 use super::kinds::{NamedRun, by_requests};
+use super::machines::is_one_size;
 use crate::groups::{firsts, grouped};
 use crate::hosts::tracks::GENERATOR;
-use crate::{Confidence, Estimate, Findings, Limit, Resource, ResourceKind};
+use crate::{Confidence, Estimate, Findings, Limit, MachineSize, Resource, ResourceKind};
 
 /// What a tier used in one run, at the step of the highest throughput.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct TierUse {
     pub tier: String,
     pub machines: u32,
+    /// What each of them has; `None` where that is not known, or they differ.
+    pub size: Option<MachineSize>,
     /// The share of their CPU that was used, the mean over the machines; `None` where it was not seen.
     pub cpu_ratio: Option<f64>,
     /// Bits per second into each machine, the most of any; `None` where it was not seen.
@@ -90,35 +93,68 @@ pub fn tier_rows(runs: &[(&str, &Findings)]) -> Vec<TierRow> {
         |kind: usize, (name, findings): NamedRun<'_>| Some(TierRow { kind, ..row(name, findings)? });
     let mut rows: Vec<TierRow> =
         kinds.flat_map(|(kind, runs)| runs.into_iter().filter_map(move |run| of_kind(kind, run))).collect();
-    for scaling in scalings(&rows) {
-        let Some((few, base, _)) = scaling.points.first().cloned() else { continue };
-        let is_of =
-            |row: &&mut TierRow| row.kind == scaling.kind && others(row, &scaling.tier) == scaling.others;
-        for row in rows.iter_mut().filter(is_of) {
-            let machines = machines_of(row, &scaling.tier);
-            let per = f64::from(few) / f64::from(machines.max(1));
-            let scaled = ratio(row.throughput, base).map(|ratio| ratio.times(per));
-            if let Some(ratio) = scaled.filter(|_| machines > few) {
-                row.efficiency = Some(Efficiency { tier: scaling.tier.clone(), from: few, ratio });
-            }
-        }
+    let found: Vec<(usize, Efficiency)> = alike(&rows).iter().flat_map(|alike| efficiencies(alike)).collect();
+    for (place, efficiency) in found {
+        rows[place].efficiency = Some(efficiency);
     }
     rows
 }
 
 /// Where rows of the same requests differ in the machines of one tier alone. Of several rows of one count the fastest is taken.
 pub fn scalings(rows: &[TierRow]) -> Vec<TierScaling> {
-    let names = firsts(rows.iter().flat_map(|row| &row.tiers).map(|tier| tier.tier.as_str()), |a, b| a == b);
-    let loaded = names.iter().flat_map(|name| rows.iter().map(move |row| (*name, row)));
-    let loaded = loaded.filter(|(name, row)| machines_of(row, name) > 0);
-    let alike =
-        grouped(loaded, |a, b| (a.0, a.1.kind) == (b.0, b.1.kind) && others(a.1, a.0) == others(b.1, b.0));
-    alike.iter().map(|alike| scaling(alike)).filter(|scaling| scaling.points.len() > 1).collect()
+    alike(rows).iter().map(|alike| scaling(alike)).filter(|scaling| scaling.points.len() > 1).collect()
 }
 
-fn scaling(alike: &[(&str, &TierRow)]) -> TierScaling {
-    let (tier, first) = alike[0];
-    let point = |(_, row): &(&str, &TierRow)| (machines_of(row, tier), row.throughput, row.lower_bound);
+/// A row that has a tier, with its place among the rows.
+#[derive(Debug, Clone, Copy)]
+struct RowOfTier<'a> {
+    tier: &'a str,
+    place: usize,
+    row: &'a TierRow,
+}
+
+impl RowOfTier<'_> {
+    fn machines(&self) -> u32 {
+        machines_of(self.row, self.tier)
+    }
+
+    /// True for the same requests, the same numbers of machines of other tiers, and machines of the same sizes.
+    fn is_like(&self, other: &Self) -> bool {
+        let (one, other_row) = (self.row, other.row);
+        let size = |row: &TierRow, tier: &TierUse| {
+            row.tiers.iter().find(|known| known.tier == tier.tier).and_then(|known| known.size)
+        };
+        (self.tier, one.kind) == (other.tier, other_row.kind)
+            && others(one, self.tier) == others(other_row, self.tier)
+            && one.tiers.iter().all(|tier| is_one_size(tier.size, size(other_row, tier)))
+    }
+}
+
+/// Rows that differ in the machines of one tier at most, by that tier.
+fn alike(rows: &[TierRow]) -> Vec<Vec<RowOfTier<'_>>> {
+    let names = firsts(rows.iter().flat_map(|row| &row.tiers).map(|tier| tier.tier.as_str()), |a, b| a == b);
+    let of_tier = |tier| rows.iter().enumerate().map(move |(place, row)| RowOfTier { tier, place, row });
+    let loaded = names.into_iter().flat_map(of_tier).filter(|row| row.machines() > 0);
+    grouped(loaded, RowOfTier::is_like)
+}
+
+/// How well rows with more machines of their tier scaled, by their places.
+fn efficiencies(alike: &[RowOfTier<'_>]) -> Vec<(usize, Efficiency)> {
+    let scaling = scaling(alike);
+    let Some((few, base, _)) = scaling.points.first() else { return Vec::new() };
+    let of_row = |one: &RowOfTier<'_>| {
+        let machines = one.machines();
+        let per = f64::from(*few) / f64::from(machines);
+        let ratio = ratio(one.row.throughput, *base)?.times(per);
+        let efficiency = Efficiency { tier: scaling.tier.clone(), from: *few, ratio };
+        (machines > *few).then_some((one.place, efficiency))
+    };
+    alike.iter().filter_map(of_row).collect()
+}
+
+fn scaling(alike: &[RowOfTier<'_>]) -> TierScaling {
+    let RowOfTier { tier, row: first, .. } = alike[0];
+    let point = |one: &RowOfTier<'_>| (one.machines(), one.row.throughput, one.row.lower_bound);
     let mut points: Vec<_> = alike.iter().map(point).collect();
     points.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.value.total_cmp(&a.1.value)));
     points.dedup_by_key(|point| point.0);
@@ -185,6 +221,7 @@ fn used(findings: &Findings, position: usize, tier: &str, hosts: &[&str]) -> Tie
     TierUse {
         tier: tier.to_owned(),
         machines: hosts.len() as u32,
+        size: MachineSize::of_hosts(&findings.resources, hosts),
         cpu_ratio: (!shares.is_empty()).then(|| shares.iter().sum::<f64>() / shares.len() as f64),
         in_bits_per_sec: of(&[ResourceKind::BandwidthIn]).filter_map(amount).reduce(f64::max),
         out_bits_per_sec: of(&[ResourceKind::BandwidthOut]).filter_map(amount).reduce(f64::max),
@@ -241,5 +278,26 @@ mod tests {
         let two = TierRow { kind: 1, ..row("b", &[("api", 2)], 1900.0) };
         assert_eq!(scalings(&[one.clone(), two.clone()]), []);
         assert_eq!(scalings(&[one, TierRow { kind: 0, ..two }]).len(), 1);
+    }
+
+    #[test]
+    fn rows_on_machines_of_another_size_are_no_scaling() {
+        let sized = |name: &str, cores: [f64; 2], machines: u32, per_sec: f64| {
+            let mut row = row(name, &[("web", 1), ("api", machines)], per_sec);
+            for (tier, cores) in row.tiers.iter_mut().zip(cores) {
+                tier.size = Some(MachineSize { cores: Some(cores), ..MachineSize::default() });
+            }
+            row
+        };
+        let rows = [
+            sized("one", [1.0, 0.5], 1, 1_000.0),
+            sized("two", [1.0, 0.5], 2, 1_900.0),
+            sized("two large", [1.0, 1.0], 2, 3_700.0),
+            sized("two behind a larger proxy", [2.0, 0.5], 2, 1_950.0),
+        ];
+        let found = scalings(&rows);
+        assert_eq!(found.len(), 1, "{found:?}");
+        let points: Vec<(u32, f64)> = found[0].points.iter().map(|(n, x, _)| (*n, x.value)).collect();
+        assert_eq!(points, [(1, 1_000.0), (2, 1_900.0)]);
     }
 }

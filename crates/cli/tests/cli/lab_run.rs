@@ -39,6 +39,7 @@ name = "two"
 [[variant.host]]
 name = "api2"
 tier = "api"
+cores = 0.4
 run = ["exec plimsoll target --listen 0.0.0.0 --port 8080"]
 ready = "/healthz:8080"
 "#;

@@ -58,6 +58,7 @@ fn a_row_shows_tiers_their_limit_and_their_scaling() {
     let nginx = TierUse {
         tier: "nginx".to_owned(),
         machines: 1,
+        size: None,
         cpu_ratio: Some(0.4),
         in_bits_per_sec: Some(684e6),
         out_bits_per_sec: Some(702e6),

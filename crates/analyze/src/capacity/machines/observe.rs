@@ -7,7 +7,7 @@ use super::doubt::{Doubt, Remark};
 use super::growth::{Growth, GrowthStart, TierMachines};
 use super::observed::{Observed, ObservedTier};
 use super::scaling::Scaling;
-use super::size::MachineSize;
+use super::size::{MachineSize, is_one_size};
 use super::terms::TierResource;
 use super::tier_load::{LoadedTier, TierLoad, kind_of};
 use crate::capacity::kinds::{by_requests, request_kinds};
@@ -157,10 +157,7 @@ impl<'a> ScalingPoint<'a> {
     }
 
     fn is_of_size(&self, other: &Self) -> bool {
-        match (self.size, other.size) {
-            (Some(one), Some(other)) => one.is_same_as(&other),
-            (one, other) => one.is_none() && other.is_none(),
-        }
+        is_one_size(self.size, other.size)
     }
 }
 

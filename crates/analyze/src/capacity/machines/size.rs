@@ -4,6 +4,8 @@ use std::fmt;
 
 use plimsoll_units::{bytes_text, parse_bandwidth};
 
+use crate::{Resource, ResourceKind};
+
 /// Sizes that differ by less than this ratio are one: what a kernel reports of a link is rounded.
 const SAME: f64 = 1e-3;
 
@@ -29,7 +31,33 @@ fn is_same(one: f64, other: f64) -> bool {
     (one - other).abs() <= SAME * one.max(other)
 }
 
+/// True if two sizes are the same, or neither is known.
+pub(crate) fn is_one_size(one: Option<MachineSize>, other: Option<MachineSize>) -> bool {
+    match (one, other) {
+        (Some(one), Some(other)) => one.is_same_as(&other),
+        (one, other) => one.is_none() && other.is_none(),
+    }
+}
+
 impl MachineSize {
+    /// What each of these hosts has; `None` where that is not known of any, or they differ.
+    pub(crate) fn of_hosts(resources: &[Resource], hosts: &[&str]) -> Option<Self> {
+        let of_host = |host: &&str| {
+            let most = |kind: ResourceKind| {
+                let own = resources.iter().filter(|own| own.host == **host && own.kind == kind);
+                own.filter(|own| !own.is_loopback()).filter_map(|own| own.capacity).reduce(f64::max)
+            };
+            Self {
+                cores: most(ResourceKind::Cpu),
+                in_bits_per_sec: most(ResourceKind::BandwidthIn),
+                out_bits_per_sec: most(ResourceKind::BandwidthOut),
+            }
+        };
+        let known: Vec<Self> = hosts.iter().map(of_host).filter(|size| !size.is_unknown()).collect();
+        let first = known.first()?;
+        known.iter().all(|size| size.is_same_as(first)).then_some(*first)
+    }
+
     /// True if both have the same, as far as a measurement tells.
     pub fn is_same_as(&self, other: &Self) -> bool {
         let same = |one: Option<f64>, other: Option<f64>| match (one, other) {

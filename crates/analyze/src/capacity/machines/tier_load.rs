@@ -286,24 +286,7 @@ impl<'a> TierLoad<'a> {
 
     /// What each machine of a tier has; `None` where that is not known, or they differ.
     pub(super) fn size(&self, tier: &LoadedTier<'_>) -> Option<MachineSize> {
-        let of_host = |host: &&str| {
-            let most = |kind: TierResource| {
-                let own = self.resources(tier).filter(|resource| resource.host == **host);
-                let is_kind = |resource: &&Resource| {
-                    kind_of(resource)
-                        .is_some_and(|(own, unit)| own == kind && unit != DemandUnit::MachineShare)
-                };
-                own.filter(is_kind).filter_map(|resource| resource.capacity).reduce(f64::max)
-            };
-            MachineSize {
-                cores: most(TierResource::Cpu),
-                in_bits_per_sec: most(TierResource::BandwidthIn),
-                out_bits_per_sec: most(TierResource::BandwidthOut),
-            }
-        };
-        let sizes: Vec<MachineSize> = tier.hosts.iter().map(of_host).collect();
-        let first = sizes.first().filter(|first| !first.is_unknown() && !self.is_row())?;
-        sizes.iter().all(|size| size.is_same_as(first)).then_some(*first)
+        if self.is_row() { None } else { MachineSize::of_hosts(&self.obs.resources, &tier.hosts) }
     }
 
     /// Resources of a tier that something else than the requests uses.
