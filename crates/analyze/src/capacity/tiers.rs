@@ -32,6 +32,8 @@ pub struct TierUse {
 pub struct Efficiency {
     pub tier: String,
     pub from: u32,
+    /// True if the throughput of that run is a lower bound.
+    pub from_lower_bound: bool,
     /// (X_n/X_1)·(n_1/n): 1 for growth in proportion.
     pub ratio: Estimate,
 }
@@ -141,13 +143,14 @@ fn alike(rows: &[TierRow]) -> Vec<Vec<RowOfTier<'_>>> {
 /// How well rows with more machines of their tier scaled, by their places.
 fn efficiencies(alike: &[RowOfTier<'_>]) -> Vec<(usize, Efficiency)> {
     let scaling = scaling(alike);
-    let Some((few, base, _)) = scaling.points.first() else { return Vec::new() };
+    let Some((few, base, is_bound)) = scaling.points.first().copied() else { return Vec::new() };
     let of_row = |one: &RowOfTier<'_>| {
         let machines = one.machines();
-        let per = f64::from(*few) / f64::from(machines);
-        let ratio = ratio(one.row.throughput, *base)?.times(per);
-        let efficiency = Efficiency { tier: scaling.tier.clone(), from: *few, ratio };
-        (machines > *few).then_some((one.place, efficiency))
+        let per = f64::from(few) / f64::from(machines);
+        let ratio = ratio(one.row.throughput, base)?.times(per);
+        let tier = scaling.tier.clone();
+        let efficiency = Efficiency { tier, from: few, from_lower_bound: is_bound, ratio };
+        (machines > few).then_some((one.place, efficiency))
     };
     alike.iter().filter_map(of_row).collect()
 }
@@ -278,6 +281,17 @@ mod tests {
         let two = TierRow { kind: 1, ..row("b", &[("api", 2)], 1900.0) };
         assert_eq!(scalings(&[one.clone(), two.clone()]), []);
         assert_eq!(scalings(&[one, TierRow { kind: 0, ..two }]).len(), 1);
+    }
+
+    #[test]
+    fn how_well_a_tier_scaled_knows_whether_its_base_is_a_lower_bound() {
+        let one = TierRow { lower_bound: true, ..row("a", &[("api", 1)], 1000.0) };
+        let two = row("b", &[("api", 2)], 1900.0);
+        let rows = [one, two];
+        let found = efficiencies(&alike(&rows)[0]);
+        assert_eq!(found.len(), 1);
+        let (place, efficiency) = &found[0];
+        assert_eq!((*place, efficiency.from, efficiency.from_lower_bound), (1, 1, true));
     }
 
     #[test]

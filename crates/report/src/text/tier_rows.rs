@@ -32,7 +32,13 @@ pub fn tier_rows(rows: &[TierRow], kinds: &[RequestKind]) -> String {
 fn scales(row: &TierRow) -> String {
     if_known(row.efficiency.as_ref(), |efficiency| {
         let half = if_known(half_width(efficiency.ratio), |half| format!(" ± {:.0}", 100.0 * half));
-        format!("{}{:.0}{half} %", bound(row.lower_bound), 100.0 * efficiency.ratio.value)
+        // Where both throughputs are lower bounds, their ratio is none.
+        let sign = match (row.lower_bound, efficiency.from_lower_bound) {
+            (true, false) => bound(true),
+            (false, true) => "≤ ",
+            _ => "",
+        };
+        format!("{sign}{:.0}{half} %", 100.0 * efficiency.ratio.value)
     })
 }
 

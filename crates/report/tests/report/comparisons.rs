@@ -79,8 +79,17 @@ fn a_row_shows_tiers_their_limit_and_their_scaling() {
         limiting_tier: "tomcat".to_owned(),
         confidence: Confidence::Measured,
         lower_bound: true,
-        efficiency: Some(Efficiency { tier: "tomcat".to_owned(), from: 1, ratio }),
+        efficiency: Some(Efficiency { tier: "tomcat".to_owned(), from: 1, from_lower_bound: false, ratio }),
     };
+    let scales = |lower_bound: bool, from_lower_bound: bool| {
+        let efficiency = row.efficiency.clone().map(|own| Efficiency { from_lower_bound, ..own });
+        text::tier_rows(&[TierRow { lower_bound, efficiency, ..row.clone() }], &[])
+    };
+    assert!(scales(true, false).contains("≥ 93 ± 2 %"));
+    assert!(scales(false, true).contains("≤ 93 ± 2 %"), "the machines of the base may carry more");
+    for both in [scales(true, true), scales(false, false)] {
+        assert!(!both.contains("≥ 93") && !both.contains("≤ 93"), "{both}");
+    }
     let text = text::tier_rows(&[row], &[]);
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     // The last column wraps between words.
