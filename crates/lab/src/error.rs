@@ -67,6 +67,11 @@ pub enum LabError {
     Tool { program: &'static str, place: String, output: String },
     #[error("could not cap host `{host}` by {} ({reason}); see whether its control groups may be written", path.display())]
     Cap { host: String, path: PathBuf, reason: io::Error },
+    #[error(
+        "host `{host}` cannot have {cores} cores: {}, in which its group is, has a quota of {there} (cpu.cfs_quota_us); ask for less, or \
+         widen that quota", above.display()
+    )]
+    QuotaAbove { host: String, cores: f64, above: PathBuf, there: f64 },
     #[error("the {what} of host `{host}` cannot be capped here: {why}; leave it out of the file")]
     NoMeans { host: String, what: &'static str, why: &'static str },
     #[error("`${{{variable}}}` {problem}")]

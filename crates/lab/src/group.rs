@@ -153,7 +153,8 @@ impl HostGroups {
                 // Without a quota any period is taken, and with the new period the new quota.
                 self.write(&folder.join("cpu.cfs_quota_us"), UNLIMITED_V1)?;
                 self.write(&folder.join("cpu.cfs_period_us"), &period.to_string())?;
-                self.write(&folder.join("cpu.cfs_quota_us"), &quota.to_string())?;
+                let written = self.write(&folder.join("cpu.cfs_quota_us"), &quota.to_string());
+                written.map_err(|error| self.refused_quota(error, folder, cores))?;
             }
             (None, None) => return self.bind(cores),
         }
@@ -216,6 +217,17 @@ impl HostGroups {
         }
     }
 
+    /// Version 1 refuses a quota above that of a group above it as an invalid value.
+    fn refused_quota(&self, error: LabError, folder: &Path, cores: f64) -> LabError {
+        let is_invalid = |reason: &io::Error| reason.kind() == io::ErrorKind::InvalidInput;
+        match (&error, quota_above(folder)) {
+            (LabError::Cap { reason, .. }, Some((above, there))) if is_invalid(reason) && there < cores => {
+                LabError::QuotaAbove { host: self.host.clone(), cores, above, there }
+            }
+            _ => error,
+        }
+    }
+
     fn no_means(&self, what: &'static str, why: &'static str) -> LabError {
         LabError::NoMeans { host: self.host.clone(), what, why }
     }
@@ -232,6 +244,18 @@ impl Drop for HostGroups {
             best_effort(remove_tree(folder), "one that stays is removed with the lab's own group");
         }
     }
+}
+
+/// Of the groups of version 1 above this one that with the smallest quota, in cores; `None` if none has one.
+fn quota_above(folder: &Path) -> Option<(PathBuf, f64)> {
+    let number = |folder: &Path, file: &str| -> Option<f64> {
+        fs::read_to_string(folder.join(file)).ok()?.trim().parse().ok()
+    };
+    let cores = |folder: &Path| {
+        let quota = number(folder, "cpu.cfs_quota_us").filter(|quota| *quota > 0.0)?;
+        Some((folder.to_owned(), quota / number(folder, "cpu.cfs_period_us")?))
+    };
+    folder.ancestors().skip(1).filter_map(cores).min_by(|a, b| a.1.total_cmp(&b.1))
 }
 
 /// The processor time that a share comes to, and the time it is dealt out in, in microseconds.

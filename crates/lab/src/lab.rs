@@ -9,8 +9,8 @@ use std::thread;
 use std::time::Duration;
 
 use plimsoll_plan::{Capacity, GeneratorSpec, LabHostSpec, PlanHost, Ready};
-use plimsoll_sys::{Cores, NetworkNamespace, Sandbox, SandboxSetup};
-use plimsoll_units::{Clock, RealClock};
+use plimsoll_sys::{NetworkNamespace, Sandbox, SandboxSetup};
+use plimsoll_units::{Clock, RealClock, significant};
 use tempfile::TempDir;
 
 use crate::group::{Capping, LabGroups};
@@ -150,12 +150,15 @@ impl Lab {
         let all: Vec<(String, &Capacity)> =
             own.chain(spec.generator.names().map(|name| (name, &spec.generator.capacity))).collect();
         let single_packets = all.iter().any(|(_, capacity)| link::is_capped(capacity));
+        let there = cores_there();
+        let caps: Vec<f64> = all.iter().filter_map(|(_, capacity)| capacity.cores).collect();
         for (index, (name, capacity)) in all.into_iter().enumerate() {
             let host = self.host(index, &name, capacity, options)?;
             self.connect(index, &host, single_packets)?;
-            self.remarks.extend(remark(&host, capacity));
+            self.remarks.extend(remark(&host, capacity, there));
             self.hosts.push(host);
         }
+        self.remarks.extend(remark_on_all(&caps, there));
         self.generators = self.hosts.split_off(spec.hosts.len());
         if let Some(ports) = spec.generator.ports {
             self.generators.iter().try_for_each(|host| link::limit_ports(&host.network()?, ports))?;
@@ -313,13 +316,51 @@ fn hosts_text(hosts: impl Iterator<Item = (String, Ipv4Addr)>) -> String {
     "127.0.0.1 localhost\n::1 localhost\n".to_owned() + &lines.collect::<String>()
 }
 
+/// The cores that this process may use, by its affinity and by the quotas of the groups that it is in, in which the lab's groups are.
+/// `None` where that is not known.
+fn cores_there() -> Option<f64> {
+    thread::available_parallelism().ok().map(|count| count.get() as f64)
+}
+
 /// How the caps of a host differ from the file, if they do.
-fn remark(host: &LabHost, asked: &Capacity) -> Option<String> {
+fn remark(host: &LabHost, asked: &Capacity, there: Option<f64>) -> Option<String> {
     let (asked, granted) = (asked.cores?, host.capacity.cores?);
     if (asked - granted).abs() > f64::EPSILON {
         return Some(format!("{}: the file asks for {asked} cores, and affinity gives {granted}", host.name));
     }
-    let there = Cores::allowed().map_or(0, |cores| cores.numbers().len());
-    (there > 0 && asked > there as f64)
-        .then(|| format!("{}: the file asks for {asked} cores, and this machine has {there}", host.name))
+    let there = there.filter(|there| asked > *there)?;
+    Some(format!("{}: the file asks for {asked} cores, and {there} may be used here", host.name))
+}
+
+/// What is to be known where hosts have more cores together than there are, and none has so by itself, which is said of it.
+fn remark_on_all(caps: &[f64], there: Option<f64>) -> Option<String> {
+    let together: f64 = caps.iter().sum();
+    let there =
+        there.filter(|there| together > there * (1.0 + 1e-9) && caps.iter().all(|own| own <= there))?;
+    Some(format!(
+        "the hosts have caps of {} cores together, and {there} may be used here: under load they can have less than their caps",
+        significant(together)
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_sys::Cores;
+
+    use super::*;
+
+    #[test]
+    fn hosts_that_have_more_cores_together_than_there_are_are_remarked_on() {
+        let text = remark_on_all(&[1.5, 1.0], Some(2.0)).unwrap();
+        assert!(text.contains("2.5") && text.contains("and 2 may be used here"), "{text}");
+        assert_eq!(remark_on_all(&[0.7, 0.7, 0.6], Some(2.0)), None);
+        assert_eq!(remark_on_all(&[3.0, 1.0], Some(2.0)), None, "one alone has a remark of its own");
+        assert_eq!(remark_on_all(&[3.0, 1.0], None), None);
+    }
+
+    #[test]
+    fn no_more_cores_are_there_than_a_quota_gives() {
+        let there = cores_there().unwrap();
+        assert!(there >= 1.0 && there <= Cores::allowed().unwrap().numbers().len() as f64, "{there}");
+    }
 }

@@ -136,6 +136,33 @@ fn by_version_1_each_controller_has_its_group_and_takes_its_own_caps() {
 }
 
 #[test]
+fn a_quota_that_version_1_refuses_names_the_quota_above() {
+    let tree = Tree::new();
+    tree.file("cpu/me/cpu.cfs_quota_us", "150000");
+    tree.file("cpu/me/cpu.cfs_period_us", "100000");
+    let groups = groups(&tree.mounts(&[("cpu", "cgroup cgroup rw,cpu")]), "1:cpu:/me\n");
+    groups.make().unwrap();
+    let (made, _) = groups.host("web", Path::new("/"), &Capacity::default()).unwrap();
+    let folder = made.paths.cpu.clone().unwrap();
+    let refused = |code: i32, cores: f64| {
+        let reason = io::Error::from_raw_os_error(code);
+        made.refused_quota(
+            LabError::Cap { host: "web".to_owned(), path: folder.clone(), reason },
+            &folder,
+            cores,
+        )
+    };
+    let error = refused(22, 2.0).to_string();
+    assert!(
+        error.contains("cpu/me") && error.contains("2 cores") && error.contains("quota of 1.5"),
+        "{error}"
+    );
+    // Another reason, or a quota that fits: what the system says.
+    assert!(matches!(refused(13, 2.0), LabError::Cap { .. }));
+    assert!(matches!(refused(22, 1.0), LabError::Cap { .. }));
+}
+
+#[test]
 fn a_cap_of_memory_or_disk_without_its_controller_is_an_error_that_says_what_it_takes() {
     let Some((own, _)) = on_disk() else { return };
     let tree = Tree::new();
