@@ -171,6 +171,20 @@ mod tests {
             QueryError::TooMuch { .. }
         ));
         assert!(matches!(error("timeout", "query timed out"), QueryError::TooMuch { .. }));
+        let execution = |text: &str| error("execution", text);
+        for limit in [
+            "expanding series: the query exceeded the maximum number of chunks (limit: 2000000 chunks) (err-mimir-max-chunks-per-query)",
+            "the query hit the max number of series limit (limit: 100000 series)",
+            "rpc error: code = ResourceExhausted desc = exceeded series limit",
+        ] {
+            assert!(matches!(execution(limit), QueryError::TooMuch { .. }), "{limit}");
+        }
+        for away in ["expanding series: no store matched", "rpc error: code = Unavailable desc = closing"] {
+            assert!(matches!(execution(away), QueryError::Unavailable { .. }), "{away}");
+        }
+        let mistake =
+            "found duplicate series for the match group {__name__=\\\"container_spec_memory_limit_bytes\\\"}";
+        assert!(matches!(execution(mistake), QueryError::Query { .. }));
         assert!(matches!(error("unavailable", "starting up"), QueryError::Unavailable { .. }));
         assert!(matches!(error("internal", "disk"), QueryError::Other { .. }));
         assert!(matches!(read(401, "who?").unwrap_err(), QueryError::Login { .. }));

@@ -69,9 +69,13 @@ impl QueryError {
     pub(crate) fn from_api(query: &str, kind: &str, said: String) -> Self {
         let query = query.to_owned();
         let loads_too_much = said.contains("too many samples") || said.contains("resolution of");
+        // Mimir, Cortex and Thanos give what their storage says as an error of execution.
+        let is_of_storage = said.contains("expanding series") || said.contains("rpc error");
         match kind {
             "timeout" | "canceled" => Self::TooMuch { query, said },
             "execution" | "bad_data" if loads_too_much => Self::TooMuch { query, said },
+            "execution" if names_limit(&said) => Self::TooMuch { query, said },
+            "execution" if is_of_storage => Self::Unavailable { said },
             "bad_data" | "execution" => Self::Query { query, said },
             "unavailable" => Self::Unavailable { said },
             kind => Self::Other { query, kind: kind.to_owned(), said },
@@ -101,6 +105,16 @@ impl QueryError {
             other => Self::Broken { place, reason: other.to_string() },
         }
     }
+}
+
+/// True if an error speaks of a limit, such as `the query exceeded the maximum number of series (limit: 5000)`. Names of metrics, which
+/// an error may quote, are other words: `container_spec_memory_limit_bytes`.
+fn names_limit(said: &str) -> bool {
+    let is_part_of_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_' || letter == ':';
+    let words = said.split(|letter| !is_part_of_name(letter));
+    // `limit:` is the word with a colon behind it.
+    let mut words = words.map(|word| word.trim_end_matches(':').to_ascii_lowercase());
+    words.any(|word| matches!(word.as_str(), "limit" | "limits" | "exceed" | "exceeds" | "exceeded"))
 }
 
 /// True if TLS refuses the certificate of the server.
