@@ -1,6 +1,7 @@
 //! The index of a folder of run files: what was derived from each, so that a list of them need not read them all again.
 //!
-//! Nothing in it is a fact. It can be deleted at any time; a damaged one, and one of another version, is made again.
+//! Nothing in it is a fact. It can be deleted at any time; a damaged one, and one of another version, is made again. A database of
+//! another program is left as it is.
 
 use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
@@ -60,16 +61,21 @@ impl RunIndex {
     /// Opens the index, or makes it.
     ///
     /// # Errors
-    /// When it can neither be read nor made, as in a folder that is read-only.
+    /// When it can neither be read nor made, as in a folder that is read-only, or another program's database has its name.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        match connect(path) {
-            Ok(connection) => Ok(Self { connection, replaced: false }),
+        let connected = match connect(path) {
             Err(error) if is_unusable(&error) => {
                 fs::remove_file(path).map_err(|error| error::preparing(path, &error))?;
-                let connection = connect(path).map_err(|error| error::writing(path, &error))?;
-                Ok(Self { connection, replaced: true })
+                connect(path).map(|connection| (connection, true))
             }
-            Err(error) => Err(error::writing(path, &error)),
+            other => other.map(|connection| (connection, false)),
+        };
+        match connected.map_err(|error| error::writing(path, &error))? {
+            (Some(connection), replaced) => Ok(Self { connection, replaced }),
+            (None, _) => {
+                let reason = "it is a database of another program".to_owned();
+                Err(StoreError::Unwritable { path: path.to_owned(), reason })
+            }
         }
     }
 
@@ -115,7 +121,8 @@ fn is_unusable(error: &rusqlite::Error) -> bool {
     ) || matches!(error, rusqlite::Error::QueryReturnedNoRows | rusqlite::Error::InvalidColumnType(..))
 }
 
-fn connect(path: &Path) -> rusqlite::Result<Connection> {
+/// `None` for a database of another program.
+fn connect(path: &Path) -> rusqlite::Result<Option<Connection>> {
     let made = OpenOptions::new().write(true).create_new(true).mode(OWNER_ONLY).open(path);
     let is_new = match made {
         Ok(_) => true,
@@ -137,12 +144,13 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
             transaction.pragma_update(None, "user_version", VERSION)?;
             transaction.execute_batch(TABLE)?;
         }
-        _ => return Err(rusqlite::Error::QueryReturnedNoRows),
+        (APPLICATION_ID, _) => return Err(rusqlite::Error::QueryReturnedNoRows),
+        _ => return Ok(None),
     }
     // Finds pages that are damaged before a list relies on them.
     transaction.query_row("SELECT count(entry) FROM run", [], |row| row.get::<_, i64>(0))?;
     transaction.commit()?;
-    Ok(connection)
+    Ok(Some(connection))
 }
 
 fn is_empty(connection: &Connection) -> rusqlite::Result<bool> {
@@ -191,6 +199,24 @@ mod tests {
         }
         Connection::open(&path).unwrap().pragma_update(None, "user_version", 99).unwrap();
         assert!(RunIndex::open(&path).unwrap().replaced, "another version");
+    }
+
+    #[test]
+    fn a_database_of_another_program_is_left_as_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("index.sqlite");
+        for application_id in [0, 0x1234] {
+            let foreign = Connection::open(&path).unwrap();
+            foreign.pragma_update(None, "application_id", application_id).unwrap();
+            foreign
+                .execute_batch("CREATE TABLE IF NOT EXISTS letter (text); INSERT INTO letter VALUES ('a')")
+                .unwrap();
+            drop(foreign);
+            let before = fs::read(&path).unwrap();
+            let error = RunIndex::open(&path).unwrap_err();
+            assert!(matches!(error, StoreError::Unwritable { .. }), "{error}");
+            assert_eq!(fs::read(&path).unwrap(), before);
+        }
     }
 
     #[test]
