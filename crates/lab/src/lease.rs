@@ -64,6 +64,7 @@ pub(crate) struct Lease {
     pub(crate) number: u16,
     path: PathBuf,
     file: File,
+    noted: Vec<PathBuf>,
 }
 
 impl Lease {
@@ -77,7 +78,7 @@ impl Lease {
             let Some(file) = locked(&path).map_err(LabError::file("lock", &path))? else { continue };
             // One with lines is of a dead lab of which something could not be removed.
             if file.metadata().is_ok_and(|file| file.len() == 0) {
-                return Ok(Self { number, path, file });
+                return Ok(Self { number, path, file, noted: Vec::new() });
             }
         }
         Err(LabError::TooMany(MAX_LABS))
@@ -90,6 +91,7 @@ impl Lease {
 
     /// Writes down what is about to be made, before it is.
     pub(crate) fn note(&mut self, entry: &LeaseEntry) -> Result<(), LabError> {
+        self.noted.push(entry.path().to_owned());
         let written = self.file.write_all(entry.line().as_bytes());
         written.map_err(LabError::file("write", &self.path))
     }
@@ -97,6 +99,10 @@ impl Lease {
 
 impl Drop for Lease {
     fn drop(&mut self) {
+        // A group that did not become empty in time stays noted, and the next lab, or `plimsoll lab clean`, removes it.
+        if self.noted.iter().any(|path| path.exists()) {
+            return;
+        }
         best_effort(
             fs::remove_file(&self.path),
             "all that it lists is gone, and the next lab removes the file",
@@ -206,6 +212,20 @@ mod tests {
     }
 
     #[test]
+    fn what_could_not_be_removed_stays_noted_until_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let leases = folder.path().join("leases");
+        let stays = folder.path().join("plimsoll-lab-0-stays");
+        fs::create_dir(&stays).unwrap();
+        let mut lease = Lease::take(&leases).unwrap();
+        lease.note(&LeaseEntry::Group(folder.path().join("plimsoll-lab-0-gone"))).unwrap();
+        lease.note(&LeaseEntry::Group(stays.clone())).unwrap();
+        drop(lease);
+        assert_eq!(remove_left_overs(&leases).unwrap().removed, [stays]);
+        assert_eq!(fs::read_dir(&leases).unwrap().count(), 0);
+    }
+
+    #[test]
     fn a_folder_that_others_can_reach_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let refused = |leases: &Path, reason: &str| {
@@ -256,6 +276,7 @@ mod tests {
             number: 1,
             path: leases.join("plimsoll-lab-1"),
             file: { locked(&leases.join("plimsoll-lab-1")).unwrap().unwrap() },
+            noted: Vec::new(),
         };
         living.note(&LeaseEntry::Folder(alive.clone())).unwrap();
         let cleaned = remove_left_overs(&leases).unwrap();
