@@ -149,6 +149,7 @@ fn fleet(
 #[cfg(test)]
 mod tests {
     use super::super::demand::TierDemand;
+    use super::super::doubt::Doubt;
     use super::super::observed::{ObservedTier, SizedDemands};
     use super::super::scaling::Scaling;
     use super::super::size::MachineSize;
@@ -238,6 +239,23 @@ mod tests {
         assert!(day.hours[0].machines[1].is_some() && day.hours[1].machines[1].is_none(), "{day:?}");
         let cost = day.cost.unwrap();
         assert_eq!((cost.by_hour, cost.constant, cost.without), (87.0, 172.0, vec!["web".to_owned()]));
+    }
+
+    #[test]
+    fn a_tier_whose_machines_idle_above_the_goal_has_no_number_and_no_cost() {
+        let mut observed = observed(&[1.0]);
+        let demand = observed.tiers[0].demands[0].clone();
+        observed.tiers[0].demands.push(TierDemand { resource: TierResource::Thread, idle: 0.8, ..demand });
+        let plan = |utilisation| plan_machines(&observed, Goal { target_per_sec: 1_000.0, utilisation });
+        let (full, fuller) = (plan(0.7), plan(0.9));
+        assert_eq!(full.tiers[0].machines, None);
+        assert!(
+            matches!(full.tiers[0].doubts[..], [Doubt::IdleUsesAll { .. }]),
+            "{:?}",
+            full.tiers[0].doubts
+        );
+        assert_eq!(price_plan(&full, &prices(&["api=1/h"])).without, ["api"]);
+        assert_eq!(fuller.tiers[0].machines.unwrap().count, 10);
     }
 
     #[test]

@@ -41,7 +41,7 @@ impl Need {
 #[derive(Debug, Clone, PartialEq)]
 pub struct TierPlan {
     pub tier: String,
-    /// How many machines it needs; `None` where nothing tells.
+    /// How many machines it needs; `None` where nothing tells, and where no number is enough.
     pub machines: Option<Machines>,
     pub needs: Vec<Need>,
     /// What one machine of each observed size carries at the utilisation of the goal, the smallest first.
@@ -93,7 +93,10 @@ fn tier_plan(tier: &ObservedTier, goal: Goal) -> TierPlan {
     if let Err(most_per_sec) = by_law {
         doubts.push(Doubt::NeverByLaw { most_per_sec });
     }
-    let machines = needs.first().zip(by_law.ok()).map(|(need, by_law)| {
+    // More machines do not help where one that idles uses more than may be used.
+    let idles_full = tier.demands.iter().any(|demand| demand.doubt(goal).is_some());
+    let known = needs.first().zip(by_law.ok()).filter(|_| !idles_full);
+    let machines = known.map(|(need, by_law)| {
         let count = whole(need.machines);
         let range = need.range.map(|(low, high)| (whole(low).max(by_law), whole(high).max(by_law)));
         let count = count.max(by_law);
