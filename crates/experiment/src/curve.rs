@@ -93,6 +93,12 @@ fn parse(text: &str) -> Result<RateCurve, CurveError> {
         }
         points.push(point);
     }
+    if form == Some(Form::Seconds)
+        && points.len() > 1
+        && lines.iter().skip(usize::from(is_header)).all(|line| columns.may_be_hour(line))
+    {
+        return Err(CurveError::HoursAsSeconds);
+    }
     let hours = || points.iter().map(|point| point.hour);
     if hours().max().zip(hours().min()).is_some_and(|(last, first)| last - first > MAX_HOURS) {
         return Err(CurveError::TooLong);
@@ -120,6 +126,12 @@ impl Columns {
         let time = find("times", &TIMES)?;
         let has_hours = header.get(time).is_some_and(|cell| name(cell) == "hour");
         Ok(Self { time, rate: find("rates", &RATES)?, has_hours })
+    }
+
+    /// True for a number that an hour of a day has. As seconds such numbers are all in one hour, which is no day.
+    fn may_be_hour(&self, line: &Line) -> bool {
+        let number = line.cells.get(self.time).and_then(|cell| cell.parse().ok());
+        number.is_some_and(|number: f64| number.fract() == 0.0 && number < 24.0)
     }
 
     fn point(&self, Line { number, cells }: &Line) -> Result<(Form, CurvePoint), CurveError> {
@@ -244,6 +256,11 @@ mod tests {
         assert!(refused("time,rate\n00:00,100\n3600,100\n").starts_with("line 3: `3600` is not counted"));
         assert!(refused("day,rate\nmonday,5\n").contains("no column of times; it has day, rate"));
         assert!(refused("hour,rate\n24,5\n").starts_with("line 2"));
+        for hours in ["time,rate\n0,100\n1,200\n23,50\n", "0,100\n12,200\n"] {
+            assert!(refused(hours).contains("name their column `hour`"), "{hours}");
+        }
+        assert!(parse("time,rate\n0,100\n12,100\n24,200\n").is_ok(), "seconds of half a minute");
+        assert!(parse("0,100\n").is_ok(), "one rate");
         for nothing in ["", "time,rate\n", "00:00,0\n"] {
             assert!(matches!(parse(nothing), Err(CurveError::NoRate)), "{nothing}");
         }

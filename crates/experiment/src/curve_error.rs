@@ -24,6 +24,10 @@ pub enum CurveError {
     Short { line: u64, column: usize },
     #[error("line {line}: `{cell}` is not counted as the times before it are; write all of them in one form")]
     Mixed { line: u64, cell: String },
+    #[error(
+        "has only times that are whole numbers below 24, which count seconds; if they are hours, name their column `hour`"
+    )]
+    HoursAsSeconds,
     #[error("spans more than {MAX_HOURS} hours; are its times in milliseconds?")]
     TooLong,
     #[error("has no rate above 0")]
