@@ -47,6 +47,9 @@ pub enum Claim {
     TakingTurns { cores: f64, per_sec: f64 },
     /// One request is worked on at a time, and others have been read too.
     OneRequestAtATime(AtOnceLaw),
+    /// Some requests wait inside and others do not: at this load half of them took `median_sec`, as long as at the lowest load, while
+    /// the mean was so many `times` what it was there.
+    SomeTakeTurns { at: At, median_sec: f64, times: f64 },
     /// Each request has one of `workers` processes to itself, and fewer are worked on at a time.
     ProcessEach { workers: usize, law: AtOnceLaw },
     /// A fixed number of workers or connections: `size` in each of its owners, several where load is shared out, none where

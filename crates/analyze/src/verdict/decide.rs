@@ -412,6 +412,9 @@ fn unexplained(ctx: &RuleContext<'_>, queue: &Queue, at_once: Concurrency) -> De
                 Some((depends, true)) => return Decided { main: depends, also: vec![pool] },
                 idle => idle.map(|(depends, _)| depends),
             };
+            if let Some(lock) = lock::of_some(ctx, queue, at_once) {
+                return Decided { main: lock, also: vec![Candidate::named(Limit::Pool, pool.place)] };
+            }
             let turns = Candidate::named(Limit::Lock, pool.place.clone());
             let turns = may_take_turns(at_once).then_some(turns);
             let shared = dependency::over_few_connections(ctx, queue, at_once.count.value);

@@ -22,8 +22,9 @@ mod key_figures;
 mod level;
 mod machine;
 #[cfg(test)]
-mod memory;
 mod machines;
+#[cfg(test)]
+mod memory;
 #[cfg(test)]
 mod neighbours;
 #[cfg(test)]

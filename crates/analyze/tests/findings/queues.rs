@@ -171,8 +171,35 @@ fn requests_that_each_have_a_process_wait_for_what_the_processes_share() {
 }
 
 #[test]
+fn a_lock_that_some_requests_take_is_no_pool_for_all() {
+    // From eight connections on a tenth of the requests waits for all that the mean grows by, and the others do not wait.
+    let free_sec = 0.0165;
+    let level = |power: u32, some: bool| {
+        let level = Level::at(1 << power, f64::from(1 << power).min(4.0) / free_sec);
+        let grown = f64::from(1 << power) / 4.0;
+        let slow_tenth = if some && grown > 1.0 { 10.0 - 9.0 / grown } else { 1.0 };
+        Level { slow_tenth, intervals: 60, ..level }
+    };
+    let verdict = |some: bool, read: f64| {
+        let levels: Vec<Level> = (0..6).map(|power| level(power, some)).collect();
+        Watch::over(&levels)
+            .host("api", 1.0, 100e-6)
+            .process("api", "8 java", 100e-6)
+            .listener("api", "0.0.0.0:8080", 8, move |step, _| waiting(step, read))
+            .verdict()
+    };
+    let lock = verdict(true, 12.0);
+    assert_eq!(found(&lock), (Limit::Lock, "api", Confidence::Inferred), "{lock:#?}");
+    assert!(matches!(lock.claim, Some(Claim::SomeTakeTurns { .. })), "{:?}", lock.claim);
+    assert_eq!(lock.also.iter().map(|also| also.limit).collect::<Vec<_>>(), [Limit::Pool]);
+    assert_eq!(verdict(false, 12.0).limit, Limit::Pool, "all of them wait");
+    assert_eq!(verdict(true, 4.0).limit, Limit::Pool, "what waits was not read");
+}
+
+#[test]
 fn a_server_without_a_thread_for_each_connection_has_a_bound_of_connections() {
-    let watch = |threads: u32, running: u32| {
+    // Where each request opens a connection, `between` of them are open to nothing at times.
+    let watch = |threads: u32, running: u32, between: f64| {
         let address = ("api", "listener", "0.0.0.0:8080");
         let mut watch = Watch::pool(8.0, 0.05, 64)
             .host("api", 1.0, 300e-6)
@@ -180,18 +207,20 @@ fn a_server_without_a_thread_for_each_connection_has_a_bound_of_connections() {
             .gauge(("api", "process", "20 server"), "threads", move |_, _| threads.into())
             .listener("api", "0.0.0.0:8080", 20, |step, _| waiting(step, 8.0))
             .gauge(address, "queue", |step, _| waiting(step, 8.0))
-            .gauge(address, "established", |step, _| connections(step));
+            .gauge(address, "established", move |step, _| {
+                connections(step) - if connections(step) == 16.0 { between } else { 0.0 }
+            });
         for thread in 0..running {
             let subject = format!("20/{} worker", 30 + thread);
             watch = watch.counter(("api", "thread", &subject), "cpu_us", |_, x| 20.0 * x);
         }
         watch.verdict()
     };
-    for (threads, running) in [(2, 0), (25, 4)] {
-        let verdict = watch(threads, running);
+    for (threads, running, between) in [(2, 0, 0.0), (25, 4, 0.0), (2, 0, 2.0)] {
+        let verdict = watch(threads, running, between);
         assert_eq!(found(&verdict), (Limit::Connections, "api", Confidence::Inferred), "{threads} {running}");
     }
-    assert_eq!(found(&watch(25, 9)), (Limit::Pool, "api", Confidence::Measured), "a thread for each");
+    assert_eq!(found(&watch(25, 9, 0.0)), (Limit::Pool, "api", Confidence::Measured), "a thread for each");
 }
 
 /// A Java API with a pool of twenty in front of a pooler that keeps six connections to its database.

@@ -87,6 +87,30 @@ fn refusals_that_begin_beyond_the_plateau_of_an_observed_pool_did_not_stop_growt
 }
 
 #[test]
+fn a_limiter_that_asks_a_store_refuses_itself() {
+    let level = |n: u32, per_sec: f64, refused: f64| Level { refused, ..Level::at(n, per_sec) };
+    let refusing = [(8, 357.0), (12, 400.0), (16, 454.0), (24, 550.0), (32, 650.0), (48, 850.0)];
+    let mut levels = vec![level(1, 90.0, 0.0)];
+    levels.extend(refusing.map(|(n, per_sec)| level(n, per_sec, 1.0 - 300.0 / per_sec)));
+    let behind = |process: &str| {
+        let process = format!("9 {process}");
+        let watch = Watch::over(&levels).host("api", 1.0, 270e-6).process("api", "8 services", 270e-6);
+        watch
+            .listener("api", "0.0.0.0:8080", 8, |_, _| 0.0)
+            .gauge(("api", "peers", "8 services"), "10.0.0.5:6379", |step, _| connections(step))
+            .host("behind", 1.0, 70e-6)
+            .process("behind", &process, 70e-6)
+            .link("behind", 1e9, 200.0, 200.0)
+            .listener("behind", "10.0.0.5:6379", 9, |_, _| 0.0)
+            .verdict()
+    };
+    for (process, place) in [("redis-server", "api"), ("gateway", "behind")] {
+        let verdict = behind(process);
+        assert_eq!((verdict.limit, verdict.host()), (Limit::Refused, place), "{verdict:#?}");
+    }
+}
+
+#[test]
 fn a_cpu_that_what_is_served_fills_is_the_limit_whatever_is_refused_with_it() {
     let verdict = retried([8_000.0, 7_000.0, 6_500.0]).verdict();
     assert_eq!((verdict.limit, verdict.host()), (Limit::Cpu, "lb"), "{verdict:#?}");

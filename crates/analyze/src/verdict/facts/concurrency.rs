@@ -85,7 +85,7 @@ impl Concurrency {
 }
 
 /// Usable steps of a closed loop, lowest load first.
-fn climbing<'s>(ctx: &RuleContext<'s>) -> Vec<&'s StepSummary> {
+pub(crate) fn climbing<'s>(ctx: &RuleContext<'s>) -> Vec<&'s StepSummary> {
     let mut steps = crate::load::knee::usable(ctx.steps());
     steps.retain(|step| step.rate_per_sec.is_none() && step.latency.count > 0);
     steps

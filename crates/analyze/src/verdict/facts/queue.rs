@@ -72,7 +72,13 @@ const ANEW: f64 = 0.5;
 fn ends(ctx: &RuleContext<'_>) -> (usize, usize) {
     let steps = ctx.steps();
     let near = |index: &usize| steps[*index].throughput.value >= (1.0 - TIE) * ctx.throughput();
+    let front = ctx.obs.flow.front();
+    // Where connections are many they are not listed in each step.
+    let is_listed =
+        |index: &usize| front.iter().any(|tier| ctx.obs.flow.tiers[*tier].established[*index].is_some());
     let level: Vec<usize> = (0..steps.len()).filter(near).collect();
+    let listed: Vec<usize> = level.iter().copied().filter(is_listed).collect();
+    let level = if listed.is_empty() { level } else { listed };
     let by_load = |index: &&usize| steps[**index].connections;
     let low = level.iter().min_by_key(by_load).copied().unwrap_or(ctx.load);
     let high = level.iter().max_by_key(by_load).copied().unwrap_or(ctx.load);
@@ -172,7 +178,10 @@ fn flowing_out(ctx: &RuleContext<'_>, tiers: &[usize], step: usize) -> Option<f6
     if tiers.is_empty() || tiers.iter().any(|tier| !tier.out_known) {
         return None;
     }
-    Some(tiers.iter().flat_map(|tier| &tier.out).filter_map(|flow| flow.connections[step]).sum())
+    let flows: Vec<Option<f64>> =
+        tiers.iter().flat_map(|tier| &tier.out).map(|flow| flow.connections[step]).collect();
+    let is_unknown = !flows.is_empty() && flows.iter().all(Option::is_none);
+    (!is_unknown).then(|| flows.into_iter().flatten().fold(0.0, |sum, count| sum + count))
 }
 
 /// True if the hosts of tiers open connections for half of the requests or more.

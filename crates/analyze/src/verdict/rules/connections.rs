@@ -179,16 +179,16 @@ pub(crate) fn accepted(ctx: &RuleContext<'_>, queue: &Queue, at_once: Concurrenc
     let [tier] = queue.tiers.as_slice() else { return None };
     let tier = ctx.obs.flow.tiers.get(*tier)?;
     let count = at_once.count.value;
-    let held_up: Vec<(bool, f64)> =
-        (0..ctx.steps().len()).filter_map(|step| not_accepted(ctx, tier, (step, count))).collect();
-    let at_its_bound = held_up.len() >= 2 && held_up.iter().all(|(bound, _)| *bound);
+    let held_up: Vec<HeldUp> =
+        (0..ctx.steps().len()).filter_map(|step| not_accepted(ctx, tier, step)).collect();
+    let at_its_bound = is_at_bound(&held_up, count);
     // Idle threads do not run; a thread or a process for each connection may end with it.
     let threads = ever_ran(ctx, tier).or_else(|| threads_of(ctx, tier))?;
     if !at_its_bound || threads >= (1.0 - bounds::SAME_SIZE) * count {
         return None;
     }
     let place = tier.place();
-    let most = held_up.iter().map(|(_, waiting)| *waiting).fold(0.0, f64::max);
+    let most = held_up.iter().map(|step| step.waiting).fold(0.0, f64::max);
     Some(Candidate {
         size: at_once.count.into(),
         evidence: vec![ctx.row(Observation::NotAccepted(place.clone()), most, None)],
@@ -223,12 +223,31 @@ pub(crate) fn allowed(ctx: &RuleContext<'_>, queue: &Queue, at_once: Concurrency
     })
 }
 
-/// Connections that a tier has not accepted at a step of the plateau, and whether those it has are as many as it serves.
-fn not_accepted(ctx: &RuleContext<'_>, tier: &Tier, (step, count): (usize, f64)) -> Option<(bool, f64)> {
+/// A step of the plateau at which a tier has connections that it has not accepted.
+struct HeldUp {
+    /// Requests under way.
+    load: u32,
+    waiting: f64,
+    accepted: f64,
+    /// Few of those that it has accepted are unread.
+    all_read: bool,
+}
+
+/// As many connections are accepted as requests are served at once, and never more. Where each request opens one there are fewer
+/// at times, until so many wait that another one takes each place at once.
+fn is_at_bound(held_up: &[HeldUp], count: f64) -> bool {
+    let highest = held_up.iter().max_by_key(|step| step.load);
+    held_up.len() >= 2
+        && held_up.iter().all(|step| step.all_read && step.accepted <= (1.0 + bounds::SAME_SIZE) * count)
+        && highest.is_some_and(|step| bounds::is_same_size(step.accepted, count))
+}
+
+fn not_accepted(ctx: &RuleContext<'_>, tier: &Tier, step: usize) -> Option<HeldUp> {
     let waiting = tier.queue[step].filter(|waiting| *waiting >= 1.0)?;
     let unread = tier.unread[step].unwrap_or(0.0);
-    let is_level = ctx.steps()[step].throughput.value >= (1.0 - TIE) * ctx.throughput();
-    let as_many = bounds::is_same_size(tier.established[step]? - waiting, count);
-    let is_bound = waiting >= (1.0 - bounds::SAME_SIZE) * unread && as_many;
-    is_level.then_some((is_bound, waiting))
+    let summary = &ctx.steps()[step];
+    let is_level = summary.throughput.value >= (1.0 - TIE) * ctx.throughput();
+    let accepted = tier.established[step]? - waiting;
+    let all_read = waiting >= (1.0 - bounds::SAME_SIZE) * unread;
+    is_level.then_some(HeldUp { load: summary.connections, waiting, accepted, all_read })
 }

@@ -5,7 +5,7 @@
 
 use plimsoll_record::{Source, Subject};
 
-use crate::findings::{Advice, Claim, Evidence, Limit, Observation, Place};
+use crate::findings::{Advice, Claim, Evidence, Limit, Observation, Place, StepSummary};
 use crate::hosts::resource::Resource;
 use crate::hosts::track::{Span, Track};
 use crate::hosts::usage::compute::cpu_of;
@@ -13,7 +13,7 @@ use crate::hosts::utilisation::TIE;
 use crate::verdict::bounds;
 use crate::verdict::candidate::Candidate;
 use crate::verdict::context::RuleContext;
-use crate::verdict::facts::concurrency::Concurrency;
+use crate::verdict::facts::concurrency::{Concurrency, climbing};
 use crate::verdict::facts::cpu::is_busy;
 use crate::verdict::facts::queue::Queue;
 use crate::verdict::facts::threads::{
@@ -128,6 +128,39 @@ pub(crate) fn by_turns(ctx: &RuleContext<'_>, queue: &Queue, at_once: Concurrenc
     let mut found = lock(ctx, tier.place(), Claim::OneRequestAtATime(law), evidence);
     found.advice.push(Advice::HeldBack(ctx.throughput()));
     Some(found)
+}
+
+/// The mean must be so many times that of the lowest load where half of the requests are as fast as there.
+const SOME_WAIT: f64 = 1.5;
+/// Half of the requests are as fast if their median grew by no more than this part.
+const OTHERS_DO_NOT: f64 = 0.1;
+
+/// Requests of which some wait inside a process and others do not, while no more are served. In a pool that each request takes a
+/// place of all of them would wait; X·S₀ is the size of nothing then.
+pub(crate) fn of_some(ctx: &RuleContext<'_>, queue: &Queue, at_once: Concurrency) -> Option<Candidate> {
+    let [tier] = queue.tiers.as_slice() else { return None };
+    let tier = ctx.obs.flow.tiers.get(*tier)?;
+    let goes_on = queue.out.is_none_or(|out| out > 0.0);
+    if goes_on || queue.waits_inside(at_once.count.value) != Some(true) {
+        return None;
+    }
+    let steps = climbing(ctx);
+    let lowest = &steps.first()?.latency;
+    let free_ns = lowest.p50.ns?;
+    let times = |step: &StepSummary| step.latency.mean_ns / lowest.mean_ns;
+    let is_partly_held = |step: &&&StepSummary| {
+        let is_level = step.throughput.value >= (1.0 - TIE) * ctx.throughput();
+        let is_free = step.latency.p50.ns.is_some_and(|ns| ns <= (1.0 + OTHERS_DO_NOT) * free_ns);
+        is_level && is_free && times(step) >= SOME_WAIT
+    };
+    let step = steps.iter().find(is_partly_held)?;
+    let median_sec = step.latency.p50.ns? / 1e9;
+    let claim = Claim::SomeTakeTurns { at: step.at(), median_sec, times: times(step) };
+    let evidence = vec![
+        ctx.row(Observation::AtOnce, at_once.count.value, None),
+        ctx.share_row(Observation::Unread(tier.place()), queue.at_the_door?),
+    ];
+    Some(lock(ctx, tier.place(), claim, evidence))
 }
 
 /// Requests that each have a process of one thread, and of which fewer are worked on at a time than there are. No pool within

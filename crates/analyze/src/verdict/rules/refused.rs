@@ -9,6 +9,7 @@
 use crate::findings::{Advice, Claim, Limit, Observation, Place, StepSummary};
 use crate::hosts::demand::{Law, Load, demand};
 use crate::hosts::resource::{Resource, ResourceKind};
+use crate::hosts::topology::flow::Tier;
 use crate::hosts::utilisation::{BUSY, FREE};
 use crate::verdict::candidate::{Basis, Candidate};
 use crate::verdict::context::RuleContext;
@@ -110,6 +111,24 @@ fn found(ctx: &RuleContext<'_>, served: &Served) -> Candidate {
     }
 }
 
+/// Programs that do not speak HTTP: no status is theirs, though a limiter may ask one of them for each request that it refuses.
+const STORES: [&str; 10] = [
+    "redis-server",
+    "valkey-server",
+    "keydb-server",
+    "memcached",
+    "mariadbd",
+    "mysqld",
+    "postgres",
+    "pgbouncer",
+    "mongod",
+    "nats-server",
+];
+
+fn is_store(tier: &Tier) -> bool {
+    STORES.contains(&tier.process())
+}
+
 /// Refusals reach the load from the tier that makes them; those behind it never see what was refused. The deepest host
 /// whose packets grow with the refusals is where they come from.
 fn deepest_that_refuses(ctx: &RuleContext<'_>) -> Place {
@@ -121,7 +140,7 @@ fn deepest_that_refuses(ctx: &RuleContext<'_>) -> Place {
             .iter()
             .flat_map(|tier| &tiers[*tier].out)
             .map(|flow| flow.to)
-            .filter(|tier| tiers[*tier].is_sampled() && !here.contains(tier))
+            .filter(|tier| tiers[*tier].is_sampled() && !here.contains(tier) && !is_store(&tiers[*tier]))
             .filter(|tier| sees_refusals(ctx, &tiers[*tier].node.host))
             .collect();
         let Some(first) = next.first() else { return place };

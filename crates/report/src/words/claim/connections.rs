@@ -4,6 +4,7 @@ use plimsoll_analyze::{At, AtOnceLaw, Place, Verdict};
 use plimsoll_units::{count_text, share_text, significant};
 
 use super::resources::law_text;
+use crate::amount::counted;
 use crate::words::evidence::at;
 use crate::words::phrase::{part_name, placed, whole};
 
@@ -59,10 +60,11 @@ pub(super) fn accept_queue(verdict: &Verdict, per_sec: f64, step: &At) -> String
 
 pub(super) fn accepted(verdict: &Verdict, connections: f64, threads: f64) -> String {
     format!(
-        "the connections that {} accepts are the limit: it has {} at a time, with {} threads that run, and accepts no more",
+        "the connections that {} accepts are the limit: it has {} at a time, with {} that run{}, and accepts no more",
         placed(&verdict.place),
         whole(connections),
-        whole(threads)
+        counted(threads.round() as u64, "thread"),
+        if threads.round() == 1.0 { "s" } else { "" }
     )
 }
 

@@ -1,11 +1,12 @@
 //! Claims about locks, memory, links, disks, pools and dependencies, a clause each.
 
 use plimsoll_analyze::{
-    AtOnceLaw, Estimate, Part, Place, PlaceCount, ResourceId, ResourceKind, ResourceUse, Used, Verdict,
+    At, AtOnceLaw, Estimate, Part, Place, PlaceCount, ResourceId, ResourceKind, ResourceUse, Used, Verdict,
 };
 use plimsoll_units::{bytes_text, count_text, duration_text, share_text, significant};
 
 use crate::amount::if_known;
+use crate::words::evidence;
 use crate::words::phrase::{link_capacity, link_word, part_name, placed, places, resource_used, way, whole};
 
 pub(super) fn one_at_a_time(verdict: &Verdict, threads: usize, cores: f64, per_sec: f64) -> String {
@@ -34,6 +35,16 @@ pub(super) fn one_request_at_a_time(verdict: &Verdict, law: &AtOnceLaw) -> Strin
         "a lock in {} is the limit: {}, so one at a time. The others were read and wait inside",
         placed(&verdict.place),
         law_text(law)
+    )
+}
+
+pub(super) fn some_take_turns(verdict: &Verdict, at: &At, median_sec: f64, times: f64) -> String {
+    format!(
+        "a lock that some requests take in {} is the limit: half of them took {} at {}, no longer than at the lowest load, \
+         while the mean was {times:.1} times as long. Those that wait were read and wait inside",
+        placed(&verdict.place),
+        duration_text(median_sec * 1e9),
+        evidence::at(at)
     )
 }
 
