@@ -127,6 +127,8 @@ for (const file of pages) {
       const shown = page.locator("#time .range");
       const [whole, none] = [await shown.textContent(), await chart.getAttribute("aria-valuetext")];
       await chart.focus();
+      // A chart has its canvas again a frame after it has come into view.
+      await chart.locator("canvas").first().waitFor({ state: "attached" });
       await page.keyboard.press("ArrowRight");
       const first = await chart.getAttribute("aria-valuetext");
       assert.ok(first !== none && first.includes(": "), "the values at the cursor are announced");
@@ -146,6 +148,8 @@ for (const file of pages) {
       [...document.querySelectorAll('figure[data-chart]:not([data-drawn="true"])')].map((chart) => chart.dataset.chart));
     assert.deepEqual([errors, undrawn], [[], []]);
     await page.emulateMedia({ media: "print" });
+    // The page learns of paper with the next frame.
+    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
     assert.deepEqual(await lacking(page), [], "charts of which paper shows nothing");
     await context.close();
   });
