@@ -20,6 +20,8 @@ mod hostile;
 mod key_figures;
 #[cfg(test)]
 mod level;
+#[cfg(test)]
+mod locks;
 mod machine;
 #[cfg(test)]
 mod machines;

@@ -1,0 +1,65 @@
+//! Locks that show in how requests wait.
+
+use plimsoll_analyze::{Claim, Confidence, Limit, Verdict};
+
+use crate::synthetic::Level;
+use crate::watch::{Watch, waiting};
+
+fn found(verdict: &Verdict) -> (Limit, &str, Confidence) {
+    (verdict.limit, verdict.host(), verdict.confidence)
+}
+
+#[test]
+fn requests_that_each_have_a_process_wait_for_what_the_processes_share() {
+    let watch = |threads: f64| {
+        let mut watch = Watch::pool(4.0, 0.02, 32).host("web", 1.0, 100e-6);
+        for pid in 20..55 {
+            let subject = format!("{pid} apache2");
+            watch = watch.process("web", &subject, 3e-6);
+            watch = watch.gauge(("web", "process", &subject), "threads", move |_, _| threads);
+        }
+        watch.listener("web", "0.0.0.0:8080", 20, |_, _| 0.0).verdict()
+    };
+    let verdict = watch(1.0);
+    assert_eq!(found(&verdict), (Limit::Lock, "web", Confidence::Inferred));
+    assert!(verdict.also.iter().any(|also| also.limit == Limit::Pool), "{:?}", verdict.also);
+    assert_eq!(watch(8.0).limit, Limit::Pool, "each of these may hold many requests");
+}
+
+#[test]
+fn a_lock_that_some_requests_take_is_no_pool_for_all() {
+    // From eight connections on a tenth of the requests waits for all that the mean grows by, and the others do not wait.
+    let free_sec = 0.0165;
+    let level = |power: u32, some: bool| {
+        let level = Level::at(1 << power, f64::from(1 << power).min(4.0) / free_sec);
+        let grown = f64::from(1 << power) / 4.0;
+        let slow_tenth = if some && grown > 1.0 { 10.0 - 9.0 / grown } else { 1.0 };
+        Level { slow_tenth, intervals: 60, ..level }
+    };
+    let verdict = |some: bool, read: f64| {
+        let levels: Vec<Level> = (0..6).map(|power| level(power, some)).collect();
+        Watch::over(&levels)
+            .host("api", 1.0, 100e-6)
+            .process("api", "8 java", 100e-6)
+            .listener("api", "0.0.0.0:8080", 8, move |step, _| waiting(step, read))
+            .verdict()
+    };
+    let lock = verdict(true, 12.0);
+    assert_eq!(found(&lock), (Limit::Lock, "api", Confidence::Inferred), "{lock:#?}");
+    assert!(matches!(lock.claim, Some(Claim::SomeTakeTurns { .. })), "{:?}", lock.claim);
+    assert_eq!(lock.also.iter().map(|also| also.limit).collect::<Vec<_>>(), [Limit::Pool]);
+    assert_eq!(verdict(false, 12.0).limit, Limit::Pool, "all of them wait");
+    assert_eq!(verdict(true, 4.0).limit, Limit::Pool, "what waits was not read");
+}
+
+#[test]
+fn a_bend_before_the_plateau_may_be_a_lock() {
+    let by_turns = |n: u32| {
+        let n_real = f64::from(n);
+        Level { intervals: 60, ..Level::at(n, 200.0 * n_real / (1.0 + n_real / 16.0)) }
+    };
+    let levels: Vec<Level> = (0..10).map(|power| by_turns(1 << power)).collect();
+    let verdict = Watch::over(&levels).host("api", 2.0, 50e-6).verdict();
+    assert_eq!((verdict.limit, verdict.confidence), (Limit::Pool, Confidence::Inferred));
+    assert!(verdict.also.iter().any(|also| also.limit == Limit::Lock), "{:?}", verdict.also);
+}
