@@ -109,7 +109,7 @@ fn a_header_is_found_in_any_case_and_in_each_of_its_lines() {
             "header:content-type~json$",
             "header:Content-Type=application/json",
             "header:Vary=a",
-            "header:Vary=b",
+            "header:Vary= b",
             "header:X-Empty=",
         ],
         &["header:Vary=a, b", "header:Type~json", "header:Absent~"],

@@ -83,6 +83,8 @@ fn the_json_format_has_a_body_in_base64_and_headers_as_lists() {
     assert_eq!((requests[0].weight, requests[0].name.as_str()), (1, "POST /x"));
     assert_eq!((requests[1].weight, requests[1].name.as_str()), (4, "the y"));
     assert_eq!((requests[1].line, &requests[1].body), (3, &Body::None));
+    let nothing = parse(r#"{"method":"GET","url":"/","body":null,"header":null}"#);
+    assert_eq!((&nothing[0].body, nothing[0].headers.len()), (&Body::None, 0));
 }
 
 #[test]

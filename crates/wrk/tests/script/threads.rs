@@ -82,6 +82,9 @@ fn a_thread_stops_itself_while_it_runs_but_not_before() {
     threads[1].delay().unwrap();
     let stopped: Vec<_> = threads.iter().map(ThreadState::stopped).collect();
     assert_eq!(stopped, [false, true, false]);
+    // The first request is made once before the load, to see how many it is.
+    let (_, threads) = three().load("function request() wrk.thread:stop() return wrk.format() end").unwrap();
+    assert!(threads.iter().all(|thread| !thread.stopped()));
 }
 
 #[test]
