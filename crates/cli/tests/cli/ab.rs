@@ -131,10 +131,10 @@ fn the_same_url_twice_is_an_a_a_comparison() {
 fn an_open_loop_compares_latency_at_a_rate() {
     let bench = Bench::new();
     let target = Target::start(&bench);
-    let urls = [target.url("/sleep?ms=3"), target.url("/sleep?ms=9")];
-    let args = ["ab", &urls[0], &urls[1], "-R", "400", "-d", "1s", "--rounds", "8", "--no-probe", "--json"];
+    let urls = [target.url("/sleep?ms=3"), target.url("/sleep?ms=300")];
+    let args = ["ab", &urls[0], &urls[1], "-R", "100", "-d", "1s", "--rounds", "8", "--no-probe", "--json"];
     let document = bench.call(&args).json();
-    assert_eq!((&document["load"], &document["rate_per_sec"]), (&"open".into(), &400.0.into()));
+    assert_eq!((&document["load"], &document["rate_per_sec"]), (&"open".into(), &100.0.into()));
     let main = &document["figures"][0];
     assert_eq!((&main["figure"], &main["percentile"]), (&"latency_ms".into(), &99.0.into()));
     assert!(main["b"].as_f64() > main["a"].as_f64(), "{main}");
@@ -201,6 +201,11 @@ fn a_side_that_cannot_be_reached_is_named() {
     assert!(called.err.contains("B (") && called.err.contains(&dead), "{}", called.err);
 }
 
+/// A line of progress after two rounds or more: on a busy machine not every round has one.
+fn is_of_rounds(line: &str) -> bool {
+    line.split_once(" rounds").is_some_and(|(count, _)| count.parse::<u32>().is_ok_and(|count| count >= 2))
+}
+
 #[test]
 fn the_rounds_before_a_side_was_lost_are_reported() {
     let bench = Bench::new();
@@ -210,8 +215,7 @@ fn the_rounds_before_a_side_was_lost_are_reported() {
         bench.command(&["ab", &a, &b, "-c", "1", "-d", "100ms", "--no-probe", "--budget", "5m"]);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-    let second = lines.by_ref().map(Result::unwrap).find(|line| line.starts_with("2 rounds"));
-    assert!(second.is_some());
+    assert!(lines.by_ref().map(Result::unwrap).any(|line| is_of_rounds(&line)));
     drop(lost);
     let rest: String = lines.map(|line| line.unwrap() + "\n").collect();
     let output = child.wait_with_output().unwrap();
@@ -229,7 +233,7 @@ fn ctrl_c_keeps_the_rounds_and_prints_what_they_show() {
         bench.command(&["ab", &url, &url, "-c", "1", "-d", "100ms", "--no-probe", "--budget", "5m"]);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0).spawn().unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
-    assert!(lines.by_ref().any(|line| line.starts_with("2 rounds")));
+    assert!(lines.by_ref().any(|line| is_of_rounds(&line)));
     plimsoll_sys::interrupt(&child).unwrap();
     lines.for_each(drop);
     let output = child.wait_with_output().unwrap();
