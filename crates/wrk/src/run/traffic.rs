@@ -129,7 +129,7 @@ impl Requests {
 
 /// Each thread has a Lua state, which takes memory: too many are refused before they exist.
 fn check_threads(options: &Options) -> Result<(), Exit> {
-    let threads = u64::from(options.threads);
+    let threads = options.threads;
     if threads <= MAX_WORKERS {
         return Ok(());
     }
