@@ -64,9 +64,10 @@ fn body<'a>(fields: &[Field<'_>], raw: &'a [u8], scratch: &'a mut Vec<u8>) -> &'
 }
 
 fn join_chunks(mut raw: &[u8], out: &mut Vec<u8>) {
-    // httparse takes sixteen digits, of which leading zeros may be any number (RFC 9112, section 7.1).
-    while let Ok(Status::Complete((start, size))) = httparse::parse_chunk_size(without_zeros(raw)) {
+    loop {
+        // httparse takes sixteen digits, of which leading zeros may be any number (RFC 9112, section 7.1).
         raw = without_zeros(raw);
+        let Ok(Status::Complete((start, size))) = httparse::parse_chunk_size(raw) else { return };
         let end = usize::try_from(size).unwrap_or(usize::MAX).saturating_add(start).min(raw.len());
         out.extend_from_slice(&raw[start..end]);
         // Two bytes of line end follow each chunk; the last chunk is empty.

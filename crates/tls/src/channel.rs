@@ -168,8 +168,11 @@ impl Channel {
             rest = after;
         }
         let consumed = joined.len() - rest.len();
-        joined.drain(..consumed);
-        self.message = joined;
+        // Nearly always all of it: a connection that waits for no rest keeps no memory for one.
+        if consumed < joined.len() {
+            joined.drain(..consumed);
+            self.message = joined;
+        }
         Ok(())
     }
 

@@ -98,9 +98,12 @@ fn parse_header(text: &str) -> Option<Result<Kind, CheckError>> {
     if name.is_empty() || name.contains(|c: char| !c.is_ascii_graphic() || c == ':') {
         return Some(Err(CheckError::HeaderName(quoted(name))));
     }
-    // A field's value neither begins nor ends with white space (RFC 9110, section 5.5).
-    let value = value.strip_prefix('=').map_or(value.to_owned(), |text| format!("={}", text.trim()));
-    Some(parse_match(&value)?.map(|value| Kind::Header { name: name.to_owned(), value }))
+    let value = match value.strip_prefix('=') {
+        // A field's value neither begins nor ends with white space (RFC 9110, section 5.5).
+        Some(expected) => Ok(TextMatch::Is(expected.trim().to_owned())),
+        None => parse_match(value)?,
+    };
+    Some(value.map(|value| Kind::Header { name: name.to_owned(), value }))
 }
 
 /// The pointer ends at the first `=`, so a key that holds one cannot be pointed at.
