@@ -11,17 +11,24 @@ Where the machine changes within minutes there is no one truth. With `--around` 
 the rate that held, which has to hold, and one at the rate that broke, which has to break. `bench/speed.py` runs during each search, so
 that the spread of the answers can be read next to that of the machine.
 
-    python3 bench/search.py [--runs 10] [--seconds 60] [--targets pool,cpu] [--budget 5m] [--around] [--limit SECONDS]
+Where a server differs from one start to the next, as a JVM does, `--kept` makes all searches and long loads of a target in one lab that
+stays up.
+
+    python3 bench/search.py [--runs 10] [--seconds 60] [--targets pool,cpu] [--budget 5m] [--around] [--kept] [--limit SECONDS]
 """
 
 import argparse
+import contextlib
 import json
 import pathlib
 import statistics
 import subprocess
 import tempfile
 import time
+import tomllib
 
+import pinned
+import production
 import speed
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -32,6 +39,8 @@ AROUND = (0.90, 1.12)
 WITHIN = 1.015
 # A lab ends within this; a budget or a long load of the truth is shorter.
 RUN_LIMIT_SEC = 3600
+# As a lab file's search has it.
+BUDGET = "90s"
 
 
 def lab(binary, file, folder):
@@ -67,26 +76,73 @@ def within(file, budget, folder):
     return path
 
 
-def search(binary, file, budget):
+class Fresh:
+    """A lab of its own for each search and each load."""
+
+    def __init__(self, binary, file):
+        self.binary, self.file = binary, file
+
+    def search(self, budget):
+        """The document of a search."""
+        with tempfile.TemporaryDirectory() as folder:
+            return lab(self.binary, within(self.file, budget, folder) if budget else self.file, folder)
+
+    def load(self, rate, seconds):
+        """The document of random arrivals at one rate."""
+        with tempfile.TemporaryDirectory() as folder:
+            load = f'rate = {rate:.1f}\narrivals = "poisson"\nstep = "{seconds}s"'
+            return lab(self.binary, variant(self.file, load, folder), folder)
+
+    def close(self):
+        """Each lab has ended."""
+
+
+class Kept:
+    """One lab for all searches and loads."""
+
+    def __init__(self, binary, file):
+        pinned.PLIMSOLL = pathlib.Path(binary)
+        made = tomllib.loads(file.read_text(encoding="utf-8"))
+        headers = made["target"].get("headers", {}).items()
+        self.target = [made["target"]["url"], *(part for name, value in headers for part in ("-H", f"{name}: {value}")),
+                       "--p99", made["slo"]["p99"], "--success", made["slo"]["success"]]
+        self.folder = tempfile.TemporaryDirectory()
+        self.lab = production.Lab(self.folder.name, file)
+        if warm := made["load"].get("warm"):
+            self._call("run", "-c", "64", "-d", warm, limit_sec=RUN_LIMIT_SEC)
+
+    def search(self, budget):
+        """The document of a search."""
+        return self._call("search", "--budget", budget or BUDGET, limit_sec=RUN_LIMIT_SEC)
+
+    def load(self, rate, seconds):
+        """The document of random arrivals at one rate."""
+        return self._call("run", "-R", f"{rate:.1f}", "--arrivals", "poisson", "-d", f"{seconds}s", limit_sec=RUN_LIMIT_SEC)
+
+    def close(self):
+        """Ends the lab."""
+        self.lab.close()
+        self.folder.cleanup()
+
+    def _call(self, command, *arguments, limit_sec):
+        return self.lab.call("generator", command, *self.target, *arguments, "--no-files", "--quiet", limit_sec=limit_sec)
+
+
+def search(way, budget):
     """One search: the rates at both ends, what broke, and how long all of it took."""
-    with tempfile.TemporaryDirectory() as folder:
-        if budget:
-            file = within(file, budget, folder)
-        began = time.monotonic()
-        with speed.Speed() as machine:
-            document = lab(binary, file, folder)
-        took = time.monotonic() - began
+    began = time.monotonic()
+    with speed.Speed() as machine:
+        document = way.search(budget)
+    took = time.monotonic() - began
     found = document["search"] or {}
     keys = ("held_per_sec", "broken_per_sec", "breach", "end", "drift")
     return {key: found.get(key) for key in keys} | {
         "seconds": took, "trials": len(found.get("trials", [])), "reference_us": machine.microseconds}
 
 
-def holds(binary, file, rate, seconds):
+def holds(way, rate, seconds):
     """Whether a long load at this rate keeps the conditions of the file."""
-    with tempfile.TemporaryDirectory() as folder:
-        load = f'rate = {rate:.1f}\narrivals = "poisson"\nstep = "{seconds}s"'
-        document = lab(binary, variant(file, load, folder), folder)
+    document = way.load(rate, seconds)
     slo, step = document["answer"]["slo"], document["steps"][0]
     late = [limit for limit in slo["latency"]
             if (value := percentile(step, limit["percentile"])) is None or value > limit["limit_ms"]]
@@ -100,34 +156,33 @@ def percentile(step, percent):
     return step["latency_ms"][f"p{percent:g}".replace(".", "")]
 
 
-def truth(binary, file, middle, seconds):
+def truth(way, middle, seconds):
     """The highest rate about this one that holds, and the lowest that does not; `None` for an end that was not found."""
     low, high = (part * middle for part in AROUND)
-    if not holds(binary, file, low, seconds):
+    if not holds(way, low, seconds):
         return None, low
-    if holds(binary, file, high, seconds):
+    if holds(way, high, seconds):
         return high, None
     while high / low > WITHIN:
         rate = (low * high) ** 0.5
-        if holds(binary, file, rate, seconds):
+        if holds(way, rate, seconds):
             low = rate
         else:
             high = rate
     return low, high
 
 
-def around(binary, file, run, seconds):
+def around(way, run, seconds):
     """Whether long loads right after a search hold at its lower end and break at its upper end; `None` for an end that it has not."""
     ends = (("held_per_sec", True), ("broken_per_sec", False))
-    return [run[key] and holds(binary, file, run[key], seconds) == expected for key, expected in ends]
+    return [run[key] and holds(way, run[key], seconds) == expected for key, expected in ends]
 
 
-def measured(name, options):
+def measured(way, options):
     """One search, with the long loads around it where they are asked for."""
-    file = FILES / f"{name}.toml"
-    run = search(options.binary, file, options.budget)
+    run = search(way, options.budget)
     if options.around:
-        run["around"] = around(options.binary, file, run, options.seconds)
+        run["around"] = around(way, run, options.seconds)
     return run
 
 
@@ -173,7 +228,7 @@ def summary(kept):
 
 def title(name, options):
     """What the searches of a target are kept under."""
-    return ", ".join(filter(None, (name, options.budget, options.around and "around")))
+    return ", ".join(filter(None, (name, options.budget, options.around and "around", options.kept and "kept")))
 
 
 def main():
@@ -184,9 +239,9 @@ def main():
     parser.add_argument("--targets", default=",".join(sorted(file.stem for file in FILES.glob("*.toml"))))
     parser.add_argument("--budget", help="the time of a search; 90 s unless it is given, 50 min at most")
     parser.add_argument("--around", action="store_true", help="two long loads after each search, in place of one truth")
+    parser.add_argument("--kept", action="store_true", help="all searches of a target in one lab that stays up")
     parser.add_argument("--limit", type=float, default=float("inf"), help="begin nothing more after so many seconds")
     options = parser.parse_args()
-    ends = time.monotonic() + options.limit
     kept = json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else {}
     KEPT.parent.mkdir(parents=True, exist_ok=True)
 
@@ -194,25 +249,35 @@ def main():
         KEPT.write_text(json.dumps(kept, indent=1), encoding="utf-8")
 
     names = options.targets.split(",")
+    with contextlib.ExitStack() as ended:
+        ways = {name: (Kept if options.kept else Fresh)(options.binary, FILES / f"{name}.toml") for name in names}
+        for way in ways.values():
+            ended.callback(way.close)
+        measure(ways, kept, keep, options)
+    print(summary(kept))
+
+
+def measure(ways, kept, keep, options):
+    """What is not kept yet: the searches, then the truth of each target."""
+    ends = time.monotonic() + options.limit
     # Interleaved, so that a slow quarter of an hour is no target's alone.
     for number in range(options.runs):
-        for name in names:
+        for name, way in ways.items():
             one = kept.setdefault(title(name, options), {"runs": []})
             if len(one["runs"]) <= number and time.monotonic() < ends:
-                one["runs"].append(measured(name, options))
+                one["runs"].append(measured(way, options))
                 keep()
                 print(name, one["runs"][-1], flush=True)
-    for name in [] if options.around else names:
+    for name, way in ways.items() if not options.around else ():
         one = kept.get(title(name, options), {"runs": []})
         runs = [run for run in one["runs"] if run["held_per_sec"] and run["broken_per_sec"]]
         if len(one["runs"]) < options.runs or not runs or is_known(one.get("truth")) or time.monotonic() > ends:
             continue
         middle = statistics.median((run["held_per_sec"] * run["broken_per_sec"]) ** 0.5 for run in runs)
-        # It does not depend on the time of a search.
-        known = kept.get(name, {}).get("truth")
-        one["truth"] = known if is_known(known) else truth(options.binary, FILES / f"{name}.toml", middle, options.seconds)
+        # It does not depend on the time of a search, but on the server that was started.
+        known = None if options.kept else kept.get(name, {}).get("truth")
+        one["truth"] = known if is_known(known) else truth(way, middle, options.seconds)
         keep()
-    print(summary(kept))
 
 
 if __name__ == "__main__":

@@ -82,6 +82,7 @@ missing_packages() {
         have taskset || printf 'util-linux\n'
         have python3 || printf 'python3-minimal\n'
         [ -e /usr/lib/nginx/modules/ngx_http_echo_module.so ] || printf 'libnginx-mod-http-echo\n'
+        [ -e /usr/lib/nginx/modules/ngx_http_perl_module.so ] || printf 'libnginx-mod-http-perl\n'
     else
         have nginx || printf 'nginx-light\n'
         have haproxy || printf 'haproxy\n'
