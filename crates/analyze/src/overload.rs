@@ -24,7 +24,7 @@ use crate::{
 use phase::{Part, moments, phase};
 use recovery::SETTLING_SEC;
 use shape::Shape;
-use slices::{Slice, Slices, limit_ms};
+use slices::{Slice, Slices, limit_ms, usual_part};
 
 pub use protection::{held_rate, protection};
 pub use recovery::RecoveryWatch;
@@ -45,8 +45,8 @@ pub(crate) fn of_run(
     search: Option<&RateSearch>,
 ) -> Result<Option<Overload>, (u32, CorruptHistogram)> {
     let Some(order) = &plan.overload else { return Ok(None) };
-    let rate_per_sec = order.rate_per_sec.or_else(|| search.and_then(|search| search.held_per_sec));
-    let Some(rate) = rate_per_sec else {
+    let searched_per_sec = search.and_then(|search| search.held_per_sec);
+    let Some(rate) = order.rate_per_sec.or(searched_per_sec) else {
         let outage = search.and_then(|search| search.outage);
         return Ok(Some(judge::without_rate(limit_ms(&plan.slo), outage)));
     };
@@ -59,7 +59,7 @@ pub(crate) fn of_run(
             false => reference = Some((observed.settled.clone(), observed.doubt())),
         }
     }
-    Ok(Some(judge::judged(rate, limit_ms(&plan.slo), reference, steps)))
+    Ok(Some(judge::judged(rate, searched_per_sec, &plan.slo, reference, steps)))
 }
 
 /// What was seen of one step of the overloads.
@@ -73,6 +73,7 @@ struct Observed {
     over_time: Vec<OverloadMoment>,
     is_generator_limited: bool,
     is_target_lost: bool,
+    is_base_well: bool,
 }
 
 impl Observed {
@@ -97,9 +98,9 @@ impl Observed {
         let reasons = summarize(run, plan, step, &frames)?.generator.reasons;
         let is_generator_limited = reasons.iter().any(|reason| limits(reason, limit_ms(&plan.slo)));
         let is_target_lost = step.end == StepEnd::TargetLost;
-        let index = step.index;
+        let is_base_well = judge::base_holds(&before, usual_part(&plan.slo));
         Ok(Self {
-            index,
+            index: step.index,
             shape,
             slices,
             before,
@@ -108,6 +109,7 @@ impl Observed {
             over_time,
             is_generator_limited,
             is_target_lost,
+            is_base_well,
         })
     }
 
@@ -126,7 +128,7 @@ impl Observed {
     fn overload(self, rate_per_sec: f64) -> OverloadStep {
         let doubt = self.doubt();
         // What was not well before cannot come back.
-        let recovery = match self.is_target_lost || !judge::base_holds(&self.before) {
+        let recovery = match self.is_target_lost || !self.is_base_well {
             true => Recovery::Unknown,
             false => recovery::recovery(&self.shape, &self.slices, rate_per_sec),
         };
@@ -134,7 +136,7 @@ impl Observed {
             index: self.index,
             factor: self.shape.peak_per_sec / rate_per_sec,
             onset: self.shape.onset,
-            outcome: judge::before_comparison(&self.before, doubt),
+            outcome: judge::before_comparison(self.is_base_well, doubt),
             before: self.before,
             whole: self.whole,
             settled: self.settled,

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use plimsoll_plan::{LatencyLimit, Plan, RateSearchOrder, Slo};
 use plimsoll_record::{CorruptHistogram, Frame, Run, Step, StepEnd};
-use plimsoll_stats::sequential::fewest_trials;
+use plimsoll_stats::sequential::{Precision, fewest_trials};
 
 use crate::load::summary::summarize;
 use crate::{
@@ -31,6 +31,8 @@ const SHORTEST: Duration = Duration::from_secs(8);
 const LONGEST: Duration = Duration::from_secs(60);
 /// How many times the shortest time in which a rate can hold a trial may take.
 const ENOUGH: f64 = 1.5;
+/// How many times the time of the fewest responses that decide a trial takes that takes longer than [`LONGEST`].
+const JUST_ENOUGH: f64 = 1.1;
 
 /// Whether a step belongs to the search of its run: the steps of the ladder before it have no rate, and overloads have several.
 pub(crate) fn is_trial(plan: &Plan, step: &Step) -> bool {
@@ -52,11 +54,15 @@ pub fn longest_trial(
     tolerance: f64,
     left: Option<Duration>,
 ) -> Option<Duration> {
-    let responses_sec = fewest_responses(slo) as f64 / rate_per_sec;
+    let responses_sec = fewest_responses(slo, judge::FINE) as f64 / rate_per_sec;
     let needed_sec = ENOUGH * responses_sec.max(judge::held_sec(slo, rate_per_sec, tolerance));
-    let shortest = Duration::try_from_secs_f64(needed_sec).unwrap_or(LONGEST).clamp(SHORTEST, LONGEST);
-    let Some(left) = left else { return Some(LONGEST) };
-    (left >= shortest).then(|| (left / TRIALS_LEFT).clamp(shortest, LONGEST))
+    let usual = Duration::try_from_secs_f64(needed_sec).unwrap_or(LONGEST).clamp(SHORTEST, LONGEST);
+    // Without so many responses no time is enough.
+    let least_sec = JUST_ENOUGH * fewest_responses(slo, judge::COARSE) as f64 / rate_per_sec;
+    let shortest = usual.max(Duration::try_from_secs_f64(least_sec).unwrap_or(Duration::MAX));
+    let longest = LONGEST.max(shortest);
+    let Some(left) = left else { return Some(longest) };
+    (left >= shortest).then(|| (left / TRIALS_LEFT).clamp(shortest, longest))
 }
 
 /// One step of a search; `None` for any other. `before` is the trial before it.
@@ -100,9 +106,9 @@ fn is_after_overload(run: &Run, before: &TrialSummary, step: &Step) -> bool {
 }
 
 /// The responses, none of them late, that decide that a rate holds all limits of latency.
-fn fewest_responses(slo: &Slo) -> u64 {
+fn fewest_responses(slo: &Slo, precision: Precision) -> u64 {
     let shares = slo.latency.iter().map(LatencyLimit::late_ratio).filter(|share| *share > 0.0);
-    shares.map(|share| fewest_trials(share, judge::FINE)).max().unwrap_or_default()
+    shares.map(|share| fewest_trials(share, precision)).max().unwrap_or_default()
 }
 
 /// What the search of this plan is after.
@@ -186,6 +192,12 @@ pub(crate) fn of_run(run: &Run, plan: &Plan) -> Result<Option<RateSearch>, (u32,
     }))
 }
 
+/// Whether this rate holds, in requests per second, by the trials at it, below and above it; `None` where none of them says so.
+fn holds(plan: &Plan, search: Option<&RateSearch>, rate_per_sec: f64) -> Option<bool> {
+    let tolerance = plan.search?.tolerance;
+    Bracket::of(tolerance, &tried(&search?.trials)).holds(rate_per_sec)
+}
+
 /// The check of a plan that asks for a search, after a ladder whose best step served `closed_per_sec`: the throughput within the
 /// conditions is the rate that holds. Without one, no condition is known to hold, although a closed loop held it; unless the user
 /// gave none.
@@ -224,11 +236,11 @@ pub(crate) fn judged(
         None => check.throughput_within,
     };
     let throughput =
-        check.slo.throughput_per_sec.map_or(Held::Yes, |required| match (held_per_sec, broken_per_sec) {
-            (Some(held), _) if held >= required => Held::Yes,
-            (_, Some(broken)) if broken <= required => Held::No,
-            _ if check.throughput == Held::No && required > OUT_OF_REACH * closed_per_sec => Held::No,
-            _ => Held::Unknown,
+        check.slo.throughput_per_sec.map_or(Held::Yes, |required| match holds(plan, search, required) {
+            Some(true) => Held::Yes,
+            Some(false) => Held::No,
+            None if check.throughput == Held::No && required > OUT_OF_REACH * closed_per_sec => Held::No,
+            None => Held::Unknown,
         });
     SloCheck { latency, success, throughput, throughput_within, ..check }
 }

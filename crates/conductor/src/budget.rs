@@ -41,10 +41,10 @@ impl Budget {
         Self { ends: self.left(now).map(|left| now + left / 2), ..self }
     }
 
-    /// How long a step may take that begins now: `limit`, longer where p99 is not known before at the highest throughput so far,
+    /// How long a step may take that begins then: `limit`, longer where p99 is not known before at the highest throughput so far,
     /// or what is left, but for the time of the last answers; `None` if too little is. Without a budget the limit was asked for.
-    pub(crate) fn step(&self, now: Instant, limit: Duration, highest_per_sec: f64) -> Option<Duration> {
-        let Some(left) = self.left(now) else { return Some(limit) };
+    pub(crate) fn step(&self, begins: Instant, limit: Duration, highest_per_sec: f64) -> Option<Duration> {
+        let Some(left) = self.left(begins) else { return Some(limit) };
         let most = (MOST_TIMES * limit).min(left / PART_OF_REST).max(limit);
         let needed = Duration::try_from_secs_f64(MARGIN * MIN_COMPLETED as f64 / highest_per_sec);
         let limit = needed.map_or(limit, |needed| needed.clamp(limit, most));
@@ -52,6 +52,11 @@ impl Budget {
         let is_last = self.ends == self.run_ends;
         let longest = if is_last { left.saturating_sub(DRAIN).max(MIN_STEP.min(left)) } else { left };
         if longest >= limit { Some(limit) } else { Some(longest).filter(|longest| *longest >= MIN_STEP) }
+    }
+
+    /// What is left for a load that begins then, but for the time of the last answers; `None` without a budget.
+    pub(crate) fn left_for_load(&self, begins: Instant) -> Option<Duration> {
+        self.left(begins).map(|left| left.saturating_sub(DRAIN))
     }
 
     /// What is left of it; `None` without a budget.

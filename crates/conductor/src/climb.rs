@@ -45,7 +45,7 @@ impl Session<'_> {
         let success = success_budget(&self.context.plan);
         while let Some(connections) = ladder::next(steps, success, &done) {
             let highest_per_sec = done.iter().map(|step| step.throughput_per_sec).fold(0.0, f64::max);
-            let Some(limit) = self.budget.step(self.recorder.now(), step_limit, highest_per_sec) else {
+            let Some(limit) = self.budget.step(self.load_begins(), step_limit, highest_per_sec) else {
                 self.note_budget(connections);
                 return Ok(());
             };

@@ -59,9 +59,15 @@ impl<'a> Made<'a> {
         step.end == StepEnd::Cut
             && match self.kind(step) {
                 None | Some(StepKind::Load) => false,
-                Some(StepKind::Trial) => !matches!(trial(self.run, self.plan, step, None), Ok(Some(_))),
+                Some(StepKind::Trial) => !self.is_decided(step),
                 Some(_) => true,
             }
+    }
+
+    /// Whether a step is a trial of a search whose outcome is known.
+    pub(crate) fn is_decided(self, step: &Step) -> bool {
+        self.kind(step) == Some(StepKind::Trial)
+            && matches!(trial(self.run, self.plan, step, None), Ok(Some(_)))
     }
 
     /// Whether a step that was cut was made again by now.
@@ -159,7 +165,8 @@ impl<'a> Made<'a> {
         let last = self.run.steps.last()?;
         let is_over = match last.end {
             StepEnd::TargetLost => true,
-            StepEnd::Cut => !self.is_made_again(last),
+            // The search goes on after a rate that was decided.
+            StepEnd::Cut => self.kind(last) != Some(StepKind::Trial) && !self.is_made_again(last),
             _ => false,
         };
         is_over.then_some(last.end)

@@ -78,6 +78,9 @@ impl Session<'_> {
             if number < last {
                 self.pause(if is_down { rest } else { REST });
             }
+            if self.is_over() {
+                return Ok(());
+            }
         }
         Ok(())
     }

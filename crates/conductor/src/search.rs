@@ -107,7 +107,7 @@ impl Session<'_> {
         let aim = aim(&self.context.plan, order);
         let mut rate_per_sec = first;
         loop {
-            let left = self.budget.left(self.recorder.now());
+            let left = self.budget.left_for_load(self.load_begins());
             let Some(limit) = longest_trial(&self.context.plan.slo, rate_per_sec, order.tolerance, left)
             else {
                 self.note_end_of_search(rate_per_sec);

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use plimsoll_analyze::Raise;
 use plimsoll_record::{EventKind, HostSample, Reading, StepEnd};
+use plimsoll_units::Instant;
 
 use crate::budget::Budget;
 use crate::context::RunContext;
@@ -61,6 +62,12 @@ pub(crate) struct Session<'a> {
 impl Session<'_> {
     pub(crate) fn interrupted(&self) -> bool {
         self.interrupt.load(Ordering::Relaxed)
+    }
+
+    /// When a load begins that is started now: peers need time to hear of it.
+    pub(crate) fn load_begins(&self) -> Instant {
+        let head_start = self.peers.as_ref().map_or(Duration::ZERO, |group| group.head_start);
+        self.recorder.now() + head_start
     }
 
     /// True if no step follows, whatever the plan says.

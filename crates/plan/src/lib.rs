@@ -38,7 +38,9 @@ pub use hosts::{Cap, Capacity, NamedProbe, PlanHost, Probe, Workload, WorkloadKi
 pub use limit::Limit;
 pub use name::checked_name;
 pub use network::{HostPort, IpRange, Network, NetworkError, ResolveEntry};
-pub use overload::{Onset, OverloadClass, OverloadOrder, Protector, queue_gone_sec};
+pub use overload::{
+    BACK_WINDOWS, MIN_WINDOW_SEC, Onset, OverloadClass, OverloadOrder, Protector, queue_gone_sec, window_sec,
+};
 pub use overload_spec::{OverloadSpec, open_level};
 pub use plan::{
     DriverKind, Generator, LadderSteps, Level, Load, Plan, RateSearchOrder, UnknownDriver, UnreadablePlan,

@@ -12,6 +12,12 @@ const MAX_LEAD: Duration = Duration::from_secs(5);
 /// The time that is watched after an overload, over the time in which a queue of all the excess would be gone.
 const WATCH_PER_QUEUE: f64 = 1.5;
 const MIN_DEFAULT_WATCH: Duration = Duration::from_secs(10);
+/// Goodput is back once it was in so many windows in a row,
+pub const BACK_WINDOWS: u32 = 3;
+/// each of which has as many requests as this at the base, within these bounds of time in seconds.
+const WINDOW_REQUESTS: f64 = 50.0;
+pub const MIN_WINDOW_SEC: f64 = 1.0;
+const MAX_WINDOW_SEC: f64 = 5.0;
 /// The longest part of an overload.
 pub(crate) const MAX_STAGE: Duration = Duration::from_secs(3600);
 
@@ -63,7 +69,8 @@ impl OverloadOrder {
         stages.extend((onset == Onset::Ramp).then_some(ramp));
         stages.push(level(peak, self.hold));
         let queue_sec = queue_gone_sec(&stages, rate_per_sec, base);
-        let by_queue = bounded(WATCH_PER_QUEUE * queue_sec, MIN_DEFAULT_WATCH, MAX_STAGE);
+        let seen_sec = f64::from(BACK_WINDOWS) * window_sec(base);
+        let by_queue = bounded(WATCH_PER_QUEUE * queue_sec + seen_sec, MIN_DEFAULT_WATCH, MAX_STAGE);
         stages.push(level(base, self.watch.unwrap_or(by_queue)));
         RateProfile::Stages(stages)
     }
@@ -81,6 +88,11 @@ pub(crate) fn bounded(sec: f64, least: Duration, most: Duration) -> Duration {
 
 fn level(rate_per_sec: f64, duration: Duration) -> Stage {
     Stage { from_per_sec: rate_per_sec, to_per_sec: rate_per_sec, duration }
+}
+
+/// How long one of the [`BACK_WINDOWS`] is at this base, in seconds.
+pub fn window_sec(base_per_sec: f64) -> f64 {
+    (WINDOW_REQUESTS / base_per_sec).clamp(MIN_WINDOW_SEC, MAX_WINDOW_SEC)
 }
 
 /// How long after these stages a queue of all requests beyond `capacity_per_sec` would be gone, in seconds, if the target went

@@ -169,6 +169,8 @@ pub struct Overload {
     pub reference: Option<OverloadPhase>,
     /// Why the target is not known to hold that rate from this.
     pub reference_doubt: Option<OverloadDoubt>,
+    /// The rate that the target holds, as far as neither this nor a search contradicts it, requests per second.
+    pub held_per_sec: Option<f64>,
     /// The overloads in order.
     pub steps: Vec<OverloadStep>,
     /// A ramp against a jump; `None` unless both are judged.
@@ -179,12 +181,6 @@ impl Overload {
     /// The overload that begins with a ramp.
     pub fn ramped(&self) -> Option<&OverloadStep> {
         self.steps.iter().find(|step| step.onset == Onset::Ramp)
-    }
-
-    /// The rate, where it is known from the overload itself that the target holds it.
-    pub fn held_per_sec(&self) -> Option<f64> {
-        let is_known = matches!(self.reference_doubt, None | Some(OverloadDoubt::TooFew));
-        self.rate_per_sec.filter(|_| is_known)
     }
 
     /// The jump to the same rate.

@@ -1,8 +1,9 @@
 //! What the overloads of a run say together.
 
-use plimsoll_plan::OverloadClass;
-use plimsoll_stats::ratio;
+use plimsoll_plan::{OverloadClass, Slo};
+use plimsoll_stats::{ratio, wilson};
 
+use super::slices::{limit_ms, usual_part};
 use crate::{
     Estimate, Outage, Overload, OverloadDoubt, OverloadOutcome, OverloadPhase, OverloadStep, RampEffect,
     Recovery,
@@ -15,9 +16,9 @@ const KEPT: f64 = 0.8;
 const LOST: f64 = 0.5;
 /// With this part of the requests good, the target keeps up with what is offered.
 const KEEPS_UP: f64 = 0.95;
-/// Less than this part of the rate is not what a target does that holds it.
+/// Less than this part of the rate is not what a target does that holds it. A limit of a percentile below the 99th makes it less.
 const HOLDS: f64 = 0.9;
-/// The base before an overload holds with this part of its requests good.
+/// The base before an overload holds with this part of its requests good, or less in the same way.
 const BASE_HOLDS: f64 = 0.9;
 /// Fewer requests due in the part that is judged say too little: the goodput of 100 Poisson arrivals is known to ± 20 %.
 pub(super) const MIN_DUE: u64 = 100;
@@ -25,17 +26,17 @@ pub(super) const MIN_DUE: u64 = 100;
 const DIFFERENCE: f64 = 0.1;
 
 /// Whether the target was well at the base before an overload.
-pub(super) fn base_holds(before: &OverloadPhase) -> bool {
-    before.good_ratio.is_some_and(|ratio| ratio >= BASE_HOLDS)
+pub(super) fn base_holds(before: &OverloadPhase, usual_part: f64) -> bool {
+    before.good_ratio.is_some_and(|ratio| ratio >= BASE_HOLDS * usual_part)
 }
 
 /// The outcome of an overload as far as it does not depend on any other.
-pub(super) fn before_comparison(before: &OverloadPhase, doubt: Option<OverloadDoubt>) -> OverloadOutcome {
+pub(super) fn before_comparison(is_base_well: bool, doubt: Option<OverloadDoubt>) -> OverloadOutcome {
     match doubt {
         Some(doubt @ (OverloadDoubt::Interrupted | OverloadDoubt::Generator)) => {
             OverloadOutcome::Unknown(doubt)
         }
-        _ if !base_holds(before) => OverloadOutcome::Unknown(OverloadDoubt::Base),
+        _ if !is_base_well => OverloadOutcome::Unknown(OverloadDoubt::Base),
         Some(doubt) => OverloadOutcome::Unknown(doubt),
         // Until it is compared with the rate that holds.
         None => OverloadOutcome::Reduced,
@@ -58,21 +59,23 @@ pub(super) fn without_rate(limit_ms: Option<f64>, outage: Option<Outage>) -> Ove
         limit_ms,
         reference: None,
         reference_doubt: Some(OverloadDoubt::NoRate),
+        held_per_sec: None,
         steps: Vec::new(),
         ramp: None,
     }
 }
 
-/// Compares the overloads with the rate that holds, and judges all of them.
+/// Compares the overloads with the rate that holds, and judges all of them. `searched_per_sec` is what a search found to hold.
 pub(super) fn judged(
     rate_per_sec: f64,
-    limit_ms: Option<f64>,
+    searched_per_sec: Option<f64>,
+    slo: &Slo,
     reference: Option<(OverloadPhase, Option<OverloadDoubt>)>,
     mut steps: Vec<OverloadStep>,
 ) -> Overload {
     let (reference, reference_doubt) = match reference {
         Some((phase, doubt)) => {
-            let doubt = doubt.or_else(|| not_held(&phase, rate_per_sec));
+            let doubt = reference_doubt(&phase, rate_per_sec, usual_part(slo), doubt);
             (Some(phase), doubt)
         }
         None => (None, Some(OverloadDoubt::Interrupted)),
@@ -90,22 +93,50 @@ pub(super) fn judged(
         doubt,
         by_ladder: None,
         rate_per_sec: Some(rate_per_sec),
-        limit_ms,
+        limit_ms: limit_ms(slo),
         reference,
         reference_doubt,
+        held_per_sec: match reference_doubt {
+            None => Some(rate_per_sec),
+            Some(OverloadDoubt::RateNotHeld) => None,
+            // Of a slow target too few requests are due to contradict a rate that was given.
+            Some(OverloadDoubt::TooFew) => searched_per_sec.or(Some(rate_per_sec)),
+            Some(_) => searched_per_sec,
+        },
         steps,
         ramp: None,
     };
     Overload { ramp: ramp_effect(&overload), ..overload }
 }
 
-fn not_held(reference: &OverloadPhase, rate_per_sec: f64) -> Option<OverloadDoubt> {
-    let goodput = reference.goodput.interval.map_or(reference.goodput.value, |(_, high)| high);
-    (goodput < HOLDS * rate_per_sec).then_some(OverloadDoubt::RateNotHeld)
+/// Why the rate is not known to hold. Where too few requests fell due, fewer than that rate brings may be chance: what counts then is
+/// how many of those were good.
+fn reference_doubt(
+    reference: &OverloadPhase,
+    rate_per_sec: f64,
+    usual_part: f64,
+    doubt: Option<OverloadDoubt>,
+) -> Option<OverloadDoubt> {
+    let not_held = match doubt {
+        None => {
+            let goodput = reference.goodput.interval.map_or(reference.goodput.value, |(_, high)| high);
+            goodput < HOLDS * usual_part * rate_per_sec
+        }
+        Some(OverloadDoubt::TooFew) => reference.good_ratio.is_some_and(|ratio| {
+            let good = (ratio * reference.due as f64).round() as u64;
+            wilson(good, reference.due).is_some_and(|(_, high)| high < HOLDS * usual_part)
+        }),
+        Some(_) => false,
+    };
+    if not_held { Some(OverloadDoubt::RateNotHeld) } else { doubt }
 }
 
 /// What is left of goodput. It is kept, or lost, if all of its interval is.
 fn compare(step: &mut OverloadStep, reference: &OverloadPhase) {
+    // Of one that ended before, nothing is left to be compared.
+    if step.settled.span_sec <= 0.0 {
+        return;
+    }
     step.kept = ratio(step.settled.goodput, reference.goodput);
     let (OverloadOutcome::Reduced, Some(kept)) = (step.outcome, step.kept) else { return };
     let (low, high) = kept.interval.unwrap_or((kept.value, kept.value));

@@ -1,7 +1,7 @@
 //! The limits that keep a service within what it holds.
 
 use super::slices::limit_ms;
-use crate::{Findings, OverloadDoubt, Protection};
+use crate::{Findings, Protection};
 
 /// The part of the limit of latency that those may take who are let in: half of it is left for what varies.
 const LIMIT_PART: f64 = 0.5;
@@ -23,7 +23,7 @@ const WAIT_MS: f64 = 100.0;
 
 /// The limits that follow from the highest rate within the conditions; `None` where none is known.
 pub fn protection(findings: &Findings) -> Option<Protection> {
-    let (rate_per_sec, service_mean_ns) = held(findings)?;
+    let (rate_per_sec, service_mean_ns) = held_rate(findings).zip(service_mean_ns(findings))?;
     let limit_ms = limit_ms(&findings.plan.slo);
     (rate_per_sec >= 1.0 && service_mean_ns > 0.0)
         .then(|| of_rate(rate_per_sec, service_mean_ns / 1e9, limit_ms))
@@ -31,23 +31,18 @@ pub fn protection(findings: &Findings) -> Option<Protection> {
 
 /// The rate that holds, requests per second, as was given or found and nothing contradicts; `None` where none is known to.
 pub fn held_rate(findings: &Findings) -> Option<f64> {
-    held(findings).map(|(rate_per_sec, _)| rate_per_sec)
+    let of_search = || findings.search.as_ref()?.held_per_sec;
+    findings.overload.as_ref().map_or_else(of_search, |overload| overload.held_per_sec)
 }
 
-/// The rate that holds, as was given or found and nothing contradicts, and the mean service time at it.
-fn held(findings: &Findings) -> Option<(f64, f64)> {
-    let of_search = || {
-        let search = findings.search.as_ref()?;
-        Some((search.held_per_sec?, search.best()?.step.service.mean_ns))
-    };
+/// The mean service time at the rate that holds, in nanoseconds: in a search where the overload did not show it without doubt.
+fn service_mean_ns(findings: &Findings) -> Option<f64> {
+    let of_search = || Some(findings.search.as_ref()?.best()?.step.service.mean_ns);
     let Some(overload) = &findings.overload else { return of_search() };
-    let of_reference = || Some((overload.rate_per_sec?, overload.reference.as_ref()?.service_mean_ns));
+    let of_reference = || Some(overload.reference.as_ref()?.service_mean_ns);
     match overload.reference_doubt {
         None => of_reference(),
-        Some(OverloadDoubt::RateNotHeld) => None,
-        // Of a slow target too few requests are due to judge a rate that was given.
-        Some(OverloadDoubt::TooFew) => of_search().or_else(of_reference),
-        Some(_) => of_search(),
+        Some(_) => of_search().or_else(of_reference),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Whether goodput is back after an overload, as its load goes on.
 
-use plimsoll_plan::Slo;
+use plimsoll_plan::{BACK_WINDOWS, MIN_WINDOW_SEC, Slo, window_sec};
 use plimsoll_record::{CorruptHistogram, Frame, RateStage};
 
 use super::shape::Shape;
@@ -10,11 +10,7 @@ use crate::Recovery;
 /// Goodput is back with this part of what it was before.
 pub(super) const BACK: f64 = 0.95;
 /// It is back once it was in so many windows in a row.
-const WINDOWS: usize = 3;
-/// A window has as many requests as this at the base, within these bounds of time in seconds.
-const WINDOW_REQUESTS: f64 = 50.0;
-const MIN_WINDOW_SEC: f64 = 1.0;
-const MAX_WINDOW_SEC: f64 = 5.0;
+const WINDOWS: usize = BACK_WINDOWS as usize;
 /// More requests beyond the limit than this are not within it, as for a 99th percentile.
 const BEYOND_RATIO: f64 = 0.01;
 /// A target that is down for so many times as long as a queue of the excess would last is kept down by something else.
@@ -102,7 +98,7 @@ fn back_after_sec(shape: &Shape, slices: &[Slice]) -> Option<f64> {
     let before = Share::of(between(slices, SETTLING_SEC, shape.begins_sec));
     let needed = BACK * before.good_ratio()?;
     let allowed = BEYOND_RATIO.max(before.beyond_ratio());
-    let window_sec = (WINDOW_REQUESTS / shape.base_per_sec).clamp(MIN_WINDOW_SEC, MAX_WINDOW_SEC);
+    let window_sec = window_sec(shape.base_per_sec);
     let known_sec = slices.last().map_or(0.0, |slice| slice.ended_sec);
     let count = ((known_sec - shape.ends_sec) / window_sec).floor().max(0.0) as usize;
     let window = |index: usize| {
@@ -129,10 +125,12 @@ pub(super) fn recovery(shape: &Shape, slices: &[Slice], rate_per_sec: f64) -> Re
     // The last interval of a load may be cut.
     let is_complete =
         shape.load_ends_sec > shape.ends_sec && known_sec >= shape.load_ends_sec - MIN_WINDOW_SEC;
-    if !is_complete {
+    // Goodput that came back in the last of this time was not seen to be back.
+    let down_sec = watched_sec - WINDOWS as f64 * window_sec(shape.base_per_sec);
+    if !is_complete || down_sec < 0.0 {
         return Recovery::Unknown;
     }
     let queue_sec = shape.queue_sec(rate_per_sec);
-    let stuck = watched_sec >= STUCK * queue_sec && watched_sec >= WINDOWS as f64 * MIN_WINDOW_SEC;
+    let stuck = down_sec >= STUCK * queue_sec;
     Recovery::Not { watched_sec, queue_sec, stuck }
 }

@@ -11,6 +11,12 @@ pub(super) fn limit_ms(slo: &Slo) -> Option<f64> {
     slo.tail_limit().map(|limit| limit.limit_ms)
 }
 
+/// The part of the requests that is good where the limit of latency of goodput is just kept, over that of a 99th percentile: half of
+/// them may be late for a median.
+pub(super) fn usual_part(slo: &Slo) -> f64 {
+    slo.tail_limit().map_or(1.0, |limit| ((1.0 - limit.late_ratio()) / 0.99).min(1.0))
+}
+
 /// One interval of a step, over all workers and requests.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Slice {

@@ -122,6 +122,18 @@ impl Bracket {
             doubtful_per_sec,
         }
     }
+
+    /// Whether a rate holds, in requests per second: one at least as high held, or one at most as high broke. `None` where neither
+    /// is known; both cannot be.
+    pub fn holds(&self, rate_per_sec: f64) -> Option<bool> {
+        let highest_held = held(&self.standing).first().copied();
+        let lowest_broken = broken(&self.standing).first().map(|(rate, _)| *rate);
+        match () {
+            () if highest_held.is_some_and(|held| held >= rate_per_sec) => Some(true),
+            () if lowest_broken.is_some_and(|broken| broken <= rate_per_sec) => Some(false),
+            () => None,
+        }
+    }
 }
 
 /// The contradiction between two trials whose rates lie furthest apart, if those differ by more than the ratio `tolerance`: within
@@ -166,14 +178,19 @@ fn is_decided(trial: &Trial) -> bool {
     matches!(trial.outcome, TrialOutcome::Held | TrialOutcome::Broken(_))
 }
 
-/// The lowest rate for which the generator was the limit several times.
-fn limited(trials: &[Trial]) -> Option<f64> {
+/// The rates for which the generator was the limit several times.
+fn limited_rates(trials: &[Trial]) -> Vec<f64> {
     let limited = |trial: &&Trial| trial.outcome == TrialOutcome::GeneratorLimited;
     let rates = trials.iter().filter(limited).map(|trial| trial.rate_per_sec);
     let often = |rate: &f64| {
         trials.iter().filter(limited).filter(|trial| trial.rate_per_sec == *rate).count() >= LIMITED
     };
-    rates.filter(often).reduce(f64::min)
+    rates.filter(often).collect()
+}
+
+/// The lowest of them.
+fn limited(trials: &[Trial]) -> Option<f64> {
+    limited_rates(trials).into_iter().reduce(f64::min)
 }
 
 /// What to try after these trials, of which there is at least one. The search is done once both ends of an interval are confirmed,
@@ -200,7 +217,9 @@ pub fn next(aim: Aim, trials: &[Trial]) -> Next {
         },
         (Some(held), None) => rested(above(trials, held)),
         (None, Some(top)) => below(trials, top, LOWEST * first.rate_per_sec),
-        (None, None) => rested(last.rate_per_sec * DOWN),
+        (None, None) => {
+            above_lowest(last.rate_per_sec * DOWN, last.rate_per_sec, LOWEST * first.rate_per_sec)
+        }
     }
 }
 
@@ -225,14 +244,21 @@ fn below(trials: &[Trial], top: f64, lowest: f64) -> Next {
         in_vain = if rate < lowest_tried { in_vain + 1 } else { 0 };
         lowest_tried = lowest_tried.min(rate);
     }
-    let rate = lowest_tried * DOWN.powi(1 << in_vain.min(DOUBLINGS - 1));
-    if rate < lowest { Next::Done } else { rested(rate) }
+    above_lowest(lowest_tried * DOWN.powi(1 << in_vain.min(DOUBLINGS - 1)), lowest_tried, lowest)
+}
+
+/// This rate, or instead of one below it the lowest there is, once.
+fn above_lowest(rate_per_sec: f64, lowest_tried: f64, lowest: f64) -> Next {
+    if lowest_tried <= lowest * (1.0 + ROUNDING) { Next::Done } else { rested(rate_per_sec.max(lowest)) }
 }
 
 /// The middle of the widest gap between the highest rate that held and the lowest that broke, until that is narrow; then the two
 /// ends of an interval about the middle, or about the rates that were too close to be decided.
 fn between(tolerance: f64, bracket: &Bracket, (held, top): (f64, f64)) -> Next {
-    let is_close = |trial: &&Trial| trial.outcome == TrialOutcome::Close;
+    let limited = limited_rates(&bracket.standing);
+    // Of a rate that the generator does not reach it cannot be decided either.
+    let is_close =
+        |trial: &&Trial| trial.outcome == TrialOutcome::Close || limited.contains(&trial.rate_per_sec);
     let close = bracket.standing.iter().filter(is_close).map(|trial| trial.rate_per_sec);
     let close: Vec<f64> = close.filter(|rate| held < *rate && *rate < top).collect();
     let mut rates: Vec<f64> = [held, top].iter().chain(&close).copied().collect();
@@ -335,7 +361,12 @@ mod tests {
         let (bracket, trials) = search(0.0, 1000.0, |_, _, _| None);
         assert_eq!(bracket.held_per_sec, None);
         assert!(trials.len() <= 8, "{trials:?}");
-        assert!(trials.iter().all(|trial| trial.rate_per_sec >= 10.0));
+        assert_eq!(trials.iter().map(|trial| trial.rate_per_sec).reduce(f64::min), Some(10.0));
+        let (_, trials) = search(0.0, 1000.0, |_, _, _| Some(TrialOutcome::Close));
+        assert!(
+            trials.iter().all(|trial| trial.rate_per_sec >= 10.0),
+            "nor does what is never decided: {trials:?}"
+        );
     }
 
     #[test]
@@ -349,6 +380,15 @@ mod tests {
         let (bracket, _) = search(1000.0, 900.0, once);
         assert_eq!(bracket.limited_per_sec, None);
         assert!((1000.0..1031.0).contains(&bracket.broken.unwrap().0));
+    }
+
+    #[test]
+    fn a_rate_in_the_bracket_that_the_generator_does_not_reach_is_not_tried_for_ever() {
+        let limited =
+            |_, rate: f64, _| (980.0..1000.0).contains(&rate).then_some(TrialOutcome::GeneratorLimited);
+        let (bracket, trials) = search(980.0, 900.0, limited);
+        let (held, (broken, _)) = (bracket.held_per_sec.unwrap(), bracket.broken.unwrap());
+        assert!(held <= 980.0 && broken >= 1000.0 && trials.len() <= 25, "{held} {broken}: {trials:?}");
     }
 
     #[test]

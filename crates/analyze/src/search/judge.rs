@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Add as _;
 
 use plimsoll_plan::{LatencyLimit, Slo};
-use plimsoll_record::{CorruptHistogram, Frame, Histogram, Phase, latency_histogram};
+use plimsoll_record::{CorruptHistogram, FailureKind, Frame, Histogram, Phase, latency_histogram};
 use plimsoll_stats::batch_means::{BATCHES, split};
 use plimsoll_stats::sequential::{Precision, Side, Tally, side, side_of_independent};
 use plimsoll_stats::{line, t_quantile, variance};
@@ -22,7 +22,7 @@ const MIN_SEC: f64 = 1.0;
 /// The test of a share as long as there is time.
 pub(super) const FINE: Precision = Precision { factor: 1.5, error: 0.05 };
 /// The same once there is no more time.
-const COARSE: Precision = Precision { factor: 2.0, error: 0.1 };
+pub(super) const COARSE: Precision = Precision { factor: 2.0, error: 0.1 };
 /// Responses within the first while are not counted as late or in time, in seconds: the queue is empty when a load begins.
 const WARM_SEC: f64 = 1.0;
 /// Where latency has no limit, a queue that takes so long to answer is one that grows, in seconds.
@@ -113,7 +113,10 @@ impl Judge {
             Phase::Measure => self.intervals.entry(head.interval).or_default(),
             Phase::Drain => &mut self.drained,
         };
-        let ended = head.counts.ended();
+        let failed_counts = &head.counts.failed;
+        // What became of those under way when the run ended is not known.
+        let unknown = failed_counts.of(FailureKind::Unanswered);
+        let ended = head.counts.ended().saturating_sub(unknown);
         let failed = ended.saturating_sub(head.counts.ok);
         interval.failed = interval.failed + Tally { trials: ended, hits: failed, near: failed };
         interval.late.resize(self.slo.latency.len(), Tally::default());

@@ -40,18 +40,26 @@ type Service = Box<dyn FnMut(f64, f64) -> Slot>;
 
 /// It refuses at once what is beyond its capacity.
 fn shedding() -> Service {
-    Box::new(|rate, sec| {
-        let good = rate.min(CAPACITY) * sec;
+    shedding_beyond(CAPACITY)
+}
+
+fn shedding_beyond(capacity: f64) -> Service {
+    Box::new(move |rate, sec| {
+        let good = rate.min(capacity) * sec;
         Slot { good, refused: rate * sec - good, ..Slot::default() }
     })
 }
 
 /// It takes in everything, and works on it in order, although nothing waits for it after a second.
 fn queueing() -> Service {
+    queueing_beyond(CAPACITY)
+}
+
+fn queueing_beyond(capacity: f64) -> Service {
     let mut queue = 0.0;
     Box::new(move |rate, sec| {
-        let wait_sec = queue / CAPACITY;
-        let served = (queue + rate * sec).min(CAPACITY * sec);
+        let wait_sec = queue / capacity;
+        let served = (queue + rate * sec).min(capacity * sec);
         queue += rate * sec - served;
         match wait_sec {
             wait if wait < 0.1 => Slot { good: served, ..Slot::default() },
@@ -63,9 +71,13 @@ fn queueing() -> Service {
 
 /// Once it is overloaded it answers nothing in time any more, until all load is gone.
 fn stuck() -> Service {
+    stuck_beyond(CAPACITY)
+}
+
+fn stuck_beyond(capacity: f64) -> Service {
     let mut is_down = false;
     Box::new(move |rate, sec| {
-        is_down |= rate > CAPACITY;
+        is_down |= rate > capacity;
         let due = rate * sec;
         if is_down {
             Slot { timed_out: due, ..Slot::default() }
@@ -350,15 +362,73 @@ fn too_few_requests_decide_nothing() {
     made.order.rate_per_sec = Some(10.0);
     let overload = found(&made);
     assert_eq!((overload.class, overload.doubt), (OverloadClass::Unknown, Some(OverloadDoubt::TooFew)));
+    assert_eq!(overload.held_per_sec, Some(10.0), "and contradict nothing");
+}
+
+#[test]
+fn a_service_of_few_requests_is_not_called_stuck_before_it_can_be_seen_to_be_back() {
+    let at_30 = |service, base| {
+        let mut made = Made { rate: 30.0, ..Made::of(service) };
+        made.order = OverloadSpec { rate_per_sec: Some(30.0), base, ..made.order };
+        found(&made)
+    };
+    // A window of 50 requests takes more than four seconds.
+    let overload = at_30(|| shedding_beyond(40.0), Some(0.4));
+    assert_eq!(overload.class, OverloadClass::Graceful);
+    assert!(overload.steps.iter().all(|step| matches!(step.recovery, Recovery::After { .. })));
+    let queued = at_30(|| queueing_beyond(31.0), None);
+    assert_eq!(queued.class, OverloadClass::Collapses, "{:?}", queued.steps.iter().map(|step| step.recovery));
+    assert_eq!(at_30(stuck, None).class, OverloadClass::NotOverloaded);
+    let stuck = at_30(|| stuck_beyond(31.0), None);
+    assert_eq!(stuck.class, OverloadClass::Metastable);
+}
+
+#[test]
+fn a_watch_of_less_than_three_windows_says_nothing_of_the_recovery() {
+    let mut made = Made::of(stuck);
+    made.order = OverloadSpec { watch: Some(Duration::from_secs(2)), ..made.order };
+    assert_eq!(found(&made).steps[0].recovery, Recovery::Unknown);
+}
+
+#[test]
+fn a_limit_of_the_median_lets_half_of_the_requests_be_late() {
+    let half_late = || -> Service {
+        Box::new(|rate, sec| {
+            let good = 0.7 * rate.min(CAPACITY);
+            Slot {
+                good: good * sec,
+                late: 0.3 * rate.min(CAPACITY) * sec,
+                refused: (rate - CAPACITY).max(0.0) * sec,
+                ..Slot::default()
+            }
+        })
+    };
+    let mut run = Made::of(half_late).run();
+    let mut plan = Plan::from_json(&run.manifest.plan).unwrap();
+    assert_eq!(findings(&run).overload.unwrap().doubt, Some(OverloadDoubt::RateNotHeld));
+    plan.slo.latency = vec![LatencyLimit { percent: 50.0, limit_ms: 100.0 }];
+    run.manifest.plan = plan.to_json();
+    let overload = findings(&run).overload.unwrap();
+    assert_eq!((overload.class, overload.doubt), (OverloadClass::Graceful, None));
+}
+
+#[test]
+fn few_requests_of_which_most_are_bad_contradict_the_rate() {
+    let mut made = Made { rate: 10.0, ..Made::of(|| wasteful_below(5.0)) };
+    made.order.rate_per_sec = Some(10.0);
+    let overload = found(&made);
+    assert_eq!((overload.doubt, overload.held_per_sec), (Some(OverloadDoubt::RateNotHeld), None));
 }
 
 #[test]
 fn what_was_measured_before_an_interruption_is_kept() {
     // In the middle of the second overload.
-    let cut = |service| found(&Made { cut_sec: 13.0 + 23.0 + 6.0, ..Made::of(service) });
+    let cut = |service| found(&Made { cut_sec: 13.0 + 25.6 + 6.0, ..Made::of(service) });
     let graceful = cut(shedding);
     assert_eq!((graceful.class, graceful.doubt), (OverloadClass::Unknown, Some(OverloadDoubt::Interrupted)));
     assert_eq!((graceful.steps.len(), graceful.steps[0].outcome), (2, OverloadOutcome::Kept));
+    let early = found(&Made { cut_sec: 13.0 + 25.6 + 3.0, ..Made::of(shedding) });
+    assert_eq!(early.steps[1].kept, None, "of its second half there is nothing");
     let collapsed = cut(stuck);
     assert_eq!(collapsed.class, OverloadClass::Metastable, "the first overload shows it");
     assert_eq!(collapsed.steps[1].recovery, Recovery::Unknown);
@@ -366,7 +436,7 @@ fn what_was_measured_before_an_interruption_is_kept() {
 
 #[test]
 fn a_ramp_that_was_cut_leaves_what_the_jump_to_the_same_load_showed() {
-    let overload = found(&Made { cut_sec: 140.0, ..Made::of(shedding) });
+    let overload = found(&Made { cut_sec: 154.0, ..Made::of(shedding) });
     assert_eq!((overload.steps.len(), overload.class), (4, OverloadClass::Graceful));
     assert_eq!(overload.ramp, None, "it cannot be compared");
 }

@@ -2,8 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
+use std::time::Duration;
+
 use plimsoll_analyze::ab::{AbLoad, AbSide};
-use plimsoll_analyze::search::Judge;
+use plimsoll_analyze::search::{Judge, longest_trial};
 use plimsoll_analyze::{
     Breach, Held, OverloadClass, OverloadDoubt, RateSearch, RunStatus, SearchEnd, SloCheck, TrialOutcome,
 };
@@ -132,7 +134,7 @@ fn the_maximum_lies_between_the_highest_rate_that_holds_and_the_lowest_that_does
     assert_eq!((found.breach, found.end, found.drift), (Some(Breach::Latency(P99)), SearchEnd::Found, None));
     assert_eq!(found.best().map(|trial| trial.step.index), Some(9));
     assert_eq!(search(&trials[..3]).end, SearchEnd::Unfinished, "the upper end was seen once");
-    let never = [2800.0, 2380.0, 1720.0, 898.0, 245.0].map(late);
+    let never = [2800.0, 2380.0, 1720.0, 898.0, 245.0, 28.0].map(late);
     let never = findings(&searched(&never));
     assert_eq!(never.search.map(|search| search.end), Some(SearchEnd::NeverHeld));
     assert!(never.slo.is_some_and(|check| check.is_too_slow()));
@@ -207,6 +209,45 @@ fn a_rate_that_is_asked_for_is_compared_with_the_maximum() {
     assert_eq!(throughput(5000.0, &trials[..1]), Held::No, "far beyond what a closed loop was served");
 }
 
+#[test]
+fn a_rate_that_is_asked_for_holds_if_it_was_tried_and_held_although_the_confirmed_end_is_below() {
+    let throughput = |asked: f64, trials: &[Level]| {
+        let (check, _) = judged(trials, |plan| plan.slo.throughput_per_sec = Some(asked));
+        check.throughput
+    };
+    let holds = [
+        Level::open(1890.0),
+        late(2173.0),
+        Level::open(2000.0),
+        late(2085.0),
+        Level::open(1993.0),
+        late(2092.0),
+    ];
+    let found = search(&holds);
+    assert!(found.held_per_sec < Some(2000.0) && found.broken_per_sec > Some(2000.0), "{found:?}");
+    assert_eq!(throughput(2000.0, &holds), Held::Yes);
+    let breaks = [
+        Level::open(1890.0),
+        late(2173.0),
+        late(2000.0),
+        Level::open(1920.0),
+        late(2008.0),
+        Level::open(1910.0),
+    ];
+    assert!(search(&breaks).broken_per_sec > Some(2000.0));
+    assert_eq!(throughput(2000.0, &breaks), Held::No);
+}
+
+#[test]
+fn a_strict_percentile_of_a_slow_service_takes_the_time_of_enough_responses() {
+    let of = |slo: &Slo, rate, left_sec| longest_trial(slo, rate, 0.05, Some(Duration::from_secs(left_sec)));
+    let strict = Slo { latency: vec![LatencyLimit { percent: 99.9, limit_ms: 100.0 }], ..slo() };
+    let sec = |slo: &Slo, rate| of(slo, rate, 10_000).unwrap().as_secs_f64();
+    assert!(sec(&strict, 10.0) * 10.0 > 1_464.0, "so many, none of them late, decide that it holds");
+    assert_eq!(of(&strict, 10.0, 120), None, "they do not fit into what is left");
+    assert_eq!((sec(&strict, 2000.0), sec(&slo(), 2000.0)), (60.0, 60.0));
+}
+
 /// Whether the conditions held, and how the run ended, with this change of its plan.
 fn judged(trials: &[Level], change: impl Fn(&mut Plan)) -> (SloCheck, RunStatus) {
     let mut run = searched(trials);
@@ -234,8 +275,8 @@ fn conditions_are_not_known_to_hold_where_no_rate_is_although_the_ladder_kept_th
     assert_eq!(judged(&[Level::open(2800.0)], |_| {}).1, RunStatus::Met);
     let close = |rate| Level { intervals: 20, ..Level::open(rate) };
     let below = [late(2800.0), close(2380.0), close(1720.0), close(898.0), close(245.0)];
-    assert_eq!(judged(&below, |_| {}).1, RunStatus::Open, "the lowest rate was too close to decide");
-    let never = [2800.0, 2380.0, 1720.0, 898.0, 245.0].map(late);
+    assert_eq!(judged(&below, |_| {}).1, RunStatus::Open, "what is too close to decide does not break");
+    let never = [2800.0, 2380.0, 1720.0, 898.0, 245.0, 28.0].map(late);
     assert_eq!(judged(&never, |_| {}).1, RunStatus::Broken);
     assert_eq!(judged(&never, |plan| plan.slo_assumed = true).1, RunStatus::Broken);
 }
@@ -250,7 +291,7 @@ fn two_services_are_compared_by_the_rate_that_holds_which_is_none_where_low_rate
         let load = AbLoad::new(&run, &findings(&run), AbSide::B, 1).unwrap();
         (load.max_rate_per_sec, load.unusable)
     };
-    let never = [2800.0, 2380.0, 1720.0, 898.0, 245.0];
+    let never = [2800.0, 2380.0, 1720.0, 898.0, 245.0, 28.0];
     assert_eq!(max_rate(&[Level::open(2800.0)], 100.0), (Some(2800.0), None));
     assert_eq!(max_rate(&never.map(late), 100.0), (Some(0.0), None));
     assert_eq!(max_rate(&[late(2800.0)], 100.0), (None, None), "lower rates may hold");

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use plimsoll_analyze::overload::held_rate;
 use plimsoll_experiment::read_run;
 use plimsoll_plan::{LoadSpec, OverloadSpec, Protector};
 use plimsoll_units::{parse_count, parse_duration, parse_rate, parse_ratio};
@@ -90,14 +91,12 @@ impl OverloadArgs {
         }
         let path = values::named_run(PathBuf::from(text)).map_err(|error| UsageError(error.to_string()))?;
         let findings = read_run(&path)?.findings;
-        let of_search = findings.search.and_then(|search| search.held_per_sec);
-        let held = findings.overload.and_then(|overload| overload.rate_per_sec).or(of_search);
         let none = || {
             UsageError(format!(
-                "{} does not say which rate holds: it has neither a search nor an overload; `plimsoll search` finds it",
+                "{} does not say which rate holds: no search or overload in it shows one; `plimsoll search` finds it",
                 path.display()
             ))
         };
-        Ok(Some(held.ok_or_else(none)?))
+        held_rate(&findings).map(Some).ok_or_else(|| none().into())
     }
 }

@@ -177,10 +177,11 @@ impl FinishedRun<'_> {
             delivery::hand_over(file, &store, keep.quiet, interrupted);
         }
         let all_is_kept = run_file_is_whole(outcome.trouble) && figures_are_there;
-        Ok(match (all_is_kept, printed?) {
+        // What could not be printed matters less than what the run came to.
+        Ok(match (all_is_kept, RunStatus::new(&outcome.run, &findings, strict).into()) {
             (false, _) => Exit::CouldNotRun,
-            (true, Exit::Success) => RunStatus::new(&outcome.run, &findings, strict).into(),
-            (true, printed) => printed,
+            (true, Exit::Success) => printed?,
+            (true, status) => printed.map(|_| status)?,
         })
     }
 }

@@ -93,11 +93,15 @@ impl<'r, 'a> OpenStep<'r, 'a> {
         self.note_troubles(&mut load);
         self.step.generators = load.shares();
         let ended = account::ended_step(self.recorder.run(), plan, &self.step, self.open);
-        let missing = account::missing_text(&ended, self.open);
+        let mut missing = account::missing_text(&ended, self.open);
         let end = if self.ended_at.is_some() { StepEnd::Cut } else { ended.end };
         let ended = Step { end, ..ended };
-        let is_made_again =
-            self.ended_at.is_none() && Made::new(self.recorder.run(), plan).is_made_again(&ended);
+        let made = Made::new(self.recorder.run(), plan);
+        let is_made_again = self.ended_at.is_none() && made.is_made_again(&ended);
+        if self.ended_at.is_none() && made.is_decided(&ended) {
+            // Its load ended because nothing more was needed.
+            missing = None;
+        }
         let (missing, lost) = if is_made_again { (missing, None) } else { (None, missing) };
         if let Some(text) = lost {
             self.recorder.event(EventKind::StepFailed, text);

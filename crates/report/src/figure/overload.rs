@@ -19,7 +19,9 @@ pub fn overload(url: &str, overload: &Overload) -> Result<Figure, FigureError> {
     let (scale, unit) = offered_unit(overload);
     let mark = |rate_per_sec: f64, goodput| mark(rate_per_sec * scale, goodput);
     let reference = overload.reference.iter().map(|phase| mark(phase.offered_per_sec, phase.goodput));
-    let of = |onset: Onset| overload.steps.iter().filter(move |step| step.onset == onset);
+    // One that ended before its second half has no point.
+    let is_shown = |step: &&OverloadStep| step.settled.span_sec > 0.0;
+    let of = |onset: Onset| overload.steps.iter().filter(is_shown).filter(move |step| step.onset == onset);
     let point = |step: &OverloadStep| mark(step.settled.offered_per_sec, step.settled.goodput);
     let jumps = reference.clone().chain(of(Onset::Jump).map(point));
     let ramps = of(Onset::Ramp).map(point);
@@ -33,9 +35,8 @@ pub fn overload(url: &str, overload: &Overload) -> Result<Figure, FigureError> {
         },
         Line::new("all that is offered".to_owned(), faint(), kept_up),
     ];
-    let holds = overload
-        .held_per_sec()
-        .map(|rate| Rule { value: rate, label: format!("holds {}", count_text(rate)) });
+    let holds =
+        overload.held_per_sec.map(|rate| Rule { value: rate, label: format!("holds {}", count_text(rate)) });
     let runs = vec![lines];
     let left = Scale::Linear(Axis::from_zero("goodput/s", highest(&runs, Side::Left)));
     let ticks = Ticks::new(unit, Spacing::Linear, places);

@@ -184,7 +184,7 @@ pub fn overloads(runs: &[(&str, &Findings)]) -> String {
     let columns: [Column<'_, (&str, &Overload)>; 4] = [
         ("run", &|run| run.0.to_owned()),
         ("class", &|run| run.1.class.name().replace('_', " ")),
-        ("holds", &|run| run.1.held_per_sec().map_or_else(|| "n/k".to_owned(), count_text)),
+        ("holds", &|run| run.1.held_per_sec.map_or_else(|| "n/k".to_owned(), count_text)),
         ("goodput left at each overload", &|run| lefts(run.1)),
     ];
     table(&with, &columns)

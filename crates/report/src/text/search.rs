@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use plimsoll_analyze::{Breach, Drift, Findings, RateSearch, SearchEnd, TrialOutcome, TrialSummary};
-use plimsoll_plan::Load;
-use plimsoll_units::{count_text, exact_duration_text, exact_percent_text, share_text};
+use plimsoll_plan::{Load, RateSearchOrder};
+use plimsoll_units::{count_text, exact_duration_text, exact_percent_text, percent_text, share_text};
 
 use super::paragraph::{WIDTH, headed};
 use super::table::{cells, laid_out};
@@ -104,12 +104,23 @@ fn precision(findings: &Findings, search: &RateSearch, (held, broken): (f64, f64
     }
     let steps = findings.steps.iter().chain(search.trials.iter().map(|trial| &trial.step));
     let loaded = seconds(steps.map(|step| step.measured_sec).sum());
-    let when = if is_unfinished { ", when the time was up," } else { "" };
-    let more_min = (2 * *budget).max(LONGER).as_secs().div_ceil(60);
-    format!(
-        " After {loaded} of load{when} the two differ by {}; --budget {more_min}m narrows that.",
-        share_text(gap)
-    )
+    let when = if is_unfinished { ", with the search unfinished," } else { "" };
+    let Some(how) = narrower(findings, *budget, is_unfinished) else { return String::new() };
+    format!(" After {loaded} of load{when} the two differ by {}; {how} narrows that.", share_text(gap))
+}
+
+/// The flags of a search with a narrower interval than one of this budget; `None` where no budget makes it narrower.
+fn narrower(findings: &Findings, budget: Duration, is_unfinished: bool) -> Option<String> {
+    let min = (2 * budget).max(LONGER).as_secs().div_ceil(60);
+    let longer = RateSearchOrder::within(Duration::from_secs(60 * min));
+    let order = findings.plan.search?;
+    // A tolerance that was not given is narrower with a longer budget.
+    if is_unfinished || order == RateSearchOrder::within(budget) {
+        return Some(format!("--budget {min}m"));
+    }
+    // What an overload searches with cannot be given.
+    let can_be_given = findings.plan.overload.is_none() && longer.tolerance < order.tolerance;
+    can_be_given.then(|| format!("--within {} --budget {min}m", percent_text(longer.tolerance)))
 }
 
 fn why_no_more(end: SearchEnd) -> &'static str {

@@ -39,7 +39,8 @@ pub(crate) fn overload_verdict(overload: &Overload) -> String {
         ),
         OverloadClass::Unknown => {
             let why = if_known(overload.doubt, |doubt| doubt_text(doubt, overload));
-            format!("was overloaded, and what becomes of it is not known: {why}.")
+            let was = if overload.steps.is_empty() { "was not overloaded" } else { "was overloaded" };
+            format!("{was}, and what becomes of it is not known: {why}.")
         }
     }
 }
@@ -66,9 +67,14 @@ pub(crate) fn outage_text(outage: &Outage) -> String {
 /// The overload of this factor that shows the class.
 fn step_at(overload: &Overload, factor: f64, class: OverloadClass) -> Option<&OverloadStep> {
     let mut at = overload.steps.iter().filter(|step| step.factor == factor);
-    let is_stuck = |step: &&OverloadStep| matches!(step.recovery, Recovery::Not { stuck: true, .. });
-    let first = at.clone().next();
-    if class == OverloadClass::Metastable { at.find(is_stuck).or(first) } else { first }
+    let shows = |step: &&OverloadStep| match class {
+        OverloadClass::Metastable => matches!(step.recovery, Recovery::Not { stuck: true, .. }),
+        OverloadClass::Collapses => step.outcome == OverloadOutcome::Lost,
+        OverloadClass::Degrades => step.outcome == OverloadOutcome::Reduced,
+        OverloadClass::Graceful => step.outcome == OverloadOutcome::Kept,
+        OverloadClass::NotOverloaded | OverloadClass::Unknown => true,
+    };
+    at.clone().find(shows).or(at.next())
 }
 
 /// The part of goodput that is left.

@@ -317,6 +317,7 @@ fn that_a_target_holds_up_is_the_only_condition_of_an_overload() {
             limit_ms: Some(200.0),
             reference: None,
             reference_doubt: None,
+            held_per_sec: Some(740.0),
             steps: Vec::new(),
             ramp: None,
         });
