@@ -18,7 +18,8 @@ const EIGHTHS: [char; 8] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉', '�
 struct Row {
     load: String,
     offered: f64,
-    goodput: f64,
+    /// `None` if it ended before its second half began.
+    goodput: Option<f64>,
     left: String,
     failed: String,
     p99: String,
@@ -46,7 +47,7 @@ impl Row {
         Self {
             load,
             offered: settled.offered_per_sec,
-            goodput: settled.goodput.value,
+            goodput: (settled.span_sec > 0.0).then_some(settled.goodput.value),
             left,
             failed: if_known(whole.failed_ratio(), part_text),
             p99: percentile(settled.latency.p99),
@@ -64,12 +65,12 @@ pub(super) fn short_table(overload: &Overload) -> String {
 pub(crate) fn short_cells(overload: &Overload) -> Vec<Vec<String>> {
     let reference = overload.reference.as_ref().map(Row::reference);
     let rows: Vec<Row> = reference.into_iter().chain(overload.steps.iter().map(Row::overload)).collect();
-    let most = rows.iter().map(|row| row.goodput).fold(0.0, f64::max);
+    let most = rows.iter().filter_map(|row| row.goodput).fold(0.0, f64::max);
     let columns: [Column<'_, Row>; 8] = [
         ("load", &|row| row.load.clone()),
         ("offered", &|row| count_text(row.offered)),
-        ("goodput", &|row| count_text(row.goodput)),
-        ("", &|row| format!("{:<BAR$}", bar(row.goodput / most.max(1e-9)))),
+        ("goodput", &|row| row.goodput.map_or_else(|| "n/k".to_owned(), count_text)),
+        ("", &|row| format!("{:<BAR$}", bar(row.goodput.unwrap_or_default() / most.max(1e-9)))),
         ("left", &|row| row.left.clone()),
         ("failed", &|row| row.failed.clone()),
         ("p99", &|row| row.p99.clone()),

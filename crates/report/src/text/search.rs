@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use plimsoll_analyze::{Breach, Drift, Findings, RateSearch, SearchEnd, TrialOutcome, TrialSummary};
 use plimsoll_plan::{Load, RateSearchOrder};
-use plimsoll_units::{count_text, exact_duration_text, exact_percent_text, percent_text, share_text};
+use plimsoll_units::{count_text, exact_duration_text, exact_percent_text, share_text};
 
 use super::paragraph::{WIDTH, headed};
 use super::table::{cells, laid_out};
@@ -120,7 +120,7 @@ fn narrower(findings: &Findings, budget: Duration, is_unfinished: bool) -> Optio
     }
     // What an overload searches with cannot be given.
     let can_be_given = findings.plan.overload.is_none() && longer.tolerance < order.tolerance;
-    can_be_given.then(|| format!("--within {} --budget {min}m", percent_text(longer.tolerance)))
+    can_be_given.then(|| format!("--within {}% --budget {min}m", 100.0 * longer.tolerance))
 }
 
 fn why_no_more(end: SearchEnd) -> &'static str {

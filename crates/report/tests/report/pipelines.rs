@@ -1,12 +1,13 @@
 //! What a pipeline shows of a run: the summary in Markdown and the conditions as JUnit XML.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use plimsoll_analyze::{
     Breach, Evidence, Held, Overload, OverloadClass, RateSearch, SearchEnd, SloCheck, TrialOutcome,
     TrialSummary, compare, step_outcomes,
 };
-use plimsoll_plan::{LatencyLimit, Slo};
+use plimsoll_plan::{LatencyLimit, Load, OverloadOrder, RateSearchOrder, Slo};
 use plimsoll_record::{Damage, RunCommand};
 use plimsoll_report::text::Side;
 use plimsoll_report::{Values, junit, markdown, markdown_of_comparison};
@@ -156,11 +157,31 @@ fn the_trials_of_a_search_are_folded_below_its_result() {
 
 #[test]
 fn a_budget_that_is_proposed_can_be_typed() {
-    let mut sample = searched();
-    if let plimsoll_plan::Load::Ladder { budget, .. } = &mut sample.findings.plan.load {
-        *budget = Some(std::time::Duration::from_secs(400));
-    }
-    assert!(in_markdown(&sample).contains("; --budget 14m narrows that."), "{}", in_markdown(&sample));
+    let budget = Duration::from_secs(400);
+    let proposed = |order, overload| {
+        let mut sample = searched();
+        let plan = &mut sample.findings.plan;
+        (plan.search, plan.overload) = (Some(order), overload);
+        if let Load::Ladder { budget: of_load, .. } = &mut plan.load {
+            *of_load = Some(budget);
+        }
+        in_markdown(&sample)
+    };
+    let usual = proposed(RateSearchOrder::within(budget), None);
+    assert!(usual.contains("; --budget 14m narrows that."), "{usual}");
+    let given = proposed(RateSearchOrder { tolerance: 0.05 }, None);
+    assert!(given.contains("; --within 2% --budget 14m narrows that."), "{given}");
+    let narrow = proposed(RateSearchOrder { tolerance: 0.01 }, None);
+    assert!(!narrow.contains("narrows"), "{narrow}");
+    let order = OverloadOrder {
+        rate_per_sec: None,
+        base: 0.75,
+        factors: vec![2.0],
+        hold: Duration::from_secs(8),
+        watch: None,
+    };
+    let overloaded = proposed(RateSearchOrder { tolerance: 0.05 }, Some(order));
+    assert!(!overloaded.contains("narrows"), "its search has no flag: {overloaded}");
 }
 
 #[test]

@@ -123,10 +123,20 @@ fn let_in(mut limiter: Limiter, rate_per_sec: f64) -> (f64, f64) {
 
 #[test]
 fn random_arrivals_below_the_limit_are_let_in_and_no_more_than_the_limit_beyond_it() {
-    for rate in [1.7, 7.0, 29.0, 101.9, 742.7, 20_000.0] {
+    // The last has a limit of latency of a millisecond.
+    let rates = [
+        (1.7, 0.05),
+        (7.0, 0.05),
+        (29.0, 0.05),
+        (101.9, 0.05),
+        (742.7, 0.05),
+        (20_000.0, 0.05),
+        (100_000.0, 0.00025),
+    ];
+    for (rate, burst_sec) in rates {
         let limits = Protection {
             rate_per_sec: rate,
-            burst: 20.max((rate * 0.05) as u64),
+            burst: 20.max((rate * burst_sec) as u64),
             concurrency: 75,
             in_progress: 9.4,
             limit_ms: Some(200.0),

@@ -39,9 +39,12 @@ fn accepts(command: &mut Command) {
     assert!(output.status.success(), "{said}");
 }
 
+/// More at a time than nginx counts.
+const MANY: Protection = Protection { rate_per_sec: 70_000.0, concurrency: 70_000, ..LIMITS };
+
 #[test]
 fn nginx_takes_its_settings_as_an_included_file() {
-    for limits in [LIMITS, SLOW] {
+    for limits in [LIMITS, SLOW, MANY] {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
         std::fs::write(path("overload.conf"), of(Protector::Nginx, &limits)).unwrap();
