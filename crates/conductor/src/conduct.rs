@@ -115,7 +115,14 @@ pub fn conduct<'a>(
     }
     let loaded = session.make_steps(profiling.as_ref());
     let loaded = loaded.and_then(|()| if prove { session.prove() } else { Ok(()) });
-    session.end(loaded)
+    match loaded {
+        // A first step that could not start leaves no file, as a warm-up that failed.
+        Err(error) if session.recorder.run().frames.is_empty() => {
+            session.recorder.discard();
+            Err(error.into())
+        }
+        loaded => session.end(loaded),
+    }
 }
 
 impl Session<'_> {
@@ -130,7 +137,7 @@ impl Session<'_> {
     /// Ends the run after its load.
     pub(crate) fn end(mut self, loaded: Result<(), EngineError>) -> Result<Outcome, ConductError> {
         if let Err(error) = loaded {
-            // A first step that failed leaves nothing to show; a later one leaves those before it.
+            // Without frames the run was taken up, and can be once more. A later step that failed leaves those before it.
             if self.recorder.run().frames.is_empty() {
                 return Err(error.into());
             }

@@ -8,7 +8,7 @@ use plimsoll_analyze::measured_to_the_last_answer;
 use plimsoll_analyze::overload::RecoveryWatch;
 use plimsoll_analyze::search::Judge;
 use plimsoll_analyze::steady::step_is_known;
-use plimsoll_engine::EngineError;
+use plimsoll_engine::{EngineError, Traffic};
 use plimsoll_host::sampling_interval;
 use plimsoll_record::{
     Counts, EncodedHistogram, EventKind, FailureCounts, FailureKind, Frame, FrameHead, Phase, Step, StepEnd,
@@ -21,6 +21,7 @@ use crate::context::StepPlan;
 use crate::load::{Load, Policy, measure};
 use crate::progress::{Moment, Progress};
 use crate::session::Session;
+use crate::traffic::Requests;
 
 /// After the user has ended the run, answers under way are waited for at most this long.
 const DRAIN_INTERRUPTED: Duration = Duration::from_secs(1);
@@ -246,11 +247,12 @@ impl<'s, 'a> MeasuredStep<'s, 'a> {
         for worker in &left {
             self.close_account(*worker);
         }
-        let text = format!(
-            "the script did not come back in {} of {} threads; what these measured last is not counted",
-            left.len(),
-            load.workers
-        );
+        let what = match self.session.context.requests {
+            Requests::Settled(Traffic::Generated(_)) => "the script did not come back",
+            Requests::Settled(Traffic::Fixed(_)) | Requests::Varied(_) => "the load did not end",
+        };
+        let (left, all) = (left.len(), load.workers);
+        let text = format!("{what} in {left} of {all} threads; what these measured last is not counted");
         self.session.recorder.event(EventKind::StepFailed, text);
     }
 

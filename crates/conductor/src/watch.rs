@@ -4,15 +4,23 @@ use std::time::Duration;
 
 use plimsoll_record::{FailureCounts, FailureKind, FrameHead};
 
-/// A target that answers nothing and refuses every connection for this long is gone. Shorter absences,
+/// A target that answers nothing, holds no connection and refuses every new one for this long is gone. Shorter absences,
 /// such as a restart, are failures of the requests they hit, and the run goes on.
 const GONE_AFTER: Duration = Duration::from_secs(3);
 
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
     seen: Vec<FailureKind>,
-    refused_since_ns: Option<u64>,
+    /// The first frame with refusals since the target last took a connection.
+    refused: Option<RefusedFrame>,
     alive_at_ns: u64,
+}
+
+/// When a frame with refusals began and ended, in nanoseconds since the run began.
+#[derive(Debug, Clone, Copy)]
+struct RefusedFrame {
+    began_ns: u64,
+    ended_ns: u64,
 }
 
 impl Watch {
@@ -28,30 +36,36 @@ impl Watch {
         new
     }
 
-    /// Takes in one frame; true once the target counts as gone.
+    /// Takes in one frame; true once the target counts as gone. It is not by what one frame holds, which may be longer than
+    /// [`GONE_AFTER`]: a later one must have refusals too.
     pub(crate) fn gone(&mut self, head: &FrameHead) -> bool {
         let failed = |kind| head.counts.failed.of(kind);
-        let refused = failed(FailureKind::ConnectRefused)
-            + failed(FailureKind::ConnectReset)
-            + failed(FailureKind::ConnectUnreachable);
-        if head.counts.completed > 0 {
+        let is_refused =
+            [FailureKind::ConnectRefused, FailureKind::ConnectReset, FailureKind::ConnectUnreachable]
+                .into_iter()
+                .any(|kind| failed(kind) > 0);
+        if head.counts.completed > 0 || head.counts.connects > 0 || head.connections > 0 {
             self.alive_at_ns = self.alive_at_ns.max(head.ended_ns);
-            self.refused_since_ns = None;
-        } else if refused > 0 && head.began_ns >= self.alive_at_ns {
-            self.refused_since_ns.get_or_insert(head.began_ns);
+            self.refused = None;
+            return false;
         }
-        self.refused_since_ns
-            .is_some_and(|since| Duration::from_nanos(head.ended_ns.saturating_sub(since)) >= GONE_AFTER)
+        if !is_refused || head.began_ns < self.alive_at_ns {
+            return false;
+        }
+        let FrameHead { began_ns, ended_ns, .. } = *head;
+        let first = *self.refused.get_or_insert(RefusedFrame { began_ns, ended_ns });
+        let lasts = Duration::from_nanos(ended_ns.saturating_sub(first.began_ns));
+        began_ns >= first.ended_ns && lasts >= GONE_AFTER
     }
 
     /// Since when every connection is refused, in nanoseconds since the run began; `None` while some are not.
     pub(crate) fn refused_since_ns(&self) -> Option<u64> {
-        self.refused_since_ns
+        self.refused.map(|first| first.began_ns)
     }
 
     /// The target was seen to take connections again.
     pub(crate) fn is_back(&mut self) {
-        self.refused_since_ns = None;
+        self.refused = None;
     }
 }
 
@@ -97,6 +111,36 @@ mod tests {
     #[test]
     fn a_restart_is_not_the_end() {
         assert_eq!(gone_at(&[(100, 0), (0, 5), (0, 5), (80, 2), (100, 0), (0, 9), (0, 9)]), None);
+    }
+
+    #[test]
+    fn a_target_that_takes_connections_again_is_not_gone_before_it_answers() {
+        for taken in [(1, 0), (0, 1)] {
+            let mut watch = Watch::default();
+            let mut second_of = |second, refused, (connects, connections)| {
+                let mut head = frame(second, 0, refused);
+                (head.counts.connects, head.connections) = (connects, connections);
+                watch.gone(&head)
+            };
+            assert!(!second_of(0, 5, (0, 0)));
+            assert!(!second_of(1, 2, taken));
+            // It is silent, and still starting.
+            assert!((2..8).all(|second| !second_of(second, 0, (0, 0))), "{taken:?}");
+            assert!(!second_of(8, 1, (0, 0)), "{taken:?}");
+        }
+    }
+
+    #[test]
+    fn one_long_frame_with_a_refusal_is_not_the_end() {
+        let long = |number: u64, completed, refused| {
+            let head = frame(0, completed, refused);
+            FrameHead { began_ns: 4 * number * SEC, ended_ns: 4 * (number + 1) * SEC, ..head }
+        };
+        let mut watch = Watch::default();
+        assert!(!watch.gone(&long(0, 0, 1)));
+        assert!(!watch.gone(&long(1, 90, 0)));
+        assert!(!watch.gone(&long(2, 0, 9)));
+        assert!(watch.gone(&long(3, 0, 9)));
     }
 
     #[test]

@@ -185,6 +185,34 @@ fn what_the_others_measured_is_kept_when_a_worker_dies() {
     assert!(failed.is_some_and(|event| event.text.contains("a worker ended by a fault")), "{failed:?}");
 }
 
+/// Has no source for any worker.
+struct Barren;
+
+impl SourceFactory for Barren {
+    fn create(&self, _shard: Shard) -> io::Result<Box<dyn RequestSource>> {
+        Err(io::Error::other("no room"))
+    }
+}
+
+#[test]
+fn a_first_step_that_cannot_start_leaves_no_file() {
+    let server = correct();
+    let workload = WorkloadOverride {
+        traffic: Traffic::Generated(Arc::new(Barren)),
+        interval: Duration::from_millis(100),
+        outlasts_target: true,
+    };
+    let (interrupted, folder) = (AtomicBool::new(false), tempfile::tempdir().unwrap());
+    let options = RunOptions {
+        workload: Some(workload),
+        folder: Some(folder.path()),
+        ..RunOptions::new(RunCommand::Run, "0", &interrupted)
+    };
+    let error = conduct(plan(&server, None, PLANNED), options, &mut Ending::default()).unwrap_err();
+    assert!(error.to_string().contains("could not be started"), "{error}");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
 #[test]
 fn a_failed_request_is_one_of_the_number_and_is_reported_once() {
     let server = BadServer::start(Script::NeverAnswer);

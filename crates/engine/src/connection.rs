@@ -91,6 +91,8 @@ pub(crate) struct Connection {
     pub(crate) think_time: ThinkTime,
     /// It is in the worker's queue of connections that have room for a request.
     pub(crate) listed: bool,
+    /// When bytes last arrived through the layers.
+    received_at: Instant,
     stack: ProtocolStack,
     requests: InFlight,
     outgoing: Outgoing,
@@ -107,6 +109,7 @@ impl Connection {
             due: None,
             think_time: ThinkTime::Unknown,
             listed: false,
+            received_at: Instant::from_nanos(0),
             stack: ProtocolStack::Plain,
             requests: InFlight::new(shared),
             outgoing: Outgoing::default(),
@@ -224,6 +227,11 @@ impl Connection {
         self.requests.answered_before
     }
 
+    /// When bytes last arrived, on a connection with a TLS or HTTP/2 layer.
+    pub(crate) fn received_at(&self) -> Instant {
+        self.received_at
+    }
+
     /// True if the connection has a TLS or HTTP/2 layer.
     #[inline]
     pub(crate) fn is_layered(&self) -> bool {
@@ -291,6 +299,7 @@ impl Connection {
         if self.stack.is_plain() {
             return self.requests.read_http1(bytes, self.outgoing.is_sending(), now, shared);
         }
+        self.received_at = now;
         let before = self.requests.len();
         let outcome = self.read_layered(bytes, now, shared);
         let ended = before - self.requests.len();

@@ -73,8 +73,8 @@ pub struct RunningStep {
     /// For each worker, the channel that returns its frames.
     empty: Vec<SyncSender<Box<LiveFrame>>>,
     threads: Vec<JoinHandle<()>>,
-    /// The workers were abandoned and are not waited for.
-    left: bool,
+    /// The workers are not waited for any more; these had not ended.
+    left: Option<Vec<u32>>,
 }
 
 /// The workers begin together, this long after the first was started.
@@ -130,7 +130,7 @@ impl RunningStep {
             sealed: VecDeque::new(),
             empty: Vec::new(),
             threads: Vec::new(),
-            left: false,
+            left: None,
         };
         match rings {
             Some(rings) => {
@@ -231,14 +231,14 @@ impl RunningStep {
     }
 
     /// Stops waiting for workers that do not end because their request source does not return. What they have not handed over
-    /// is lost, and their threads end with the process at the latest.
+    /// is lost, even if it comes later: the caller closes their account. Their threads end with the process at the latest.
     ///
     /// Gives the numbers of the workers that have not ended.
     pub fn leave(&mut self) -> Vec<u32> {
         self.abandon();
-        self.left = true;
         let threads = (self.workers_before..).zip(self.threads.drain(..));
-        threads.filter(|(_, thread)| !thread.is_finished()).map(|(worker, _)| worker).collect()
+        let left = threads.filter(|(_, thread)| !thread.is_finished()).map(|(worker, _)| worker);
+        self.left.insert(left.collect()).clone()
     }
 
     /// Waits for the next frame, at most this long.
@@ -249,22 +249,25 @@ impl RunningStep {
         if let Some(frame) = self.sealed.pop_front() {
             return Ok(StepEvent::Frame(Box::new(frame)));
         }
-        let longest = if self.left { Duration::ZERO } else { longest };
+        let longest = if self.left.is_some() { Duration::ZERO } else { longest };
         match self.frames.recv_timeout(longest) {
             Ok(live) => {
                 self.take(live);
                 let next = self.sealed.pop_front();
                 Ok(next.map_or(StepEvent::Timeout, |frame| StepEvent::Frame(Box::new(frame))))
             }
-            Err(RecvTimeoutError::Timeout) if self.left => Ok(StepEvent::Ended),
+            Err(RecvTimeoutError::Timeout) if self.left.is_some() => Ok(StepEvent::Ended),
             Err(RecvTimeoutError::Timeout) => Ok(StepEvent::Timeout),
             Err(RecvTimeoutError::Disconnected) => self.join().map(|()| StepEvent::Ended),
         }
     }
 
-    /// Seals the frames of one interval and returns their memory to the worker.
+    /// Seals the frames of one interval, unless their worker was left, and returns their memory to it.
     fn take(&mut self, live: Box<LiveFrame>) {
-        self.sealed.extend(live.seal());
+        let is_left = self.left.as_ref().is_some_and(|left| left.contains(&live.head.worker));
+        if !is_left {
+            self.sealed.extend(live.seal());
+        }
         let index = live.head.worker.saturating_sub(self.workers_before) as usize;
         if let Some(give_back) = self.empty.get(index) {
             best_effort(give_back.try_send(live), "a worker that has ended needs no frame");
@@ -279,7 +282,7 @@ impl RunningStep {
 
 impl Drop for RunningStep {
     fn drop(&mut self) {
-        if self.left {
+        if self.left.is_some() {
             return;
         }
         self.abandon();

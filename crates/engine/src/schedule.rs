@@ -87,6 +87,14 @@ impl Backlog {
         Some(self.unsent.advance())
     }
 
+    /// Takes every arrival that is due at once; gives when the oldest was due, when the first that is not due yet will be, and
+    /// their number.
+    pub(crate) fn take_rest(&mut self) -> (Instant, Instant, u64) {
+        let oldest = self.unsent.next;
+        self.unsent = self.due.clone();
+        (oldest, self.due.next, std::mem::take(&mut self.length))
+    }
+
     /// Arrivals due and not taken.
     pub(crate) fn len(&self) -> u64 {
         self.length
@@ -143,6 +151,17 @@ mod tests {
         assert_eq!(backlog.fall_due(at(1_500_000), at(2_000_000), || true), 0);
         assert_eq!(backlog.next_due(), NEVER);
         assert_eq!(std::iter::from_fn(|| backlog.take()).count(), 5);
+    }
+
+    #[test]
+    fn the_rest_is_taken_at_once_and_what_falls_due_later_follows() {
+        let mut backlog = backlog(ArrivalProcess::Constant);
+        backlog.fall_due(at(109), at(1000), || true);
+        assert_eq!(backlog.take(), Some(at(100)));
+        assert_eq!(backlog.take_rest(), (at(101), at(110), 9));
+        assert_eq!((backlog.len(), backlog.take()), (0, None));
+        assert_eq!(backlog.fall_due(at(110), at(1000), || true), 1);
+        assert_eq!(backlog.take(), Some(at(110)));
     }
 
     #[test]

@@ -24,6 +24,8 @@ mod connecting;
 mod deadlines;
 mod queues;
 mod receiving;
+#[cfg(test)]
+mod replacement_tests;
 mod sending;
 #[cfg(test)]
 mod simulated_tests;

@@ -26,6 +26,6 @@ pub use lab::{Lab, LabOptions, LabSpec};
 pub use lease::{LeftOvers, remove_left_overs};
 pub use plimsoll_sys::{CgroupPaths, NetworkNamespace};
 pub use privileges::Privileges;
-pub use readiness::{NotReady, check_ready};
+pub use readiness::{NotReady, check_ready, check_ready_unix};
 pub use service::output_tail;
 pub use substitution::{Variables, substitute_hosts};

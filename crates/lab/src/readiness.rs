@@ -2,6 +2,8 @@
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpStream};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::time::Duration;
 
 use plimsoll_plan::Ready;
@@ -26,6 +28,20 @@ impl NotReady {
     }
 }
 
+/// Checks once whether what listens at a unix socket takes connections and, with a path, answers a page with success.
+///
+/// # Errors
+/// While it is not ready.
+pub fn check_ready_unix(socket: &Path, page: Option<&str>, name: &str) -> Result<(), NotReady> {
+    let stream = UnixStream::connect(socket).and_then(|stream| {
+        stream.set_read_timeout(Some(CHECK_WITHIN))?;
+        stream.set_write_timeout(Some(CHECK_WITHIN))?;
+        Ok(stream)
+    });
+    let stream = stream.map_err(|error| silent("did not connect", error))?;
+    page.map_or(Ok(()), |path| check_page(stream, path, name))
+}
+
 /// Checks once whether what listens at this address is ready; pages are asked for under this host name. A host of a lab is checked
 /// from a network in which it can be reached.
 ///
@@ -33,9 +49,16 @@ impl NotReady {
 /// While it is not ready.
 pub fn check_ready(sign: &Ready, address: IpAddr, name: &str) -> Result<(), NotReady> {
     let (Ready::Tcp(port) | Ready::Page { port, .. }) = sign;
-    let silent = |what: &str, error: io::Error| NotReady::Silent(format!("{what}: {error}"));
     let stream = connect(address, *port).map_err(|error| silent("did not connect", error))?;
     let Ready::Page { path, .. } = sign else { return Ok(()) };
+    check_page(stream, path, name)
+}
+
+fn silent(what: &str, error: io::Error) -> NotReady {
+    NotReady::Silent(format!("{what}: {error}"))
+}
+
+fn check_page(stream: impl Read + Write, path: &str, name: &str) -> Result<(), NotReady> {
     let line = first_line(stream, path, name).map_err(|error| silent("gave no answer", error))?;
     match line.split(' ').nth(1).and_then(|status| status.parse::<u16>().ok()) {
         Some(200..400) => Ok(()),
@@ -51,7 +74,7 @@ fn connect(address: IpAddr, port: u16) -> io::Result<TcpStream> {
 }
 
 /// The first line of the answer, up to some length.
-fn first_line(mut stream: TcpStream, path: &str, name: &str) -> io::Result<String> {
+fn first_line(mut stream: impl Read + Write, path: &str, name: &str) -> io::Result<String> {
     const MAX_LINE_BYTES: u64 = 200;
     write!(stream, "GET {path} HTTP/1.1\r\nHost: {name}\r\nConnection: close\r\n\r\n")?;
     let mut line = Vec::new();

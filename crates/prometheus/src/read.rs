@@ -214,6 +214,7 @@ impl Reader<'_> {
                 ", ",
             ),
             unit: AmountUnit::Count,
+            scale: 1.0,
             usage: series.values,
             capacity: None,
         };
@@ -316,48 +317,53 @@ impl Reader<'_> {
             other => return Ok(other.map(|_| Vec::new())),
         };
         let capacities = match kind.capacity {
-            CapacityOf::Query(query) => self.at_end(what, &filled(query, self.window, matchers))?,
+            CapacityOf::Query(query) => {
+                self.at_end(&format!("the capacity of {what}"), &filled(query, self.window, matchers))?
+            }
             CapacityOf::Known(_) | CapacityOf::Nothing => Vec::new(),
         };
         let labels: Vec<&str> = kind.of.iter().chain(kind.instance).copied().collect();
+        let is_capacity = |value: f64| value > 0.0 && value < MAX_CAPACITY;
         let capacity_of = |own: &Labels| match kind.capacity {
             CapacityOf::Known(capacity) => Some(capacity),
-            _ => capacities.iter().find_map(|(theirs, capacity)| {
-                labels.iter().all(|label| own.get(*label) == theirs.get(*label)).then_some(*capacity)
-            }),
+            _ => capacities.iter().filter(|(_, capacity)| is_capacity(*capacity)).find_map(
+                |(theirs, capacity)| {
+                    labels.iter().all(|label| own.get(*label) == theirs.get(*label)).then_some(*capacity)
+                },
+            ),
         };
         let one = |series: Aligned| ResourceSeries {
             kind: kind.kind,
             of: joined(&series.labels, kind.of, "/").unwrap_or_default(),
             instance: joined(&series.labels, kind.instance, " "),
             unit: kind.unit,
+            scale: 1.0,
             capacity: capacity_of(&series.labels),
             usage: series.values,
         };
         Ok(Ok(found.into_iter().map(one).collect()))
     }
 
-    /// The values of capacities at the end of the span; none where they cannot be read, which is noted.
+    /// The values of a query at the end of the span; none where they cannot be read, which is noted.
     fn at_end(&mut self, what: &str, query: &str) -> Result<Vec<(Labels, f64)>, QueryError> {
-        let what = format!("the capacity of {what}");
         let at_sec = self.span.end_sec();
-        let answer = match self.ask(&what, |client| client.instant(query, at_sec))? {
+        let answer = match self.ask(what, |client| client.instant(query, at_sec))? {
             Ok(answer) => answer,
             Err(why) => {
-                self.notes.push(ReadingNote::Unread { what, why });
+                self.notes.push(ReadingNote::Unread { what: what.to_owned(), why });
                 return Ok(Vec::new());
             }
         };
         let value = |series: LabelledSeries| Some((series.labels, series.samples.first()?.1));
-        let is_capacity = |(_, value): &(Labels, f64)| *value > 0.0 && *value < MAX_CAPACITY;
-        Ok(answer.into_iter().filter_map(value).filter(is_capacity).collect())
+        Ok(answer.into_iter().filter_map(value).collect())
     }
 
     /// Notes which deployments were scaled.
     fn replicas(&mut self, matchers: &str) -> Result<(), QueryError> {
+        let what = "the number of replicas";
         let over = format!("[{:.0}s]", self.span.end_sec() - self.span.start_sec);
-        let least = self.at_end("replicas", &format!("min_over_time({REPLICAS}{{{matchers}}}{over})"))?;
-        let most = self.at_end("replicas", &format!("max_over_time({REPLICAS}{{{matchers}}}{over})"))?;
+        let least = self.at_end(what, &format!("min_over_time({REPLICAS}{{{matchers}}}{over})"))?;
+        let most = self.at_end(what, &format!("max_over_time({REPLICAS}{{{matchers}}}{over})"))?;
         for (labels, most) in most {
             let of_same = least.iter().find(|(theirs, _)| *theirs == labels);
             if let Some((_, least)) = of_same.filter(|(_, least)| *least < most) {

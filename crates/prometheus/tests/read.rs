@@ -429,7 +429,17 @@ fn logins_are_sent_and_a_refusal_says_how_to_give_one() {
 
 #[test]
 fn warnings_are_passed_on_once_and_scaled_deployments_are_named() {
-    let server = PageServer::start(|target| {
+    let notes = of_scaled(3);
+    let warnings = notes.iter().filter(|note| matches!(note, ReadingNote::Warning(_))).count();
+    assert_eq!(warnings, 1, "{notes:?}");
+    assert!(notes.contains(&ReadingNote::Replicas("shop/api had 3 to 5".to_owned())), "{notes:?}");
+    let notes = of_scaled(0);
+    assert!(notes.contains(&ReadingNote::Replicas("shop/api had 0 to 5".to_owned())), "{notes:?}");
+}
+
+/// What is noted of a deployment that had so many replicas, and 5, from a server that warns.
+fn of_scaled(least: u32) -> Vec<ReadingNote> {
+    let server = PageServer::start(move |target| {
         let asked = Asked::new(target);
         let replicas = |count: u32| {
             vector(&format!(
@@ -441,7 +451,7 @@ fn warnings_are_passed_on_once_and_scaled_deployments_are_named() {
                 200,
                 r#"{"status":"success","warnings":["a store is away"],"data":["kube_deployment_spec_replicas"]}"#,
             ),
-            "query" => replicas(if asked.is_of("min_over_time") { 3 } else { 5 }),
+            "query" => replicas(if asked.is_of("min_over_time") { least } else { 5 }),
             _ => match asked.matrix(&[("", &wave)]) {
                 Reply::Page { body, .. } => {
                     page(200, &body.replacen('{', r#"{"warnings":["a store is away"],"#, 1))
@@ -450,8 +460,5 @@ fn warnings_are_passed_on_once_and_scaled_deployments_are_named() {
             },
         }
     });
-    let notes = read_from(&server, &question()).unwrap().notes;
-    let warnings = notes.iter().filter(|note| matches!(note, ReadingNote::Warning(_))).count();
-    assert_eq!(warnings, 1, "{notes:?}");
-    assert!(notes.contains(&ReadingNote::Replicas("shop/api had 3 to 5".to_owned())), "{notes:?}");
+    read_from(&server, &question()).unwrap().notes
 }

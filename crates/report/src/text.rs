@@ -54,7 +54,7 @@ pub(crate) use short::{HeadlineFigure, served_in_short, verdict_in_short};
 pub use short::{MAX_LINES, limit_in_short, short};
 pub(crate) use slo::{conditions, judged_step};
 pub use tier_rows::tier_rows;
-pub use trend::{left_out, trend};
+pub use trend::{left_out, newest_without_value, trend};
 
 use plimsoll_analyze::Findings;
 use plimsoll_plan::Load;

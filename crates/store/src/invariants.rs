@@ -9,7 +9,10 @@ use crate::verify;
 /// Two years in nanoseconds: a load is held for a year at most.
 const MAX_INSTANT_NS: u64 = 1 << 56;
 /// The largest sum of a count over all frames of a run. A double holds it exactly, and no sum of instants or counts overflows.
-const MAX_TOTAL: u64 = 1 << 53;
+const MAX_COUNT: u64 = 1 << 53;
+/// The largest sum of the CPU times (ns) or bytes of all frames: 73 years of CPU time, two exabytes. Days of a large fleet are more
+/// than [`MAX_COUNT`] nanoseconds. The sum of all four CPU times still fits.
+const MAX_AMOUNT: u64 = 1 << 61;
 /// A thousand times the highest rate of a plan, requests per second.
 const MAX_RATE: f64 = 1e11;
 
@@ -45,16 +48,26 @@ fn check_sizes(run: &Run) -> Result<(), String> {
     if rates.into_iter().any(|rate| !(0.0..=MAX_RATE).contains(&rate)) {
         return Err(format!("a step has a rate that is not between 0 and {MAX_RATE} a second"));
     }
-    let mut totals = [0_u64; COUNTS];
+    check_totals(run, counts, MAX_COUNT)?;
+    check_totals(run, amounts, MAX_AMOUNT)
+}
+
+/// The sum over all frames of each number that `numbers` gives is at most `max`.
+fn check_totals<const N: usize>(
+    run: &Run,
+    numbers: impl Fn(&FrameHead) -> [u64; N],
+    max: u64,
+) -> Result<(), String> {
+    let mut totals = [0_u64; N];
     for frame in &run.frames {
-        for (total, count) in totals.iter_mut().zip(counts(&frame.head)) {
-            *total = total.saturating_add(count);
+        for (total, number) in totals.iter_mut().zip(numbers(&frame.head)) {
+            *total = total.saturating_add(number);
         }
     }
-    if totals.iter().any(|total| *total > MAX_TOTAL) {
-        return Err(format!("the frames have more than {MAX_TOTAL} of something"));
+    match totals.iter().any(|total| *total > max) {
+        true => Err(format!("the frames have more than {max} of something")),
+        false => Ok(()),
     }
-    Ok(())
 }
 
 /// Every instant of a run but those of its manifest.
@@ -78,19 +91,15 @@ fn instants(run: &Run) -> impl Iterator<Item = u64> {
         .chain(run.events.iter().map(|event| event.at_ns))
 }
 
-const COUNTS: usize = 20;
-
 /// Every count of a frame, those that are kept by kind together.
-fn counts(head: &FrameHead) -> [u64; COUNTS] {
-    let FrameHead { counts, time, .. } = head;
+fn counts(head: &FrameHead) -> [u64; 14] {
+    let FrameHead { counts, .. } = head;
     let sum = |sum: u64, count: u64| sum.saturating_add(count);
     [
         counts.intended,
         counts.sent,
         counts.completed,
         counts.ok,
-        counts.bytes_in,
-        counts.bytes_out,
         counts.reconnects,
         counts.connects,
         counts.handshakes,
@@ -101,11 +110,13 @@ fn counts(head: &FrameHead) -> [u64; COUNTS] {
         head.in_flight,
         head.backlog,
         head.connections,
-        time.user_ns,
-        time.system_ns,
-        time.starved_ns,
-        time.stalled_ns,
     ]
+}
+
+/// The CPU times and bytes of a frame.
+fn amounts(head: &FrameHead) -> [u64; 6] {
+    let FrameHead { counts, time, .. } = head;
+    [time.user_ns, time.system_ns, time.starved_ns, time.stalled_ns, counts.bytes_in, counts.bytes_out]
 }
 
 fn check_frame(head: &FrameHead) -> Result<(), String> {
@@ -158,4 +169,35 @@ fn check_sums(run: &Run) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+
+    const CPU_YEAR_NS: u64 = 365 * 24 * 60 * 60 * 1_000_000_000;
+
+    /// The first worker of a run spent this much CPU time.
+    fn run_of(user_ns: u64) -> Run {
+        let mut run = fixture::run();
+        run.frames[0].head.time.user_ns = user_ns;
+        run
+    }
+
+    #[test]
+    fn a_fleet_may_use_years_of_cpu_time_and_petabytes() {
+        let mut run = run_of(10 * CPU_YEAR_NS);
+        run.frames[0].head.counts.bytes_in = 1 << 60;
+        assert_eq!(check_run(&run), Ok(()));
+        let refused = check_run(&run_of(100 * CPU_YEAR_NS));
+        assert!(refused.is_err_and(|reason| reason.contains("more than")));
+    }
+
+    #[test]
+    fn a_count_is_one_that_a_double_holds_exactly() {
+        let mut run = fixture::run();
+        run.frames[0].head.counts.reconnects = (1 << 53) + 1;
+        assert!(check_run(&run).is_err_and(|reason| reason.contains("more than")));
+    }
 }

@@ -207,6 +207,11 @@ impl Series {
         self.values.iter().filter(move |(_, a, b)| a.max(*b) > 0.0 && (is_rate || a.min(*b) > 0.0))
     }
 
+    /// The rounds that it took until the last difference: a percentile may need several for one.
+    fn taken(&self) -> usize {
+        self.usable().last().map_or(0, |(round, ..)| round + 1)
+    }
+
     fn differences(&self) -> Vec<Difference> {
         self.usable().map(|(round, a, b)| Difference { round: *round, value: ratio(*a, *b).ln() }).collect()
     }
@@ -221,7 +226,7 @@ impl Series {
         });
         let count = self.usable().count();
         let differs = centre.is_some_and(|centre| centre.differs);
-        let verdict = AbVerdict::new(ratio, differs, self.figure.better(), rule.precision, count);
+        let verdict = AbVerdict::new(ratio, differs, self.figure.better(), rule.precision, self.taken());
         let moved = centre.is_some_and(|centre| centre.moved);
         Some(ComparedFigure { figure: self.figure, a, b, ratio, verdict, count, moved })
     }

@@ -27,7 +27,8 @@ pub enum MoreRounds {
 }
 
 impl AbVerdict {
-    /// The verdict on a ratio B/A after so many rounds, of which it is known, or not, that it is not 1.
+    /// The verdict on a ratio B/A after so many rounds, with those that were merged or lacked it, of which it is known, or not,
+    /// that it is not 1.
     pub(super) fn new(ratio: Estimate, differs: bool, better: Better, precision: f64, rounds: usize) -> Self {
         let Some((low, high)) = ratio.interval else { return Self::Open { more: MoreRounds::Unknown } };
         let half = (high / low).ln() / 2.0;

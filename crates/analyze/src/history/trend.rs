@@ -73,6 +73,9 @@ pub struct Trend {
     pub levels: Vec<TrendLevel>,
     pub changes: Vec<LevelChange>,
     pub left_out: LeftOutRuns,
+    /// Of the runs without this metric, those that are newer than the last point: it may be unknown because it is worse than ever,
+    /// such as the highest rate of a search that found none that holds.
+    pub newer_without_value: usize,
 }
 
 /// So few comparable runs show no change, and no lack of one.
@@ -85,12 +88,11 @@ pub struct TooFewRuns {
 
 impl Trend {
     /// Whether the newest level is worse than the one before by more than `margin`, a ratio such as 0.05: with the whole interval
-    /// of their ratio. A level that may not be lower is not worse.
+    /// of their ratio, so not without one. A level that may not be lower is not worse.
     pub fn regressed(&self, margin: f64) -> bool {
         let worse = self.changes.last().filter(|change| change.worse && !change.is_bounded);
         let Some(change) = worse else { return false };
-        let Some(ratio) = change.ratio else { return false };
-        let (low, high) = ratio.interval.unwrap_or((ratio.value, ratio.value));
+        let Some((low, high)) = change.ratio.and_then(|ratio| ratio.interval) else { return false };
         if self.metric.is_rate() { high < 1.0 - margin } else { low > 1.0 + margin }
     }
 
@@ -120,7 +122,7 @@ impl Trend {
 /// When there are too few of them.
 pub fn trend(runs: &[RunEntry], options: TrendOptions) -> Result<Trend, TooFewRuns> {
     let mut left_out = LeftOutRuns::default();
-    let mut points = comparable(runs, options, &mut left_out);
+    let (mut points, newer_without_value) = comparable(runs, options, &mut left_out);
     points.sort_by_key(|point| point.run.started_unix_ms);
     left_out.older = points.len().saturating_sub(options.runs_max);
     points.drain(..left_out.older);
@@ -156,19 +158,23 @@ pub fn trend(runs: &[RunEntry], options: TrendOptions) -> Result<Trend, TooFewRu
         }
     });
     let changes = changes.collect();
-    Ok(Trend { metric: options.metric, points, levels, changes, left_out })
+    Ok(Trend { metric: options.metric, points, levels, changes, left_out, newer_without_value })
 }
 
-/// The runs that are comparable with the newest one that has a value.
-fn comparable(runs: &[RunEntry], options: TrendOptions, left_out: &mut LeftOutRuns) -> Vec<TrendPoint> {
+/// The runs that are comparable with the newest one that has a value, and how many such runs without a value are newer.
+fn comparable(
+    runs: &[RunEntry],
+    options: TrendOptions,
+    left_out: &mut LeftOutRuns,
+) -> (Vec<TrendPoint>, usize) {
     let has_value = |run: &&RunEntry| run.is_sealed() && options.metric.of(run).is_some();
     let newest = runs.iter().filter(has_value).max_by_key(|run| run.started_unix_ms);
     let Some(newest) = newest else {
         left_out.unfinished = runs.iter().filter(|run| !run.is_sealed()).count();
         left_out.without_value = runs.len() - left_out.unfinished;
-        return Vec::new();
+        return (Vec::new(), 0);
     };
-    let mut points = Vec::new();
+    let (mut points, mut newer_without_value) = (Vec::new(), 0);
     for run in runs {
         let reason = if !run.is_sealed() {
             &mut left_out.unfinished
@@ -180,11 +186,12 @@ fn comparable(runs: &[RunEntry], options: TrendOptions, left_out: &mut LeftOutRu
             points.push(TrendPoint { run: run.clone(), value });
             continue;
         } else {
+            newer_without_value += usize::from(run.started_unix_ms > newest.started_unix_ms);
             &mut left_out.without_value
         };
         *reason += 1;
     }
-    points
+    (points, newer_without_value)
 }
 
 fn is_same_load(run: &RunEntry, newest: &RunEntry, any_plan: bool) -> bool {
@@ -272,6 +279,32 @@ mod tests {
         assert_eq!(of_searches.lower_bounds(), 15);
         assert!(of_searches.changes[0].is_bounded && !of_searches.regressed(0.0));
         assert!(trend(&runs, options(TrendMetric::Throughput)).unwrap().regressed(0.0));
+    }
+
+    #[test]
+    fn without_an_interval_nothing_is_a_regression() {
+        let mut trend = trend(&runs(), options(TrendMetric::Throughput)).unwrap();
+        let ratio = trend.changes[0].ratio.as_mut().unwrap();
+        assert!(ratio.value < 0.96, "the bare value is worse");
+        ratio.interval = None;
+        assert!(!trend.regressed(0.0));
+    }
+
+    #[test]
+    fn the_newest_runs_without_a_value_are_counted_and_those_of_other_plans_are_not() {
+        let mut runs = runs();
+        for run in &mut runs {
+            let value = run.figures.throughput_per_sec.unwrap().value;
+            run.figures.held_per_sec = Some(Measured { value, interval: Some((value, 1.05 * value)) });
+        }
+        runs[10].figures.held_per_sec = None;
+        runs[36..].iter_mut().for_each(|run| run.figures.held_per_sec = None);
+        runs[38].plan_hash = "other".to_owned();
+        runs[39].id = None;
+        let found = trend(&runs, options(TrendMetric::HighestRate)).unwrap();
+        assert_eq!((found.newer_without_value, found.left_out.without_value), (2, 3));
+        let older = trend(&runs[..36], options(TrendMetric::HighestRate)).unwrap();
+        assert_eq!((older.newer_without_value, older.left_out.without_value), (0, 1));
     }
 
     #[test]

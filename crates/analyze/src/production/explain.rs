@@ -8,12 +8,10 @@ use super::findings::{
     ResourceFinding,
 };
 use super::instances::{Subject, subjects};
-use super::limit::{MAX_EXTRAPOLATION, limit};
+use super::limit::{FULL, MAX_EXTRAPOLATION, limit};
 use super::regression::{MIN_POINTS, Point, Regression, plain, points, rate_ends, rate_quantile};
 use super::series::ProductionSeries;
 
-/// From here on a resource is full: the monitoring's means never show all of it.
-const FULL: f64 = 0.95;
 /// A slope that changes by less than this from the low to the high rates is a line.
 const MIN_BEND: f64 = 0.2;
 /// What requests use of a capacity at the highest rate is little below this.
@@ -155,15 +153,13 @@ fn is_bent(regression: &Regression, points: &[Point]) -> bool {
 }
 
 /// The rate at a use. Of a law that is bent it is that along the tangent at the high end, and the interval reaches to the
-/// line's.
+/// line's. `None` if that tangent never reaches it: the line would be an answer that the high rates contradict.
 fn rate_at(regression: &Regression, law: ProductionLaw, usage: f64) -> Option<Estimate> {
     let by_line = regression.rate_at(usage);
     if law != ProductionLaw::Bent {
         return by_line;
     }
-    let (Some(line), Some(tangent)) = (by_line, regression.rate_along_tangent(usage)) else {
-        return by_line;
-    };
+    let (line, tangent) = (by_line?, regression.rate_along_tangent(usage)?);
     let ends = |rate: Estimate| rate.interval.unwrap_or((rate.value, rate.value));
     let (of_line, of_tangent) = (ends(line), ends(tangent));
     let interval = Some((of_line.0.min(of_tangent.0), of_line.1.max(of_tangent.1)));

@@ -63,6 +63,8 @@ pub enum LimitUnknown {
     NoCapacity,
     /// No resource with a capacity follows the rate.
     NothingFollows,
+    /// The resource at this place was full so often that what requests use of it is not known: it may be what holds the service.
+    Full(usize),
     /// What fills first does so beyond [`MAX_EXTRAPOLATION`](super::MAX_EXTRAPOLATION) times the highest rate.
     Beyond,
 }

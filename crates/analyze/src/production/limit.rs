@@ -5,6 +5,8 @@ use super::findings::{FullAt, LimitUnknown, ProductionLaw, ProductionLimit, Rate
 /// No rate is stated beyond so many times the highest that was observed: a resource that was used to a quarter at most says
 /// nothing of what happens when it is nearly full, such as more cache misses, collections or waits for locks.
 pub const MAX_EXTRAPOLATION: f64 = 4.0;
+/// From here on a resource is full: the monitoring's means never show all of it.
+pub(super) const FULL: f64 = 0.95;
 /// Two rates within this are the same, as two limits of a run are.
 const TIE: f64 = 1.05;
 /// The rate has changed if its high end is so many times its low end.
@@ -46,6 +48,10 @@ impl RateRange {
 
 /// The limit, from resources in the order in which they fill.
 pub(super) fn limit(rate: Option<&RateRange>, resources: &[ResourceFinding]) -> ProductionLimit {
+    // Any other rate would be called the first at which something is full, and this one is full already.
+    if let Some(full) = rate.and_then(|rate| resources.iter().position(|one| is_full_already(one, rate))) {
+        return ProductionLimit::Unknown(LimitUnknown::Full(full));
+    }
     let candidates = || resources.iter().enumerate().filter(|(_, resource)| resource.kind.limits());
     let Some((first, full_at)) = candidates().find_map(|(at, one)| Some((at, one.full_at()?))) else {
         return ProductionLimit::Unknown(unknown(rate, resources));
@@ -57,6 +63,23 @@ pub(super) fn limit(rate: Option<&RateRange>, resources: &[ResourceFinding]) -> 
             && one.full_at().is_some_and(|rate| rate.value <= upper)
     };
     ProductionLimit::Known { first, tied: candidates().filter(is_tied).map(|(at, _)| at).collect() }
+}
+
+/// True for a resource of which only full points could say what requests use. Work without requests fills a resource too: one
+/// that was full at low rates alone, or does not follow the rate where it has room, is not meant.
+fn is_full_already(resource: &ResourceFinding, rate: &RateRange) -> bool {
+    let Some(capacity) = resource.capacity.filter(|_| resource.kind.limits() && resource.demand.is_none())
+    else {
+        return false;
+    };
+    let is_full = |(at, usage): &(f64, f64)| *usage >= FULL * capacity && *at >= rate.median;
+    let is_full_when_busy = resource.points.left_out.iter().any(is_full);
+    match resource.law {
+        ProductionLaw::TooFewPoints => resource.left_out.full > 0,
+        ProductionLaw::TooLittleVariation | ProductionLaw::Unclear => is_full_when_busy,
+        ProductionLaw::Unrelated => resource.left_out.full > resource.points.used.len(),
+        ProductionLaw::Holds | ProductionLaw::Bent | ProductionLaw::NotThroughout => false,
+    }
 }
 
 fn unknown(rate: Option<&RateRange>, resources: &[ResourceFinding]) -> LimitUnknown {

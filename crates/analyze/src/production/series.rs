@@ -86,6 +86,9 @@ pub struct ResourceSeries {
     /// The host, the pod or the process; `None` where there is one alone.
     pub instance: Option<String>,
     pub unit: AmountUnit,
+    /// How many of `unit` one is in which the user sees it: 1e6 of a column of megabytes. A capacity without a unit is counted in
+    /// that.
+    pub scale: f64,
     /// One value for each instant; `None` where none is known, which is never zero.
     pub usage: Vec<Option<f64>>,
     /// What there is of it at the end of the time, in the same unit.
@@ -107,7 +110,7 @@ impl ResourceSeries {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StatedCapacity {
     pub value: f64,
-    /// The unit, where one was typed.
+    /// The unit, where one was typed; without one the value is in that which the user sees.
     pub unit: Option<AmountUnit>,
 }
 
@@ -134,7 +137,8 @@ impl ProductionSeries {
         let named = self.resources.iter_mut().filter(|resource| resource.name() == name && fits(resource));
         let mut count = 0;
         for resource in named {
-            resource.capacity = Some(stated.value);
+            let scale = if stated.unit.is_some() { 1.0 } else { resource.scale };
+            resource.capacity = Some(stated.value * scale);
             resource.unit = stated.unit.unwrap_or(resource.unit);
             count += 1;
         }

@@ -60,7 +60,7 @@ pub(crate) struct AbArgs {
     #[arg(long, value_name = "PATH", requires = "a")]
     ready: Option<String>,
     /// Report the comparison of this folder again
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["urls", "a", "connections", "rate", "search"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = NOT_REPORTED)]
     report: Option<PathBuf>,
     #[command(flatten)]
     request: RequestArgs,
@@ -107,9 +107,9 @@ struct AbLoadArgs {
     /// How long each load lasts; with --search at most [default: 3s, with --search 2m]
     #[arg(short, long, value_name = "TIME", value_parser = parse_duration)]
     duration: Option<Duration>,
-    /// How much worse than A B may be
-    #[arg(long, value_name = "RATIO", default_value = "5%", value_parser = parse_ratio)]
-    margin: f64,
+    /// How much worse than A B may be [default: 5%, with --report what the comparison had]
+    #[arg(long, value_name = "RATIO", value_parser = parse_ratio)]
+    margin: Option<f64>,
     /// End once the interval of the main ratio is within this, or a tenth of the difference
     #[arg(long, value_name = "RATIO", default_value = "1%", value_parser = parse_ratio)]
     precision: f64,
@@ -128,6 +128,22 @@ struct AbLoadArgs {
     warm: Option<Duration>,
 }
 
+/// What a comparison was made with, which its report cannot change.
+const NOT_REPORTED: [&str; 11] = [
+    "urls",
+    "a",
+    "connections",
+    "rate",
+    "search",
+    "duration",
+    "precision",
+    "budget",
+    "rounds",
+    "pause",
+    "warm",
+];
+/// How much worse B may be where nothing else is asked for.
+const MARGIN: f64 = 0.05;
 /// How long a search lasts at most, and the rounds of any other load.
 const SEARCH: Duration = Duration::from_secs(120);
 const BUDGET: Duration = Duration::from_secs(600);
@@ -168,7 +184,7 @@ impl AbLoadArgs {
 
     fn rule(&self) -> AbRule {
         AbRule {
-            margin: self.margin,
+            margin: self.margin.unwrap_or(MARGIN),
             precision: self.precision,
             budget_sec: self.budget().as_secs_f64(),
             rounds_max: self.rounds.map(|most| u32::try_from(most).unwrap_or(u32::MAX)),
@@ -188,7 +204,8 @@ fn interrupts(args: &AbArgs) -> anyhow::Result<Interrupts> {
 pub(crate) fn ab(args: &AbArgs) -> anyhow::Result<Exit> {
     check_documents(args)?;
     if let Some(folder) = &args.report {
-        let (record, loads) = read_ab(folder)?;
+        let (mut record, loads) = read_ab(folder)?;
+        record.rule.margin = args.load.margin.unwrap_or(record.rule.margin);
         let findings = compare_sides(&loads, record.rule)?;
         let is_written =
             show(args, folder, Made { record: &record, loads: &loads, findings: &findings, trouble: None })?;
@@ -277,7 +294,14 @@ fn sides(args: &AbArgs) -> anyhow::Result<([AbSideSpec; 2], Option<Vec<u8>>)> {
     }
     let side = |url: &str, command: &Option<String>| -> anyhow::Result<AbSideSpec> {
         let spec = PlanSpec { url: with_plain_host(url)?, ..spec.clone() };
-        let port = spec.clone().freeze()?.target.port;
+        let target = spec.clone().freeze()?.target;
+        if args.ready.is_some() && target.is_secure() {
+            return Err(usage(
+                "--ready asks over plain HTTP, and this URL is https://: leave it out, so that a service is ready once its port takes \
+                 connections",
+            ));
+        }
+        let port = target.port;
         let command = command.as_ref().map(|text| text.replace("{port}", &port.to_string()));
         let [label, shown] = match &command {
             Some(command) => [command.clone(), command.clone()],

@@ -45,7 +45,7 @@ pub(crate) struct TrendArgs {
     /// Compare runs of other machines too
     #[arg(long)]
     any_machine: bool,
-    /// Exit with code 3 if the newest level is worse than the one before by more than this
+    /// Exit with code 3 if the newest level is worse than the one before by more than this, with 4 if newer runs lack the metric
     #[arg(
         long,
         value_name = "RATIO",
@@ -85,10 +85,14 @@ pub(crate) fn trend(args: &TrendArgs) -> anyhow::Result<Exit> {
     let document = || json::render(&json::TrendDocument::new(&found, args.fail_on_regression));
     print(args.json, document, || text::trend(&found, &args.by_tag, &page(None)))?;
     let drawn = args.no_files || draw(args, &found);
-    Ok(match args.fail_on_regression {
-        Some(margin) if found.regressed(margin) => Exit::Broken,
-        _ => Exit::of_all(drawn, false),
-    })
+    match args.fail_on_regression {
+        Some(margin) if found.regressed(margin) => Ok(Exit::Broken),
+        // A pipeline must not pass because what it follows can be measured no longer.
+        Some(_) if found.newer_without_value > 0 => {
+            Err(NoEvidence(text::newest_without_value(&found)).into())
+        }
+        _ => Ok(Exit::of_all(drawn, false)),
+    }
 }
 
 /// The runs of the folder and of the store that the filter lets through, each once.

@@ -73,6 +73,12 @@ fn a_side_that_takes_twice_as_long_is_worse_and_its_report_says_so_again() {
     assert!(text.contains("B is slower") && text.lines().count() <= 20, "{text}");
     let printed = bench.expect(3, &["ab", "--report", folder.to_str().unwrap(), "--markdown", "-"]).out;
     assert_eq!(printed, markdown);
+    let other = ["ab", "--report", folder.to_str().unwrap(), "--margin", "3%", "--json"];
+    assert_eq!(bench.expect(3, &other).json()["margin"], 0.03);
+    for option in ["--precision=2%", "--rounds=30", "--budget=5m"] {
+        let refused = bench.expect(2, &["ab", "--report", folder.to_str().unwrap(), option]);
+        assert!(refused.err.contains("--report"), "{option}: {}", refused.err);
+    }
 }
 
 #[test]
@@ -144,7 +150,8 @@ fn an_open_loop_compares_latency_at_a_rate() {
 fn services_are_started_for_each_load_and_nothing_of_them_is_left() {
     let bench = Bench::new();
     let port = free_port();
-    let url = format!("http://127.0.0.1:{port}/sleep?ms=2");
+    // The name may have an address of each family, and the service listens on one of them.
+    let url = format!("http://localhost:{port}/sleep?ms=2");
     let binary = env!("CARGO_BIN_EXE_plimsoll");
     let start = format!("echo started >> starts; {binary} target --port {{port}}");
     let called = bench.call(&[
@@ -295,6 +302,7 @@ fn what_apache_bench_would_do_is_answered_with_the_command_that_does_it() {
             "20m",
         ),
         (vec!["ab", "http://198.51.100.7/", "--a", "x", "--b", "y"], "not on this machine"),
+        (vec!["ab", "https://127.0.0.1:1/", "--a", "x", "--b", "y", "--ready", "/up"], "plain HTTP"),
     ] {
         let called = bench.expect(2, &args);
         assert!(called.err.contains(what), "{args:?}: {}", called.err);

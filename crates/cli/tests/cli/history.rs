@@ -175,6 +175,14 @@ fn a_trend_finds_the_run_at_which_latency_rose() {
     assert_eq!((&document["changes"][0]["at"], &document["regressed"]), (&9.into(), &true.into()));
     let within = ["trend", "--metric", "qps", "--any-plan", "--fail-on-regression=99%", "--no-files"];
     bench.expect(0, &within);
+    // Of a newer run that measured nothing it is not known whether it is worse.
+    let mut newest = read(&bench.path("plimsoll-runs/api-0.plimsoll")).unwrap();
+    (newest.steps, newest.frames) = (Vec::new(), Vec::new());
+    (newest.manifest.started_unix_ms, newest.manifest.sealed) = (u64::from(u32::MAX) * 1000, false);
+    write(&bench.path("plimsoll-runs/api-newest.plimsoll"), &newest);
+    let open = bench.expect(4, &within);
+    assert!(open.err.contains("1 comparable run after the last one compared"), "{}", open.err);
+    bench.expect(3, &[&trend[..], &["--no-files", "--fail-on-regression=20%"]].concat());
 }
 
 /// The same call with a store and its password in the environment.

@@ -46,6 +46,8 @@ pub(crate) struct Uring {
     slots: Vec<Slot>,
     /// Slots whose receive is armed at the end of the turn.
     due: Vec<u32>,
+    /// Slots that are asked for a reset when all that arrived was received. They may be twice in it.
+    unchecked: Vec<u32>,
     /// What the last event brought, until it is received.
     arrival: Option<(usize, Arrival)>,
     pace: Pace,
@@ -90,8 +92,8 @@ impl Uring {
 
     fn with_memory(fixed: Arc<[u8]>, memory: RingMemory) -> io::Result<Self> {
         let ring = Ring::new(fixed, memory)?;
-        let (slots, due, pace) = (Vec::new(), Vec::new(), Pace::new());
-        Ok(Self { ring, slots, due, arrival: None, pace, sends: 0, now_ns: 0, bulk: false })
+        let (slots, due, unchecked, pace) = (Vec::new(), Vec::new(), Vec::new(), Pace::new());
+        Ok(Self { ring, slots, due, unchecked, arrival: None, pace, sends: 0, now_ns: 0, bulk: false })
     }
 
     /// Arms a receive at the end of the turn, behind the sends of the turn.
@@ -218,7 +220,10 @@ impl Uring {
         slot.receiving = Receiving::Never;
         // A send that failed has consumed the socket's error, and may report it only later.
         let dead = slot.sending && slot.state() == SocketState::Dead;
-        let error = slot.error.or(dead.then_some(OpError::Canceled));
+        let mut error = slot.error.or(dead.then_some(OpError::Canceled));
+        if slot.unchecked {
+            error = error.or(slot.take_reset());
+        }
         self.readable(index, error.map_or(Arrival::Bytes, Arrival::Broken), false)
     }
 
@@ -264,6 +269,7 @@ impl Uring {
         self.arrival = Some((index, arrival));
         let slot = &mut self.slots[index];
         slot.silent_bytes = 0;
+        slot.unchecked = false;
         slot.received_ns = self.now_ns;
         if std::mem::take(&mut slot.waiting) {
             self.pace.ended();
@@ -272,15 +278,33 @@ impl Uring {
     }
 
     /// A response is incomplete and no more bytes are there. A reset that arrived together with the last piece would go
-    /// unnoticed: a multishot receive reports both as one piece, and afterwards only that there are no more bytes.
+    /// unnoticed: a multishot receive reports both as one piece, and afterwards only that there are no more bytes. While other
+    /// completions are left, which may be the rest of the response, the socket is not asked yet.
     fn check_for_reset(&mut self, index: usize) -> io::Result<Received<'_>> {
-        let slot = &self.slots[index];
-        if slot.receiving == Receiving::Multishot
-            && let Some(socket) = &slot.socket
-        {
-            socket.connected()?;
+        let slot = &mut self.slots[index];
+        if slot.receiving == Receiving::Multishot {
+            if self.ring.upcoming().is_some() {
+                slot.unchecked = true;
+                self.unchecked.push(index as u32);
+            } else if let Some(error) = slot.take_reset() {
+                return Err(io_error(error));
+            }
         }
         Err(io::ErrorKind::WouldBlock.into())
+    }
+
+    /// The next connection that was reset within a response, as no completion says.
+    fn next_reset(&mut self) -> Option<Event> {
+        while let Some(index) = self.unchecked.pop() {
+            let index = index as usize;
+            let slot = &mut self.slots[index];
+            if slot.unchecked
+                && let Some(error) = slot.take_reset()
+            {
+                return Some(self.readable(index, Arrival::Broken(error), false));
+            }
+        }
+        None
     }
 
     fn connect_ended(&mut self, index: usize, error: Option<OpError>) -> Event {
@@ -445,7 +469,7 @@ impl Driver for Uring {
     #[inline]
     fn next_event(&mut self) -> Option<Event> {
         loop {
-            let completion = self.ring.next_completion()?;
+            let Some(completion) = self.ring.next_completion() else { return self.next_reset() };
             if let Some(event) = self.event(completion) {
                 return Some(event);
             }

@@ -262,16 +262,24 @@ impl<D: Driver, C: Clock> Worker<D, C> {
         }
     }
 
-    /// Closes a connection, to be connected again if there is something to send. `next_due` is when the request that waits
-    /// for it was due.
-    pub(super) fn replace(&mut self, slot: usize, next_due: Option<Instant>) {
+    /// Closes an open connection. If it was free for a request, that was due now.
+    pub(super) fn disconnect(&mut self, slot: usize) {
         self.driver.close(slot);
         self.open -= 1;
         let connection = &mut self.connections[slot];
         connection.close();
-        connection.due = next_due;
+        // Where requests that are sent again fill the next socket, the next one is due when they are answered.
+        let is_free = self.spec.depth - connection.in_flight() >= self.min_room;
+        connection.due = is_free.then_some(self.now);
+    }
+
+    /// Closes an open connection, to be connected again if there is something to send.
+    pub(super) fn replace(&mut self, slot: usize) {
+        self.disconnect(slot);
         match self.schedule {
-            Schedule::Open(_) if connection.in_flight() == 0 => self.queues.spare.push(slot as u32),
+            Schedule::Open(_) if self.connections[slot].in_flight() == 0 => {
+                self.queues.spare.push(slot as u32);
+            }
             // Connected at the end of the turn and not here: a connection that is refused at once would otherwise be tried
             // again and again from within itself.
             _ => self.queues.closed.push_back(slot as u32),

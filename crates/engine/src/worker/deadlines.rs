@@ -15,6 +15,11 @@ use crate::schedule::Schedule;
 const MIN_SCAN_INTERVAL: Duration = Duration::from_millis(1);
 const MAX_SCAN_INTERVAL: Duration = Duration::from_millis(100);
 
+/// So many unsent requests are given up one by one before the worker looks whether it has to end: tens of millions take seconds.
+const DROPPED_EXACTLY: u32 = 1 << 16;
+/// The different ages with which the others are recorded: less apart than a histogram resolves.
+const AGES: u64 = 1 << 10;
+
 impl<D: Driver, C: Clock> Worker<D, C> {
     /// Gives up what has taken longer than the timeout.
     pub(super) fn scan_deadlines(&mut self) {
@@ -54,13 +59,20 @@ impl<D: Driver, C: Clock> Worker<D, C> {
         if let Schedule::Closed = self.schedule {
             self.fail_waiting_request(slot, FailureKind::H2NoStreams, self.now, true);
         }
-        self.replace(slot, Some(self.now));
+        self.replace(slot);
     }
 
-    /// A connection whose oldest request timed out cannot answer the later ones either, unless responses come in any order.
+    /// True if nothing has arrived since the oldest request was sent.
+    fn is_silent(&self, slot: usize) -> bool {
+        let connection = &self.connections[slot];
+        connection.oldest_sent(&self.shared.ledger).is_some_and(|sent| connection.received_at() <= sent)
+    }
+
+    /// A connection whose oldest request timed out cannot answer the later ones either, unless responses come in any order. If
+    /// nothing at all came for so long, its path is likely dead, and new streams would time out like the old ones.
     fn request_timed_out(&mut self, slot: usize) {
         let before = self.connections[slot].in_flight();
-        if self.spec.streams {
+        if self.spec.streams && !self.is_silent(slot) {
             while self.is_oldest_overdue(slot) {
                 self.connections[slot].cancel_oldest(self.now, &mut self.shared);
             }
@@ -70,7 +82,7 @@ impl<D: Driver, C: Clock> Worker<D, C> {
             }
         }
         self.give_up_all(slot, FailureKind::TimedOut);
-        self.replace(slot, Some(self.now));
+        self.replace(slot);
     }
 
     fn give_up_all(&mut self, slot: usize, kind: FailureKind) {
@@ -94,10 +106,29 @@ impl<D: Driver, C: Clock> Worker<D, C> {
     }
 
     fn drop_unsent(&mut self) {
-        while let Schedule::Open(backlog) = &mut self.schedule
-            && let Some(intended) = backlog.take()
-        {
-            self.give_up_unsent(intended);
+        loop {
+            for _ in 0..DROPPED_EXACTLY {
+                let Schedule::Open(backlog) = &mut self.schedule else { return };
+                let Some(intended) = backlog.take() else { return };
+                self.give_up_unsent(self.now.nanos_since(intended), 1);
+            }
+            if self.clock.now() >= self.control.drain_ends() {
+                return self.drop_rest();
+            }
+        }
+    }
+
+    /// Gives up all that is unsent at once, because the worker has to end. Their ages count as evenly spread between those of the
+    /// oldest and the newest.
+    fn drop_rest(&mut self) {
+        let ends = self.control.load_ends();
+        let Schedule::Open(backlog) = &mut self.schedule else { return };
+        let (oldest, next, count) = backlog.take_rest();
+        let oldest_ns = self.now.nanos_since(oldest);
+        let half_part_ns = next.min(ends).nanos_since(oldest) / (2 * AGES);
+        for part in 0..AGES {
+            let age_ns = oldest_ns - half_part_ns * (2 * part + 1);
+            self.give_up_unsent(age_ns, count * (part + 1) / AGES - count * part / AGES);
         }
     }
 }

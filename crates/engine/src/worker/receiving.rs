@@ -7,6 +7,7 @@ use plimsoll_units::Clock;
 use super::Worker;
 use crate::connection::{CloseKind, ReadOutcome, State};
 use crate::driver::{Driver, Event, Received};
+use crate::schedule::Schedule;
 
 /// Why a socket gave no bytes.
 #[derive(Debug, Clone, Copy)]
@@ -158,7 +159,7 @@ impl<D: Driver, C: Clock> Worker<D, C> {
             State::Closed | State::Queued(_) | State::Connecting(_) => return,
         }
         if self.connections[slot].settle_close(close, self.now, &mut self.shared) {
-            self.replace(slot, Some(self.now));
+            self.replace(slot);
         } else {
             self.closed_while_idle(slot);
         }
@@ -168,7 +169,14 @@ impl<D: Driver, C: Clock> Worker<D, C> {
     fn closed_while_idle(&mut self, slot: usize) {
         self.shared.first.broke(FailureKind::ClosedBeforeResponse);
         self.shared.ledger.recorder.counts(0).reconnects += 1;
-        self.replace(slot, Some(self.now));
+        match self.schedule {
+            // No response paces a server that closes in think time what it has just accepted.
+            Schedule::Closed if !self.connections[slot].answered_before() => {
+                self.disconnect(slot);
+                self.queues.refused(slot, self.now);
+            }
+            Schedule::Closed | Schedule::Open(_) => self.replace(slot),
+        }
     }
 
     /// The server said that it closes the connection: it does not read the requests that are still under way. If it answered
@@ -178,7 +186,7 @@ impl<D: Driver, C: Clock> Worker<D, C> {
         let between_requests = connection.answered_before();
         let kind = FailureKind::ClosedBeforeResponse;
         connection.settle_unanswered(kind, between_requests, &mut self.shared.ledger);
-        self.replace(slot, Some(self.now));
+        self.replace(slot);
     }
 
     /// The oldest request failed by what arrived, and nothing after it can be trusted.
@@ -186,7 +194,7 @@ impl<D: Driver, C: Clock> Worker<D, C> {
         let (connection, ledger) = (&mut self.connections[slot], &mut self.shared.ledger);
         connection.fail_oldest(kind, ledger);
         connection.settle_unanswered(FailureKind::ClosedBeforeResponse, true, ledger);
-        self.replace(slot, Some(self.now));
+        self.replace(slot);
     }
 
     /// The connection failed, with everything that it carried.
@@ -194,6 +202,6 @@ impl<D: Driver, C: Clock> Worker<D, C> {
         self.send_farewell(slot);
         self.shared.first.broke(kind);
         self.connections[slot].settle_unanswered(kind, false, &mut self.shared.ledger);
-        self.replace(slot, Some(self.now));
+        self.replace(slot);
     }
 }

@@ -119,16 +119,16 @@ impl<D: Driver, C: Clock> Worker<D, C> {
     /// Writes a request of an open loop, which is accounted for even if it cannot be generated.
     fn write_due(&mut self, slot: usize, intended: Instant) {
         if !self.write(slot, intended) {
-            self.give_up_unsent(intended);
+            self.give_up_unsent(self.now.nanos_since(intended), 1);
         }
     }
 
-    /// A request that was due goes unsent.
-    pub(super) fn give_up_unsent(&mut self, intended: Instant) {
+    /// The requests of so many arrivals that were due this long ago go unsent.
+    pub(super) fn give_up_unsent(&mut self, age_ns: u64, arrivals: u64) {
         let ledger = &mut self.shared.ledger;
-        let requests = u64::from(ledger.source.batch());
+        let requests = arrivals * u64::from(ledger.source.batch());
         ledger.recorder.failed(0, FailureKind::Unsent, requests);
-        ledger.recorder.never_sent_after(0, self.now.nanos_since(intended), requests);
+        ledger.recorder.never_sent_after(0, age_ns, requests);
     }
 
     /// True if the think time before the connection's next request is over; otherwise it begins, or is running.

@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
 use plimsoll_plan::Level;
@@ -11,7 +12,8 @@ use plimsoll_record::FailureKind;
 use plimsoll_sys::Route;
 use plimsoll_units::{Clock, Instant};
 
-use super::tests::{Ran, open_loop, run, spec};
+use super::tests::{Ran, control, open_loop, run, run_under, spec};
+use crate::control::Control;
 use crate::driver::{Driver, Event, Payload, Received};
 use crate::requests::{FixedRequest, RequestMeta, Traffic};
 use crate::step_spec::StepSpec;
@@ -52,6 +54,8 @@ struct Simulated<'a> {
     response: Vec<u8>,
     /// At this instant the worker is stopped for as long.
     stop: Option<(Instant, Duration)>,
+    /// At this instant the load ends, and nothing is waited for.
+    abandon: Option<(Instant, Arc<Control>)>,
 }
 
 impl<'a> Simulated<'a> {
@@ -63,6 +67,7 @@ impl<'a> Simulated<'a> {
             ready: VecDeque::new(),
             response: Vec::new(),
             stop: None,
+            abandon: None,
         }
     }
 }
@@ -101,6 +106,9 @@ impl Driver for Simulated<'_> {
         }
         if let Some((_, span)) = self.stop.take_if(|(at, _)| *at <= self.clock.now()) {
             self.clock.advance(span);
+        }
+        if let Some((at, control)) = self.abandon.take_if(|(at, _)| *at <= self.clock.now()) {
+            control.end_drain(at);
         }
         while let Some(&Reverse((at, slot))) = self.due.peek()
             && at <= self.clock.now()
@@ -177,6 +185,22 @@ fn a_worker_that_was_stopped_counts_the_time_that_it_did_not_run() {
     // The worker's own CPU time is real, and less than what it simulates.
     assert!((2_900_000_000..=3_005_000_000).contains(&stopped.stalled_ns), "{}", stopped.stalled_ns);
     assert!(stopped.counts.completed <= 4 * 57 * 200 + 4, "{}", stopped.counts.completed);
+}
+
+#[test]
+fn a_huge_backlog_is_accounted_for_at_once_when_the_load_is_abandoned() {
+    let clock = SimClock::default();
+    let mut spec = spec("127.0.0.1:1".parse().unwrap(), open_loop(100_000.0, 4), Duration::from_secs(60));
+    (spec.origin, spec.timeout) = ((&clock).now(), Duration::from_secs(600));
+    let (control, mut driver) = (control(&spec), Simulated::new(&clock, Duration::from_secs(3600)));
+    driver.abandon = Some((spec.origin + 2000 * MS, Arc::clone(&control)));
+    let ran = run_under(control, spec, driver, &clock);
+    let failed = |kind| ran.counts.failed.of(kind);
+    assert_eq!((ran.counts.intended, ran.counts.failed.total()), (200_000, 200_000));
+    assert_eq!((failed(FailureKind::Unanswered), failed(FailureKind::Unsent)), (4, 199_996));
+    assert_eq!(ran.latency.len(), 200_000);
+    let rounded_ms = |quantile| (ran.latency.value_at_quantile(quantile) + 5_000_000) / 10_000_000 * 10;
+    assert_eq!([0.25, 0.5, 0.75, 1.0].map(rounded_ms), [500, 1000, 1500, 2000]);
 }
 
 #[test]

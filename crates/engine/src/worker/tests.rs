@@ -83,10 +83,24 @@ pub(super) struct Ran {
     allocated: AllocationInfo,
 }
 
+/// The control of a step that waits 10 s for its last responses.
+pub(super) fn control(spec: &StepSpec) -> Arc<Control> {
+    Arc::new(Control::new(spec.origin + spec.duration, Duration::from_secs(10), spec.requests_max))
+}
+
 /// Runs a worker on this thread; `origin` is when its load begins.
 pub(super) fn run<D: Driver, C: Clock>(spec: StepSpec, driver: D, clock: C) -> Ran {
+    run_under(control(&spec), spec, driver, clock)
+}
+
+/// The same under a control that a test changes meanwhile.
+pub(super) fn run_under<D: Driver, C: Clock>(
+    control: Arc<Control>,
+    spec: StepSpec,
+    driver: D,
+    clock: C,
+) -> Ran {
     let origin = spec.origin;
-    let control = Arc::new(Control::new(origin + spec.duration, Duration::from_secs(10), spec.requests_max));
     let (full, frames) = sync_channel::<Box<LiveFrame>>(2);
     let (give_back, empty) = sync_channel(2);
     give_back.try_send(LiveFrame::new(0, 0, 1)).unwrap();

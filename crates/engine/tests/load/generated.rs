@@ -2,6 +2,7 @@
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -156,6 +157,59 @@ fn a_source_that_fails_says_why_and_loses_nothing() {
     }
     assert_eq!(running.fault().map(ToString::to_string), Some("no more ideas".to_owned()));
     assert_eq!(completed, 50);
+}
+
+/// Does not return from its first request before it is released.
+struct Blocked {
+    /// Gone when the worker has ended.
+    _alive: Sender<()>,
+    entered: Sender<()>,
+    released: Arc<Mutex<Receiver<()>>>,
+}
+
+impl SourceFactory for Blocked {
+    fn create(&self, _shard: Shard) -> io::Result<Box<dyn RequestSource>> {
+        Ok(Box::new(Blocking { entered: self.entered.clone(), released: Arc::clone(&self.released) }))
+    }
+}
+
+struct Blocking {
+    entered: Sender<()>,
+    released: Arc<Mutex<Receiver<()>>>,
+}
+
+impl RequestSource for Blocking {
+    fn write(&mut self, out: &mut Vec<u8>) -> Result<RequestMeta, SourceFault> {
+        out.extend_from_slice(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+        self.entered.send(()).unwrap_or_default();
+        self.released.lock().unwrap().recv().unwrap_or_default();
+        Ok(RequestMeta::for_method("GET"))
+    }
+
+    fn inspect(&mut self, _request: u16, _answer: &ResponseView<'_>) -> Result<CheckResult, SourceFault> {
+        Ok(CheckResult::ByStatus)
+    }
+}
+
+#[test]
+fn what_a_worker_that_was_left_hands_over_later_is_dropped() {
+    let server = BadServer::start(Script::Correct { body: b"ok".to_vec() });
+    let [(alive, ended), (entered, has_entered), (release, released)] = [channel(), channel(), channel()];
+    let factory = Blocked { _alive: alive, entered, released: Arc::new(Mutex::new(released)) };
+    let mut order = order(server.address(), closed(1));
+    order.traffic = Traffic::Generated(Arc::new(factory));
+    let mut running = RunningStep::start(&order).unwrap();
+    drop(order);
+    has_entered.recv().unwrap();
+    assert_eq!(running.leave(), [0]);
+    // The worker ends after all, and hands over its last frame before that.
+    release.send(()).unwrap();
+    assert!(ended.recv().is_err());
+    while let event = running.next(Duration::ZERO).unwrap()
+        && !matches!(event, StepEvent::Ended)
+    {
+        assert!(matches!(event, StepEvent::Timeout), "{event:?}");
+    }
 }
 
 #[test]

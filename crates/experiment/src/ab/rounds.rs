@@ -23,7 +23,8 @@ use crate::recorded::read_run;
 const BLOCK: usize = 4;
 /// After so many loads of one side in a row that say nothing of it, the comparison ends.
 const MAX_FAILED_IN_A_ROW: u32 = 3;
-/// The rounds are judged after each of so many, then after every 16th, as looks are: the time it takes grows with their square.
+/// The rounds are judged after each of so many complete ones, then after every 16th, as looks are: the time it takes grows with their
+/// square.
 const ALL_SHOWN: u32 = 100;
 const THEN_SHOWN: u32 = 16;
 /// How often the interrupt is looked for while nothing is loaded.
@@ -125,12 +126,23 @@ fn is_of_b(load: &AbLoad) -> bool {
     load.side == AbSide::B && matches!(load.unusable, Some(Unusable::Failing(_)))
 }
 
+/// Rounds in which both sides were measured: looks are due by their number, and a round that failed is none of them.
+fn complete_rounds(loads: &[AbLoad]) -> u32 {
+    let usable: Vec<u32> =
+        loads.iter().filter(|load| load.unusable.is_none()).map(|load| load.round).collect();
+    usable.windows(2).filter(|pair| pair[0] == pair[1]).count() as u32
+}
+
+fn is_judged_after(complete: u32) -> bool {
+    complete <= ALL_SHOWN || complete.is_multiple_of(THEN_SHOWN)
+}
+
 /// Where the services are that are started here.
 fn places(spec: &AbSpec<'_>) -> Result<[Option<ServicePlace>; 2], ExperimentError> {
     let place = |side: &AbSideSpec| -> Result<Option<ServicePlace>, ExperimentError> {
         let plan = side.spec.clone().freeze()?;
         let started = side.command.is_some();
-        Ok(started.then(|| ServicePlace::new(&plan.target, spec.ready_page)).transpose()?)
+        Ok(started.then(|| ServicePlace::new(&plan, spec.ready_page)).transpose()?)
     };
     let [a, b] = &spec.sides;
     Ok([place(a)?, place(b)?])
@@ -160,7 +172,7 @@ impl Rounds<'_, '_> {
             if let Some(end) = self.round(round)? {
                 return Ok(end);
             }
-            if (round <= ALL_SHOWN || round.is_multiple_of(THEN_SHOWN)) && self.is_enough()? {
+            if is_judged_after(complete_rounds(&self.loads)) && self.is_enough()? {
                 return Ok(AbEnd::Enough);
             }
             if self.is_over(round, began, round_began) {
@@ -375,5 +387,47 @@ impl Rounds<'_, '_> {
             }
             thread::sleep(left.min(POLL));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_analyze::ab::LoadKind;
+    use plimsoll_record::EncodedHistogram;
+
+    use super::*;
+
+    fn load(side: AbSide, round: u32, unusable: Option<Unusable>) -> AbLoad {
+        AbLoad {
+            side,
+            round,
+            kind: LoadKind::Closed,
+            began_unix_ms: 0,
+            ended_unix_ms: 0,
+            connections: 1,
+            rate_per_sec: None,
+            throughput_per_sec: 1.0,
+            max_rate_per_sec: None,
+            cpu_sec: None,
+            succeeded: 1,
+            ended: 1,
+            lower_bound: false,
+            unusable,
+            latency: EncodedHistogram::default(),
+        }
+    }
+
+    #[test]
+    fn a_round_that_failed_does_not_move_the_looks() {
+        let failed = |round| (round == 3).then_some(Unusable::Silent);
+        let loads = |rounds: u32| -> Vec<AbLoad> {
+            (1..=rounds)
+                .flat_map(|round| [load(AbSide::B, round, failed(round)), load(AbSide::A, round, None)])
+                .collect()
+        };
+        assert_eq!(complete_rounds(&loads(129)), 128);
+        assert!(is_judged_after(complete_rounds(&loads(129))), "a look is due after 128 complete rounds");
+        assert!(!is_judged_after(complete_rounds(&loads(128))));
+        assert_eq!(complete_rounds(&[]), 0);
     }
 }

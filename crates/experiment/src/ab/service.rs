@@ -1,17 +1,17 @@
 //! A service that is started for a load and ended after it.
 
-use std::fs::File;
-use std::io;
+use std::fs::{self, File};
 use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
+use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 use std::time::Duration;
+use std::{fmt, io, thread};
 
-use plimsoll_lab::{NotReady, check_ready, output_tail};
-use plimsoll_plan::{Ready, Target};
+use plimsoll_lab::{NotReady, check_ready, check_ready_unix, output_tail};
+use plimsoll_plan::{Plan, Ready, destination};
 use plimsoll_units::{Clock, RealClock, best_effort, duration_text};
 
 /// How long a service may take to become ready.
@@ -30,9 +30,9 @@ pub enum ServiceError {
     )]
     Elsewhere { url: String },
     #[error(
-        "{address} takes connections before the service is started: end what listens there, or take another port"
+        "{place} takes connections before the service is started: end what listens there, or take another port"
     )]
-    PortTaken { address: SocketAddr },
+    PortTaken { place: String },
     #[error("could not start `{command}` ({source})")]
     Start { command: String, source: io::Error },
     #[error("`{command}` ended before it was ready ({status}){}; a service stays in the foreground", said(.output))]
@@ -40,11 +40,11 @@ pub enum ServiceError {
     #[error("`{command}` ended during the load ({status}){}", said(.output))]
     Died { command: String, status: ExitStatus, output: String },
     #[error("`{command}` was not ready ({sign}) within {}: it {last}{}", duration_text(within.as_nanos() as f64), said(.output))]
-    NotReady { command: String, sign: Ready, within: Duration, last: String, output: String },
+    NotReady { command: String, sign: String, within: Duration, last: String, output: String },
     #[error(
-        "`{command}` was ended and {address} still takes connections: a process that it started outlives it"
+        "`{command}` was ended and {place} still takes connections: a process that it started outlives it"
     )]
-    Outlived { command: String, address: SocketAddr },
+    Outlived { command: String, place: String },
     #[error("interrupted")]
     Interrupted,
 }
@@ -53,38 +53,118 @@ fn said(output: &str) -> String {
     if output.is_empty() { "; it wrote nothing".to_owned() } else { format!("; it wrote:\n{output}") }
 }
 
-/// Where a service is expected, and how it shows that it is ready.
+/// Where a service takes connections.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Endpoint {
+    Tcp(SocketAddr),
+    Unix(PathBuf),
+}
+
+impl fmt::Display for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tcp(address) => address.fmt(f),
+            Self::Unix(path) => path.display().fmt(f),
+        }
+    }
+}
+
+impl Endpoint {
+    fn takes_connections(&self) -> bool {
+        match self {
+            Self::Tcp(address) => TcpStream::connect_timeout(address, CONNECT_WITHIN).is_ok(),
+            Self::Unix(path) => UnixStream::connect(path).is_ok(),
+        }
+    }
+
+    fn check(&self, page: Option<&str>, host: &str) -> Result<(), NotReady> {
+        match (self, page) {
+            (Self::Unix(path), _) => check_ready_unix(path, page, host),
+            (Self::Tcp(address), None) => check_ready(&Ready::Tcp(address.port()), address.ip(), host),
+            (Self::Tcp(address), Some(path)) => {
+                let sign = Ready::Page { port: address.port(), path: path.to_owned() };
+                check_ready(&sign, address.ip(), host)
+            }
+        }
+    }
+}
+
+/// Where a service is expected, and how it shows that it is ready. A name may have addresses of several families, and a service need
+/// not listen on all of them.
 #[derive(Debug, Clone)]
 pub(super) struct ServicePlace {
-    address: SocketAddr,
+    /// One at least.
+    endpoints: Vec<Endpoint>,
     host: String,
-    sign: Ready,
+    page: Option<String>,
 }
 
 impl ServicePlace {
-    /// The place of a target, which must be on this machine; `page` is a path that is answered with success once the service is
-    /// ready, in place of a connection.
-    pub(super) fn new(target: &Target, page: Option<&str>) -> Result<Self, ServiceError> {
-        let resolved = (target.host.as_str(), target.port).to_socket_addrs();
-        let elsewhere = || ServiceError::Elsewhere { url: target.url.clone() };
-        let mut own =
-            resolved.map_err(|_| elsewhere())?.filter(|address| plimsoll_sys::is_local(address.ip()));
-        let address = own.next().ok_or_else(elsewhere)?;
-        let sign = match page {
-            Some(path) => Ready::Page { port: address.port(), path: path.to_owned() },
-            None => Ready::Tcp(address.port()),
-        };
-        Ok(Self { address, host: target.host.clone(), sign })
+    /// The place to which a plan's connections go, which must be on this machine; `page` is a path that is answered with success
+    /// once the service is ready, in place of a connection.
+    pub(super) fn new(plan: &Plan, page: Option<&str>) -> Result<Self, ServiceError> {
+        let elsewhere = || ServiceError::Elsewhere { url: plan.target.url.clone() };
+        let endpoints = endpoints(plan).map_err(|_| elsewhere())?;
+        if endpoints.is_empty() {
+            return Err(elsewhere());
+        }
+        Ok(Self { endpoints, host: plan.target.host.clone(), page: page.map(str::to_owned) })
     }
 
-    fn takes_connections(&self) -> bool {
-        TcpStream::connect_timeout(&self.address, CONNECT_WITHIN).is_ok()
+    /// The first way by which something takes connections.
+    fn open(&self) -> Option<&Endpoint> {
+        self.endpoints.iter().find(|endpoint| endpoint.takes_connections())
     }
 
+    /// Ready is what is ready by any way; else the answer of the one that got furthest.
     fn check(&self) -> Result<(), NotReady> {
-        let ip: IpAddr = self.address.ip();
-        check_ready(&self.sign, ip, &self.host)
+        let mut last = NotReady::Silent("did not connect".to_owned());
+        for endpoint in &self.endpoints {
+            match endpoint.check(self.page.as_deref(), &self.host) {
+                Ok(()) => return Ok(()),
+                Err(failing @ NotReady::Failing(_)) => last = failing,
+                Err(silent) if matches!(last, NotReady::Silent(_)) => last = silent,
+                Err(_) => {}
+            }
+        }
+        Err(last)
     }
+
+    /// What is waited for, in words.
+    fn sign(&self) -> String {
+        let endpoints = self.endpoints.iter().map(Endpoint::to_string).collect::<Vec<_>>().join(" or ");
+        match &self.page {
+            Some(path) => format!("success of {path} at {endpoints}"),
+            None => format!("a connection to {endpoints}"),
+        }
+    }
+}
+
+/// The addresses to which a load's connections go, as the conductor finds them, as far as they are this machine's; or the socket.
+fn endpoints(plan: &Plan) -> io::Result<Vec<Endpoint>> {
+    let network = &plan.network;
+    if let Some(path) = &network.unix {
+        return Ok(vec![Endpoint::Unix(path.clone())]);
+    }
+    let (host, port) = match &network.connect_to {
+        Some(to) => (to.host.as_str(), to.port),
+        None => (plan.target.host.as_str(), plan.target.port),
+    };
+    let given = network.resolve.iter().filter(|entry| entry.covers(host, port));
+    let given: Vec<IpAddr> = given.flat_map(|entry| entry.addresses.iter().copied()).collect();
+    let addresses: Vec<IpAddr> = if given.is_empty() {
+        (host, port).to_socket_addrs()?.map(|address| address.ip()).collect()
+    } else {
+        given
+    };
+    let mut endpoints = Vec::new();
+    for address in addresses.into_iter().map(destination).filter(|address| plimsoll_sys::is_local(*address)) {
+        let endpoint = Endpoint::Tcp(SocketAddr::new(address, port));
+        if !endpoints.contains(&endpoint) {
+            endpoints.push(endpoint);
+        }
+    }
+    Ok(endpoints)
 }
 
 /// A service that runs, with all that it started. It is ended when dropped.
@@ -108,8 +188,8 @@ impl<'a> RunningService<'a> {
         log: &'a Path,
         (interrupted, at_once): (&AtomicBool, &'a AtomicBool),
     ) -> Result<Self, ServiceError> {
-        if place.takes_connections() {
-            return Err(ServiceError::PortTaken { address: place.address });
+        if let Some(endpoint) = place.open() {
+            return Err(ServiceError::PortTaken { place: endpoint.to_string() });
         }
         let failed = |source| ServiceError::Start { command: command.to_owned(), source };
         let child = spawn(command, log).map_err(failed)?;
@@ -132,7 +212,7 @@ impl<'a> RunningService<'a> {
             if RealClock.now().since(began) >= READY_WITHIN {
                 return Err(ServiceError::NotReady {
                     command: self.command.clone(),
-                    sign: self.place.sign.clone(),
+                    sign: self.place.sign(),
                     within: READY_WITHIN,
                     last: last.text(),
                     output: output_tail(self.log),
@@ -163,17 +243,20 @@ impl<'a> RunningService<'a> {
         }
         self.stop();
         let began = RealClock.now();
-        while self.place.takes_connections() {
+        while let Some(endpoint) = self.place.open() {
             if RealClock.now().since(began) >= ENDS_WITHIN {
-                let (command, address) = (self.command.clone(), self.place.address);
-                return Err(ServiceError::Outlived { command, address });
+                return Err(ServiceError::Outlived {
+                    command: self.command.clone(),
+                    place: endpoint.to_string(),
+                });
             }
             thread::sleep(POLL);
         }
         Ok(())
     }
 
-    /// Asks it to end, kills what is left of its group after a while, and waits for it.
+    /// Asks it to end, kills what is left of its group after a while, and waits for it. A shell that started the service may end
+    /// before it, and what the service does at its end, such as writing data, is not cut off then either.
     fn stop(&mut self) {
         const GONE: &str = "it fails only if the group has ended";
         let has_ended = |child: &Child| plimsoll_sys::has_ended(child).unwrap_or(true);
@@ -183,7 +266,8 @@ impl<'a> RunningService<'a> {
         }
         let is_awaited =
             || !self.at_once.load(Ordering::Relaxed) && RealClock.now().since(began) < ENDS_WITHIN;
-        while !has_ended(&self.child) && is_awaited() {
+        let is_left = |child: &Child| !has_ended(child) || has_live_members(child.id());
+        while is_left(&self.child) && is_awaited() {
             thread::sleep(POLL);
         }
         best_effort(plimsoll_sys::kill_group(&self.child), GONE);
@@ -200,6 +284,21 @@ impl Drop for RunningService<'_> {
     }
 }
 
+/// True while a process of this group runs. One that has ended and was not waited for does not.
+fn has_live_members(group: u32) -> bool {
+    let Ok(entries) = fs::read_dir("/proc") else { return false };
+    let stats = entries.flatten().filter_map(|entry| fs::read_to_string(entry.path().join("stat")).ok());
+    stats.into_iter().any(|stat| is_live_member(&stat, group))
+}
+
+/// By `/proc/PID/stat`: the name may hold spaces and parentheses; the state, the parent and the group follow it.
+fn is_live_member(stat: &str, group: u32) -> bool {
+    let Some((_, fields)) = stat.rsplit_once(')') else { return false };
+    let mut fields = fields.split_whitespace();
+    let is_over = fields.next().is_none_or(|state| ["Z", "X", "x"].contains(&state));
+    !is_over && fields.nth(1).and_then(|number| number.parse().ok()) == Some(group)
+}
+
 fn spawn(command: &str, log: &Path) -> io::Result<Child> {
     let output = File::create(log)?;
     let errors = output.try_clone()?;
@@ -210,4 +309,73 @@ fn spawn(command: &str, log: &Path) -> io::Result<Child> {
         .stdout(output)
         .stderr(errors)
         .spawn()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+    use std::os::unix::net::UnixListener;
+
+    use plimsoll_plan::{LoadSpec, PlanSpec};
+
+    use super::*;
+
+    fn plan(url: &str, change: impl FnOnce(&mut PlanSpec)) -> Plan {
+        let load = LoadSpec::Ladder { steps: None, step_limit: None, budget: None };
+        let mut spec = PlanSpec::new(url, load);
+        change(&mut spec);
+        spec.freeze().unwrap()
+    }
+
+    #[test]
+    fn a_service_is_ready_by_any_of_its_addresses() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let resolve = |addresses: &str| format!("api.test:{port}:{addresses}").parse().unwrap();
+        let place = |addresses: &str| {
+            let url = format!("http://api.test:{port}/");
+            ServicePlace::new(&plan(&url, |spec| spec.network.resolve = vec![resolve(addresses)]), None)
+        };
+        // Nothing listens on the first.
+        let place_of_both = place("127.0.0.2,127.0.0.1").unwrap();
+        assert_eq!(place_of_both.check(), Ok(()));
+        assert_eq!(place_of_both.open(), Some(&Endpoint::Tcp(listener.local_addr().unwrap())));
+        assert!(place("127.0.0.2").unwrap().check().is_err());
+        assert!(matches!(place("198.51.100.7"), Err(ServiceError::Elsewhere { .. })));
+    }
+
+    #[test]
+    fn a_service_is_awaited_where_the_load_goes() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let to = listener.local_addr().unwrap().to_string().parse().unwrap();
+        let place = ServicePlace::new(
+            &plan("http://elsewhere.invalid/", |spec| spec.network.connect_to = Some(to)),
+            None,
+        );
+        assert_eq!(place.unwrap().check(), Ok(()));
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("socket");
+        let of_socket = plan("http://api.test/", |spec| spec.network.unix = Some(path.clone()));
+        let place = ServicePlace::new(&of_socket, None).unwrap();
+        assert!(place.open().is_none() && place.check().is_err());
+        let _listener = UnixListener::bind(&path).unwrap();
+        assert!(place.open().is_some() && place.check().is_ok());
+    }
+
+    #[test]
+    fn a_group_lives_on_after_its_leader() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut child = spawn("sleep 600 & exit", &folder.path().join("log")).unwrap();
+        while !plimsoll_sys::has_ended(&child).unwrap() {
+            thread::yield_now();
+        }
+        assert!(has_live_members(child.id()), "the shell has ended and what it started has not");
+        plimsoll_sys::kill_group(&child).unwrap();
+        while has_live_members(child.id()) {
+            thread::yield_now();
+        }
+        child.wait().unwrap();
+        assert!(is_live_member("7 (a) b (c) S 1 42 42 0 -1", 42));
+        assert!(!is_live_member("7 (a) Z 1 42 42 0 -1", 42) && !is_live_member("7 (a) S 42 1 42 0 -1", 42));
+    }
 }

@@ -66,7 +66,22 @@ fn factors(text: &str) -> Result<Cell, NoNumber> {
     Ok(Cell { number, unit })
 }
 
+/// A number with an exponent, as spreadsheets and Python write small and large ones, and its unit: `5e-05`, `1.23E+11 B`.
+fn scientific(text: &str) -> Option<Cell> {
+    let (digits, rest) = text.split_once(' ').unwrap_or((text, ""));
+    let is_meant = text.starts_with(|letter: char| letter.is_ascii_digit()) && digits.contains(['e', 'E']);
+    let number = digits.parse().ok().filter(|number: &f64| is_meant && number.is_finite())?;
+    if rest.is_empty() {
+        return Some(Cell { number, unit: None });
+    }
+    let suffix = unit::read(rest.trim())?;
+    Some(Cell { number: number * suffix.multiple, unit: suffix.unit })
+}
+
 fn quantity(text: &str) -> Result<Cell, NoNumber> {
+    if let Some(cell) = scientific(text) {
+        return Ok(cell);
+    }
     let is_of_number =
         |letter: char| letter.is_ascii_digit() || letter == '.' || letter == ',' || SPACES.contains(&letter);
     let end = text.find(|letter| !is_of_number(letter)).unwrap_or(text.len());
@@ -152,6 +167,9 @@ mod tests {
             ("c32", 32.0),
             ("~1 590–1 600 msg/s", 1_595.0),
             ("71841*", 71_841.0),
+            ("5e-05", 0.000_05),
+            ("1.23E+11", 1.23e11),
+            ("2.5e3 req/s", 2_500.0),
         ] {
             assert_eq!(number_of(text), number, "{text}");
         }
@@ -176,5 +194,7 @@ mod tests {
         assert_eq!(Cell::parse("Shared").unwrap_err(), NoNumber::Other);
         assert_eq!(Cell::parse("12o0").unwrap_err(), NoNumber::Other);
         assert_eq!(Cell::parse("-5").unwrap_err(), NoNumber::Other);
+        assert_eq!(Cell::parse("1e999").unwrap_err(), NoNumber::Other);
+        assert_eq!(Cell::parse("5e").unwrap_err(), NoNumber::Other);
     }
 }

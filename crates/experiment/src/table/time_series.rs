@@ -55,6 +55,9 @@ pub fn read_time_series(
     let rate = rate.ok_or_else(|| {
         unreadable("no column is recognised as the rate of requests; name it with --rate COLUMN")
     })?;
+    if let Some(why) = two_of_one_time(&records, time) {
+        return Err(unreadable(&why));
+    }
     let grid = Grid::new(&records, time).ok_or_else(|| {
         unreadable("its rows are too few, all of one time, or too far apart for their distance")
     })?;
@@ -166,8 +169,10 @@ fn resource(
     let unit = Header::parse(&header[column]).unit.or_else(|| cells().find_map(|cell| cell.unit));
     let amount = unit.map_or(AmountUnit::Count, amount_of);
     let capacity = (amount == AmountUnit::Ratio).then_some(1.0);
+    let scale = unit.map_or(1.0, |unit| unit.base);
     let usage = grid.values(records, column, |cell| amount_in(cell, unit));
-    ResourceSeries { kind: ProductionKind::Named, of: name, instance: None, unit: amount, usage, capacity }
+    let kind = ProductionKind::Named;
+    ResourceSeries { kind, of: name, instance: None, unit: amount, scale, usage, capacity }
 }
 
 /// The unit in which a resource is counted.
@@ -188,6 +193,29 @@ fn amount_in(cell: Cell, of_column: Option<Unit>) -> Option<f64> {
     let unit = cell.unit.unwrap_or(column);
     let is_of_cores = column.dimension == Dimension::Cores && unit.dimension == Dimension::Share;
     (column.dimension == unit.dimension || is_of_cores).then_some(cell.number * unit.base)
+}
+
+/// What to do about two rows of one time that both have a cell in a column; `None` without. Rows that fill in each other's empty
+/// cells are one.
+fn two_of_one_time(records: &[StringRecord], time: usize) -> Option<String> {
+    let cell = |row: usize, column: usize| records[row].get(column).filter(|cell| !cell.is_empty());
+    let sec = |row: usize| cell(row, time).and_then(seconds);
+    let mut rows: Vec<(f64, usize)> = (0..records.len()).filter_map(|row| Some((sec(row)?, row))).collect();
+    rows.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let of_column = &|same: &[(f64, usize)], column: usize| {
+        let mut filled = same.iter().map(|(_, row)| *row).filter(|row| cell(*row, column).is_some());
+        filled.next().zip(filled.next()).filter(|_| column != time)
+    };
+    let columns = records.first().map_or(0, StringRecord::len);
+    let same = rows.chunk_by(|a, b| a.0 == b.0).filter(|same| same.len() > 1);
+    let (first, second) =
+        same.flat_map(|same| (0..columns).filter_map(move |column| of_column(same, column))).next()?;
+    Some(format!(
+        "rows {} and {} have one time ({}); give one row for each instant, and each instance a column of its own",
+        first + 1,
+        second + 1,
+        cell(first, time)?
+    ))
 }
 
 /// Where each row is.
@@ -216,20 +244,22 @@ impl Grid {
         (instants <= MAX_INSTANTS).then_some(Self { start_sec, step_sec, instants, places })
     }
 
+    /// The values of a column; of rows whose times lie at one place, the mean.
     fn values(
         &self,
         records: &[StringRecord],
         column: usize,
         value: impl Fn(Cell) -> Option<f64>,
     ) -> Vec<Option<f64>> {
-        let mut values = vec![None; self.instants];
+        let mut sums = vec![(0.0, 0.0); self.instants];
         for (record, place) in records.iter().zip(&self.places) {
             let cell = record.get(column).and_then(|cell| Cell::parse(cell).ok());
             if let (Some(place), Some(known)) = (place, cell.and_then(&value)) {
-                values[*place] = Some(known);
+                sums[*place].0 += known;
+                sums[*place].1 += 1.0;
             }
         }
-        values
+        sums.into_iter().map(|(sum, count)| (count > 0.0).then_some(sum / count)).collect()
     }
 }
 
@@ -248,6 +278,8 @@ fn seconds(text: &str) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use plimsoll_analyze::StatedCapacity;
+
     use super::*;
 
     fn read(text: &str, columns: &TimeSeriesColumns) -> Result<ProductionSeries, ExperimentError> {
@@ -290,6 +322,39 @@ mod tests {
         let text = "time,rpm,used\n2026-11-18 00:00:00,120,1\n2026-11-18 00:01:00,3 req/s,2\n";
         let named = TimeSeriesColumns { rate: Some("rpm".to_owned()), resources: Vec::new() };
         assert_eq!(read(text, &named).unwrap().rate_per_sec, [Some(2.0), Some(3.0)]);
+    }
+
+    #[test]
+    fn two_rows_of_one_instant_are_refused_and_those_of_one_place_are_a_mean() {
+        let text = |rows: &str| format!("time,req/s,cpu cores,memory MB\n{rows}");
+        let long =
+            text("2026-11-18 00:00:00,10,1,1\n2026-11-18 00:01:00,20,2,2\n2026-11-18T00:00:00Z,30,3,3\n");
+        let refused = read(&long, &TimeSeriesColumns::default()).unwrap_err().to_string();
+        assert!(refused.contains("rows 1 and 3"), "{refused}");
+        let filled = text("2026-11-18 00:00:00,10,1,\n2026-11-18 00:00:00,,,1\n2026-11-18 00:01:00,20,2,2\n");
+        let series = read(&filled, &TimeSeriesColumns::default()).unwrap();
+        assert_eq!(series.resources[1].usage, [Some(1e6), Some(2e6)]);
+        let near = text(
+            "2026-11-18 00:00:00,10,1,1\n2026-11-18 00:01:00,20,2,2\n2026-11-18 00:01:10,30,4,2\n2026-11-18 00:02:10,5,1,1\n\
+             2026-11-18 00:03:10,5,1,1\n",
+        );
+        let series = read(&near, &TimeSeriesColumns::default()).unwrap();
+        assert_eq!(series.rate_per_sec, [Some(10.0), Some(25.0), Some(5.0), Some(5.0)]);
+        assert_eq!(series.resources[0].usage[1], Some(3.0));
+    }
+
+    #[test]
+    fn a_capacity_without_a_unit_is_in_that_of_its_column() {
+        let text = "time,req/s,memory (MB),CPU %,pool\n2026-11-18 00:00:00,10,300,20,1\n2026-11-18 00:01:00,20,400,30,2\n";
+        let mut series = read(text, &TimeSeriesColumns::default()).unwrap();
+        let stated = |value, unit| StatedCapacity { value, unit };
+        for name in ["memory (MB)", "CPU %", "pool"] {
+            assert!(series.set_capacity(name, stated(90.0, None)), "{name}");
+        }
+        let capacities: Vec<Option<f64>> = series.resources.iter().map(|one| one.capacity).collect();
+        assert_eq!(capacities, [Some(9e7), Some(0.9), Some(90.0)]);
+        assert!(series.set_capacity("memory (MB)", stated(5e8, Some(AmountUnit::Bytes))));
+        assert_eq!(series.resources[0].capacity, Some(5e8));
     }
 
     #[test]

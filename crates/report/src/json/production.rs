@@ -57,8 +57,8 @@ document! {
     pub struct ProductionLimitDocument(findings: &ProductionFindings, limit: &ProductionLimit) {
         /// True if it is known.
         known: bool = matches!(limit, ProductionLimit::Known { .. }),
-        /// Why it is not: `too_few_points`, `too_little_variation`, `no_resource`, `no_capacity`, `nothing_follows`, `beyond`;
-        /// null if it is.
+        /// Why it is not: `too_few_points`, `too_little_variation`, `no_resource`, `no_capacity`, `nothing_follows`, `full`
+        /// (a resource was full so often that what requests use of it is not known), `beyond`; null if it is.
         why_unknown: Option<&'static str> = why_unknown(limit),
         /// The name of the resource; null if it is not known.
         resource: Option<String> = first(findings).map(|one| words::production_resource(one, &findings.resources)),
@@ -184,6 +184,7 @@ const fn why_unknown(limit: &ProductionLimit) -> Option<&'static str> {
         LimitUnknown::NoResource => "no_resource",
         LimitUnknown::NoCapacity => "no_capacity",
         LimitUnknown::NothingFollows => "nothing_follows",
+        LimitUnknown::Full(_) => "full",
         LimitUnknown::Beyond => "beyond",
     })
 }

@@ -144,3 +144,61 @@ fn remarks(findings: &ProductionFindings, shown: &[&ResourceFinding], page: &Pag
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_analyze::{
+        AmountUnit, ProductionKind, ProductionSeries, ResourceSeries, explain_production,
+    };
+
+    use super::*;
+
+    /// A CPU of four cores, and disks of one, over rates that go up and down.
+    fn found(cpu: impl Fn(f64) -> f64, disk: impl Fn(usize) -> f64) -> ProductionFindings {
+        let rates: Vec<f64> = (0..200).map(|at| 100.0 + 10.0 * (at * 7 % 31) as f64).collect();
+        let resource = |kind, capacity, usage: Vec<f64>| ResourceSeries {
+            kind,
+            of: String::new(),
+            instance: None,
+            unit: AmountUnit::Cores,
+            scale: 1.0,
+            usage: usage.into_iter().map(Some).collect(),
+            capacity: Some(capacity),
+        };
+        let cpu = rates.iter().map(|rate| cpu(*rate)).collect();
+        let disk = (0..200).map(disk).collect();
+        let series = ProductionSeries {
+            start_sec: 1e9,
+            step_sec: 600.0,
+            rate_per_sec: rates.into_iter().map(Some).collect(),
+            resources: vec![
+                resource(ProductionKind::HostCpu, 4.0, cpu),
+                resource(ProductionKind::Disk, 1.0, disk),
+            ],
+        };
+        explain_production(&series, 0.7)
+    }
+
+    fn text_of(findings: &ProductionFindings) -> String {
+        let page = Page { width: Page::DEFAULT_WIDTH, colours: false, run_name: None };
+        production(findings, &page).replace('\n', " ")
+    }
+
+    #[test]
+    fn a_resource_that_is_full_all_the_time_is_named_and_no_other_is_first() {
+        let text = text_of(&found(|rate| 0.3 + 0.004 * rate, |_| 0.99));
+        assert!(
+            text.contains("What is full first is not known: disk time was full (95 % or more) at 200 of 200"),
+            "{text}"
+        );
+        assert!(!text.contains("CPU is full first"), "{text}");
+    }
+
+    #[test]
+    fn what_is_unclear_is_named_next_to_what_is_first() {
+        // It goes up and down by much, and by nothing that the rate explains.
+        let text = text_of(&found(|rate| 0.3 + 0.004 * rate, |at| 0.4 + 0.3 * (at as f64 / 9.0).sin()));
+        assert!(text.contains("CPU is full first"), "{text}");
+        assert!(text.contains("Whether disk time follows the rate is not known"), "{text}");
+    }
+}

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use plimsoll_analyze::{LeftOutRuns, LevelChange, Trend, TrendLevel, TrendPoint};
+use plimsoll_analyze::{LeftOutRuns, LevelChange, Trend, TrendLevel, TrendMetric, TrendPoint};
 use plimsoll_units::escape_control;
 
 use super::page::{Ink, Page};
@@ -129,8 +129,24 @@ fn remarks(trend: &Trend) -> String {
             trend.points.len()
         )),
     };
-    let sentences = [Some(words::false_alarms()), words::kernels(trend), least, left_out(trend.left_out)];
+    let newest = (trend.newer_without_value > 0).then(|| newest_without_value(trend));
+    let sentences =
+        [newest, Some(words::false_alarms()), words::kernels(trend), least, left_out(trend.left_out)];
     list(sentences.into_iter().flatten(), " ")
+}
+
+/// That the newest runs lack the metric, and what that may mean.
+pub fn newest_without_value(trend: &Trend) -> String {
+    let why = match trend.metric {
+        TrendMetric::HighestRate => "their searches found no rate that holds, or ended before",
+        TrendMetric::CpuPerRequest => "their target's host was not sampled, or nothing was answered",
+        TrendMetric::Throughput | TrendMetric::Median | TrendMetric::P99 => "too little was answered",
+    };
+    format!(
+        "{} after the last one compared have no {}: {why}. Whether it is worse is not known.",
+        counted(trend.newer_without_value as u64, "comparable run"),
+        words::metric(trend.metric)
+    )
 }
 
 /// Which runs were left out and why; `None` if none was.

@@ -98,6 +98,7 @@ fn unknown(findings: &ProductionFindings, why: LimitUnknown) -> String {
             "no resource has a known capacity; give it with --capacity NAME=VALUE".to_owned()
         }
         LimitUnknown::NothingFollows => "no resource with a known capacity follows the rate".to_owned(),
+        LimitUnknown::Full(at) => already_full(findings, &findings.resources[at]),
         LimitUnknown::Beyond => format!(
             "whatever is full first is so beyond {MAX_EXTRAPOLATION} times the highest rate ({}), further than these series show; \
              a load test goes there",
@@ -105,6 +106,17 @@ fn unknown(findings: &ProductionFindings, why: LimitUnknown) -> String {
         ),
     };
     format!("What is full first is not known: {reason}.")
+}
+
+/// Why a resource that was full hides what requests use of it.
+fn already_full(findings: &ProductionFindings, full: &ResourceFinding) -> String {
+    format!(
+        "{} was full (95 % or more) at {} of {}, so that what a request uses of it cannot be read, and it may hold the service \
+         already; choose a time in which it has room, or name the other resources (--resource) if it holds nothing",
+        production_resource(full, &findings.resources),
+        grouped(full.left_out.full as u64),
+        counted(findings.with_rate as u64, "point"),
+    )
 }
 
 /// What only a load test shows.
@@ -181,18 +193,29 @@ pub(crate) fn production_remarks(
     for resource in findings.resources.iter().filter(is_shown) {
         let name = production_resource(resource, &findings.resources);
         remarks.extend(resource.background_work.map(|work| background(&name, resource.unit, &work, &time)));
-        let full = resource.left_out.full as u64;
-        if full > 0 {
-            remarks.push(format!(
-                "{name} was full at {}; the line is made of the others.",
-                counted(full, "point")
-            ));
-        }
     }
+    remarks.extend(full(findings));
     remarks.extend(busiest_core(findings));
     remarks.extend(throttled(findings));
+    remarks.extend(unclear(findings));
     remarks.extend(unrelated(findings));
     remarks
+}
+
+/// A remark for each resource that was full at times, but the one that the answer is about.
+fn full(findings: &ProductionFindings) -> Vec<String> {
+    let answer = match findings.limit {
+        ProductionLimit::Unknown(LimitUnknown::Full(at)) => Some(at),
+        ProductionLimit::Unknown(_) | ProductionLimit::Known { .. } => None,
+    };
+    let all = findings.resources.iter().enumerate();
+    let was_full = all.filter(|(at, one)| one.kind.limits() && one.left_out.full > 0 && Some(*at) != answer);
+    let remark = |(_, one): (usize, &ResourceFinding)| {
+        let name = production_resource(one, &findings.resources);
+        let line = if one.demand.is_some() { "the line is made of the others" } else { "it has no line" };
+        format!("{name} was full at {}; {line}.", counted(one.left_out.full as u64, "point"))
+    };
+    was_full.map(remark).collect()
 }
 
 fn gaps(findings: &ProductionFindings) -> Option<String> {
@@ -261,15 +284,26 @@ fn throttled(findings: &ProductionFindings) -> Option<String> {
 }
 
 fn unrelated(findings: &ProductionFindings) -> Option<String> {
-    let is_unrelated = |one: &&ResourceFinding| {
-        one.capacity.is_some() && one.kind.limits() && one.law == ProductionLaw::Unrelated
-    };
-    let all: Vec<&ResourceFinding> = findings.resources.iter().filter(is_unrelated).collect();
-    let first = all.first()?;
-    let name = production_resource(first, &findings.resources);
+    let (names, is_one) = of_law(findings, ProductionLaw::Unrelated)?;
+    Some(format!("{names} {} not follow the rate.", if is_one { "does" } else { "do" }))
+}
+
+fn unclear(findings: &ProductionFindings) -> Option<String> {
+    let (names, is_one) = of_law(findings, ProductionLaw::Unclear)?;
+    let whose = if is_one { "its use varies" } else { "their uses vary" };
+    Some(format!(
+        "Whether {names} {} the rate is not known: {whose} too much.",
+        if is_one { "follows" } else { "follow" }
+    ))
+}
+
+/// The resources of a law that have a capacity, by the name of the first and the number of the others, and whether it is one.
+fn of_law(findings: &ProductionFindings, law: ProductionLaw) -> Option<(String, bool)> {
+    let is_meant = |one: &&ResourceFinding| one.capacity.is_some() && one.kind.limits() && one.law == law;
+    let all: Vec<&ResourceFinding> = findings.resources.iter().filter(is_meant).collect();
+    let name = production_resource(all.first()?, &findings.resources);
     let others = if_known(all.len().checked_sub(1).filter(|count| *count > 0), |count| {
         format!(" and {}", counted(count as u64, "other resource"))
     });
-    let verb = if all.len() == 1 { "does" } else { "do" };
-    Some(format!("{name}{others} {verb} not follow the rate."))
+    Some((name + &others, all.len() == 1))
 }

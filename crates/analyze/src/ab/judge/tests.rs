@@ -218,6 +218,17 @@ fn a_percentile_that_one_round_does_not_know_is_that_of_several() {
 }
 
 #[test]
+fn what_a_percentile_needs_more_is_counted_in_rounds_and_not_in_groups_of_them() {
+    let findings = compare_sides(&World { requests: 100, ..World::new(1.0) }.loads(40), RULE).unwrap();
+    let known = findings.figures.iter().find(|known| known.figure == AbFigure::Latency(0.99)).unwrap();
+    let AbVerdict::Open { more: MoreRounds::About(more) } = known.verdict else { panic!("{known:?}") };
+    let (low, high) = known.ratio.interval.unwrap();
+    // 13 groups of 3 rounds.
+    let expected = 39.0 * (((high / low).ln() / 2.0 / RULE.precision).powi(2) - 1.0);
+    assert!((f64::from(more) - expected).abs() <= 1.0, "{more}, not {expected}");
+}
+
+#[test]
 fn the_differences_of_quantiles_are_those_of_the_distributions() {
     let differences = quantile_differences(&World::new(1.5).loads(30)).unwrap();
     let median = differences.iter().find(|one| one.percentile == 50.0).unwrap();

@@ -43,6 +43,7 @@ fn cpu(series: &ProductionSeries, seed: u64, usage: impl Fn(f64) -> f64) -> Reso
         of: String::new(),
         instance: Some("web".to_owned()),
         unit: AmountUnit::Cores,
+        scale: 1.0,
         usage: series.rate_per_sec.iter().map(&mut at).collect(),
         capacity: Some(4.0),
     }
@@ -129,6 +130,15 @@ fn requests_that_cost_more_at_high_rates_bend_the_law_and_bring_the_limit_nearer
 }
 
 #[test]
+fn a_tangent_that_never_reaches_the_capacity_states_no_rate_by_the_line() {
+    let findings = found(&with_cpu(3, |rate| BACKGROUND + 0.01 * rate - 0.000_014 * rate * rate));
+    let (cpu, highest) = (&findings.resources[0], findings.rate.unwrap().highest);
+    assert_eq!(cpu.law, ProductionLaw::Bent);
+    assert_eq!(cpu.demand.unwrap().full_at, FullAt::Beyond(4.0 * highest));
+    assert_eq!(cpu.demand.unwrap().safe_at, None);
+}
+
+#[test]
 fn a_rate_that_hardly_changes_tells_nothing() {
     let mut series = day(4);
     let mut noise = Noise::new(4);
@@ -171,6 +181,39 @@ fn what_was_full_at_times_is_judged_by_the_other_times() {
     assert!(cpu.left_out.full > 50, "{:?}", cpu.left_out);
     let full_at = cpu.full_at().unwrap().value;
     assert!((full_at / 325.0 - 1.0).abs() < 0.05, "{full_at}");
+}
+
+/// Next to a link that follows the rate, a CPU whose use is this.
+fn with_link(usage: impl Fn(usize, f64) -> f64) -> ProductionSeries {
+    let mut series = with_cpu(13, linear);
+    let link = ResourceSeries { kind: ProductionKind::NetworkOut, ..series.resources[0].clone() };
+    series.resources.push(link);
+    for (at, value) in series.resources[0].usage.iter_mut().enumerate() {
+        *value = value.map(|value| usage(at, value));
+    }
+    series
+}
+
+fn is_full(findings: &ProductionFindings) -> bool {
+    let ProductionLimit::Unknown(LimitUnknown::Full(at)) = findings.limit else { return false };
+    findings.resources[at].kind == ProductionKind::HostCpu
+}
+
+#[test]
+fn what_is_full_all_the_time_leaves_no_other_the_first() {
+    let findings = found(&with_link(|_, _| 3.9));
+    assert!(is_full(&findings), "{:?}", findings.limit);
+    let findings = found(&with_link(|at, _| if at % 50 == 0 { 3.0 } else { 4.0 }));
+    assert!(is_full(&findings), "{:?}", findings.limit);
+}
+
+#[test]
+fn what_a_nightly_job_fills_does_not_hide_the_limit() {
+    // The rate is lowest at the begin of each day.
+    let night = |at: usize, _| if at % 144 < 6 { 4.0 } else { 1.0 + 0.01 * (at % 7) as f64 };
+    let findings = found(&with_link(night));
+    let ProductionLimit::Known { first, .. } = findings.limit else { panic!("{:?}", findings.limit) };
+    assert_eq!(findings.resources[first].kind, ProductionKind::NetworkOut);
 }
 
 #[test]

@@ -60,7 +60,8 @@ pub(crate) struct ProductionArgs {
     /// Another resource, by its use: a query, of which each series is an instance; of a file the name of a column
     #[arg(long = "resource", value_name = "NAME=QUERY", conflicts_with_all = OF_A_RUN, value_parser = named)]
     resources: Vec<(String, String)>,
-    /// What there is of a resource, in place of what is recorded: pool=32, network_out:eth0=1Gbit, container_cpu:api=0.5
+    /// What there is of a resource, in place of what is recorded; a number alone is in the unit of its column: pool=32,
+    /// network_out:eth0=1Gbit, container_cpu:api=0.5
     #[arg(long = "capacity", value_name = "NAME=VALUE", conflicts_with_all = OF_A_RUN, value_parser = capacity)]
     capacities: Vec<(String, StatedCapacity)>,
     /// Read only the resources of --resource

@@ -49,6 +49,8 @@ pub(super) struct Slot {
     pub(super) received_ns: u64,
     /// The socket may hold more than was received.
     pub(super) nonempty: bool,
+    /// A response is incomplete, and it is not known whether the connection was reset since.
+    pub(super) unchecked: bool,
 }
 
 impl Slot {
@@ -62,6 +64,13 @@ impl Slot {
             listed: self.listed,
             ..Self::default()
         };
+    }
+
+    /// The error of a socket that was reset. Asking for it consumes it.
+    pub(super) fn take_reset(&mut self) -> Option<OpError> {
+        self.unchecked = false;
+        let number = self.socket.as_ref()?.connected().err()?.raw_os_error()?;
+        Some(OpError::Os(number))
     }
 
     pub(super) fn state(&self) -> SocketState {

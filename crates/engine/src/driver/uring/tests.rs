@@ -121,6 +121,36 @@ fn a_send_that_fails_ends_the_slot_as_broken() {
 }
 
 #[test]
+fn a_reset_is_reported_after_all_pieces_that_came_before_it() {
+    let mut driver = driver(RingMemory { buffers: 16, buffer_bytes: 8 });
+    let mut peer = opened(&mut driver, 1).pop();
+    rustix::net::sockopt::set_socket_linger(peer.as_ref().unwrap(), Some(Duration::ZERO)).unwrap();
+    // The receive is armed before there are bytes, so that it gives several pieces in one turn.
+    driver.wait(Duration::ZERO, &RealClock).unwrap();
+    peer.as_mut().unwrap().write_all(&[b'x'; 30]).unwrap();
+    let (mut received, mut reset) = (0, false);
+    turns(&mut driver, |driver, event| {
+        assert!(event.readable);
+        // The peer resets the connection while the first piece is read and the others wait.
+        drop(peer.take());
+        // As the worker does while a response is incomplete: it receives until there is nothing.
+        loop {
+            match driver.receive(0, 0) {
+                Ok(Received::Bytes { bytes: [], .. }) => return true,
+                Ok(Received::Bytes { bytes, .. }) => received += bytes.len(),
+                Ok(Received::Discarded { .. }) => unreachable!("nothing is discarded"),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return false,
+                Err(_) => {
+                    reset = true;
+                    return true;
+                }
+            }
+        }
+    });
+    assert_eq!((received, reset), (30, true));
+}
+
+#[test]
 fn last_bytes_go_out_behind_a_send_that_has_not_completed() {
     let mut driver = driver(MEMORY);
     let mut peers = opened(&mut driver, 1);
