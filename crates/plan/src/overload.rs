@@ -16,6 +16,7 @@ const MIN_DEFAULT_WATCH: Duration = Duration::from_secs(10);
 pub const BACK_WINDOWS: u32 = 3;
 /// each of which has as many requests as this at the base, within these bounds of time in seconds.
 const WINDOW_REQUESTS: f64 = 50.0;
+/// The shortest of them, in seconds.
 pub const MIN_WINDOW_SEC: f64 = 1.0;
 const MAX_WINDOW_SEC: f64 = 5.0;
 /// The longest part of an overload.
