@@ -137,7 +137,7 @@ impl Session<'_> {
     /// Ends the run after its load.
     pub(crate) fn end(mut self, loaded: Result<(), EngineError>) -> Result<Outcome, ConductError> {
         if let Err(error) = loaded {
-            // Without frames the run was taken up, and can be once more. A later step that failed leaves those before it.
+            // A resumed run without frames keeps its file, to be resumed again; a later step that failed leaves those before it.
             if self.recorder.run().frames.is_empty() {
                 return Err(error.into());
             }

@@ -70,7 +70,8 @@ impl OverloadOrder {
         stages.extend((onset == Onset::Ramp).then_some(ramp));
         stages.push(level(peak, self.hold));
         let queue_sec = queue_gone_sec(&stages, rate_per_sec, base);
-        let seen_sec = f64::from(BACK_WINDOWS) * window_sec(base);
+        // Goodput that comes back within a window is seen from the next on.
+        let seen_sec = f64::from(BACK_WINDOWS + 1) * window_sec(base);
         let by_queue = bounded(WATCH_PER_QUEUE * queue_sec + seen_sec, MIN_DEFAULT_WATCH, MAX_STAGE);
         stages.push(level(base, self.watch.unwrap_or(by_queue)));
         RateProfile::Stages(stages)

@@ -198,11 +198,11 @@ mod tests {
             texts(&order),
             [
                 "const(750,5s) const(1000,8s)",
-                "const(750,5s) const(1500,8s) const(750,27s)",
-                "const(750,5s) const(2000,8s) const(750,51s)",
-                "const(750,5s) ramp(750,2000,8s) const(2000,8s) const(750,70.2s)",
+                "const(750,5s) const(1500,8s) const(750,28s)",
+                "const(750,5s) const(2000,8s) const(750,52s)",
+                "const(750,5s) ramp(750,2000,8s) const(2000,8s) const(750,71.2s)",
             ]
         );
-        assert_eq!(order.longest(1000.0), Duration::from_millis(13_000 + 40_000 + 64_000 + 91_200));
+        assert_eq!(order.longest(1000.0), Duration::from_millis(13_000 + 41_000 + 65_000 + 92_200));
     }
 }

@@ -133,8 +133,11 @@ fn reference_doubt(
 
 /// What is left of goodput. It is kept, or lost, if all of its interval is.
 fn compare(step: &mut OverloadStep, reference: &OverloadPhase) {
-    // Of one that ended before, nothing is left to be compared.
     if step.settled.span_sec <= 0.0 {
+        // It ended before its second half. One that is judged nevertheless lost its target.
+        if is_judged(step) {
+            step.outcome = OverloadOutcome::Lost;
+        }
         return;
     }
     step.kept = ratio(step.settled.goodput, reference.goodput);

@@ -125,8 +125,9 @@ pub(super) fn recovery(shape: &Shape, slices: &[Slice], rate_per_sec: f64) -> Re
     // The last interval of a load may be cut.
     let is_complete =
         shape.load_ends_sec > shape.ends_sec && known_sec >= shape.load_ends_sec - MIN_WINDOW_SEC;
-    // Goodput that came back in the last of this time was not seen to be back.
-    let down_sec = watched_sec - WINDOWS as f64 * window_sec(shape.base_per_sec);
+    // Goodput that came back in the last of these windows was not seen to be back.
+    let window_sec = window_sec(shape.base_per_sec);
+    let down_sec = ((watched_sec / window_sec).floor() - WINDOWS as f64) * window_sec;
     if !is_complete || down_sec < 0.0 {
         return Recovery::Unknown;
     }

@@ -160,9 +160,8 @@ fn rate_at(regression: &Regression, law: ProductionLaw, usage: f64) -> Option<Es
         return by_line;
     }
     let (line, tangent) = (by_line?, regression.rate_along_tangent(usage)?);
-    let ends = |rate: Estimate| rate.interval.unwrap_or((rate.value, rate.value));
-    let (of_line, of_tangent) = (ends(line), ends(tangent));
-    let interval = Some((of_line.0.min(of_tangent.0), of_line.1.max(of_tangent.1)));
+    let both = line.interval.zip(tangent.interval);
+    let interval = both.map(|(line, tangent)| (line.0.min(tangent.0), line.1.max(tangent.1)));
     Some(Estimate { value: tangent.value, interval })
 }
 

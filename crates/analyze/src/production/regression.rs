@@ -103,14 +103,18 @@ impl Regression {
         self.rate(|fit| (usage - fit.line.intercept) / fit.line.slope)
     }
 
-    /// The same along the tangent of the parabola at the high end of the rates.
+    /// The same along the tangent of the parabola at the high end of the rates; `None` if that never reaches it. Without an interval
+    /// if that of a replicate does not.
     pub(super) fn rate_along_tangent(&self, usage: f64) -> Option<Estimate> {
         let high = self.ends.1;
-        self.rate(|fit| {
+        let rate = |fit: &Fit| {
             let slope = fit.line.slope + fit.turn;
             let at_high = fit.line.intercept + fit.line.slope * high + fit.lift;
             if slope > 0.0 { high + (usage - at_high) / slope } else { f64::NAN }
-        })
+        };
+        let value = rate(&self.fit);
+        let is_reached = value.is_finite() && value > 0.0;
+        self.rate(rate).or(is_reached.then_some(Estimate::exact(value)))
     }
 
     fn rate(&self, statistic: impl Fn(&Fit) -> f64) -> Option<Estimate> {

@@ -285,8 +285,8 @@ fn between(tolerance: f64, bracket: &Bracket, (held, top): (f64, f64)) -> Next {
 /// Whether this rate was tried often enough without being decided.
 fn is_undecided(standing: &[Trial], rate_per_sec: f64) -> bool {
     let is_here = |trial: &&Trial| (trial.rate_per_sec / rate_per_sec - 1.0).abs() < ROUNDING;
-    let close = |trial: &&Trial| trial.outcome == TrialOutcome::Close;
-    standing.iter().filter(close).filter(is_here).count() >= UNDECIDED
+    let open = |trial: &&Trial| matches!(trial.outcome, TrialOutcome::Close | TrialOutcome::GeneratorLimited);
+    standing.iter().filter(open).filter(is_here).count() >= UNDECIDED
 }
 
 /// The rate that confirms an end of the interval: an end is confirmed once two trials at it, or within the interval, came to the
@@ -389,6 +389,12 @@ mod tests {
         let (bracket, trials) = search(980.0, 900.0, limited);
         let (held, (broken, _)) = (bracket.held_per_sec.unwrap(), bracket.broken.unwrap());
         assert!(held <= 980.0 && broken >= 1000.0 && trials.len() <= 25, "{held} {broken}: {trials:?}");
+        // Nor is an end of the interval: later it does not reach what broke before either.
+        let later = |count, rate: f64, _| {
+            (count > 3 && (980.0..1060.0).contains(&rate)).then_some(TrialOutcome::GeneratorLimited)
+        };
+        let (_, trials) = search(1000.0, 900.0, later);
+        assert!(trials.len() <= 40, "{trials:?}");
     }
 
     #[test]

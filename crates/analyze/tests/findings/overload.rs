@@ -423,11 +423,11 @@ fn few_requests_of_which_most_are_bad_contradict_the_rate() {
 #[test]
 fn what_was_measured_before_an_interruption_is_kept() {
     // In the middle of the second overload.
-    let cut = |service| found(&Made { cut_sec: 13.0 + 25.6 + 6.0, ..Made::of(service) });
+    let cut = |service| found(&Made { cut_sec: 13.0 + 26.6 + 6.0, ..Made::of(service) });
     let graceful = cut(shedding);
     assert_eq!((graceful.class, graceful.doubt), (OverloadClass::Unknown, Some(OverloadDoubt::Interrupted)));
     assert_eq!((graceful.steps.len(), graceful.steps[0].outcome), (2, OverloadOutcome::Kept));
-    let early = found(&Made { cut_sec: 13.0 + 25.6 + 3.0, ..Made::of(shedding) });
+    let early = found(&Made { cut_sec: 13.0 + 26.6 + 3.0, ..Made::of(shedding) });
     assert_eq!(early.steps[1].kept, None, "of its second half there is nothing");
     let collapsed = cut(stuck);
     assert_eq!(collapsed.class, OverloadClass::Metastable, "the first overload shows it");
@@ -435,8 +435,16 @@ fn what_was_measured_before_an_interruption_is_kept() {
 }
 
 #[test]
+fn a_target_that_is_lost_before_the_second_half_of_an_overload_collapses() {
+    let mut run = Made { cut_sec: 13.0 + 7.0, ..Made::of(shedding) }.run();
+    run.steps[1].end = StepEnd::TargetLost;
+    let overload = findings(&run).overload.unwrap();
+    assert_eq!((overload.class, overload.steps[0].kept), (OverloadClass::Collapses, None));
+}
+
+#[test]
 fn a_ramp_that_was_cut_leaves_what_the_jump_to_the_same_load_showed() {
-    let overload = found(&Made { cut_sec: 154.0, ..Made::of(shedding) });
+    let overload = found(&Made { cut_sec: 157.0, ..Made::of(shedding) });
     assert_eq!((overload.steps.len(), overload.class), (4, OverloadClass::Graceful));
     assert_eq!(overload.ramp, None, "it cannot be compared");
 }

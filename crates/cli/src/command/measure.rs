@@ -177,7 +177,7 @@ impl FinishedRun<'_> {
             delivery::hand_over(file, &store, keep.quiet, interrupted);
         }
         let all_is_kept = run_file_is_whole(outcome.trouble) && figures_are_there;
-        // What could not be printed matters less than what the run came to.
+        // What the run came to matters more than that there are no settings to print.
         Ok(match (all_is_kept, RunStatus::new(&outcome.run, &findings, strict).into()) {
             (false, _) => Exit::CouldNotRun,
             (true, Exit::Success) => printed?,

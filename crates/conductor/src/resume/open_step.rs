@@ -98,7 +98,7 @@ impl<'r, 'a> OpenStep<'r, 'a> {
         let ended = Step { end, ..ended };
         let made = Made::new(self.recorder.run(), plan);
         let is_made_again = self.ended_at.is_none() && made.is_made_again(&ended);
-        if self.ended_at.is_none() && made.is_decided(&ended) {
+        if self.ended_at.is_none() && ended.end == StepEnd::Cut && made.is_decided(&ended) {
             // Its load ended because nothing more was needed.
             missing = None;
         }

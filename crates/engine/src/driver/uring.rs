@@ -100,6 +100,8 @@ impl Uring {
     fn receive_later(&mut self, index: usize) {
         let slot = &mut self.slots[index];
         slot.receiving = Receiving::Due;
+        // A receive that is armed anew reports a reset itself, after what the socket still holds.
+        slot.unchecked = false;
         if !slot.listed {
             slot.listed = true;
             self.due.push(index as u32);

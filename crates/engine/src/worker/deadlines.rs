@@ -17,7 +17,7 @@ const MAX_SCAN_INTERVAL: Duration = Duration::from_millis(100);
 
 /// So many unsent requests are given up one by one before the worker looks whether it has to end: tens of millions take seconds.
 const DROPPED_EXACTLY: u32 = 1 << 16;
-/// The different ages with which the others are recorded: less apart than a histogram resolves.
+/// The different ages with which the others are recorded.
 const AGES: u64 = 1 << 10;
 
 impl<D: Driver, C: Clock> Worker<D, C> {

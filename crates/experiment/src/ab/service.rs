@@ -157,8 +157,13 @@ fn endpoints(plan: &Plan) -> io::Result<Vec<Endpoint>> {
     } else {
         given
     };
+    let sources = &network.source_ips;
+    let is_reachable = |address: &IpAddr| {
+        sources.is_empty() || sources.iter().any(|range| range.first().is_ipv4() == address.is_ipv4())
+    };
+    let is_own = |address: &IpAddr| plimsoll_sys::is_local(*address) && is_reachable(address);
     let mut endpoints = Vec::new();
-    for address in addresses.into_iter().map(destination).filter(|address| plimsoll_sys::is_local(*address)) {
+    for address in addresses.into_iter().map(destination).filter(is_own) {
         let endpoint = Endpoint::Tcp(SocketAddr::new(address, port));
         if !endpoints.contains(&endpoint) {
             endpoints.push(endpoint);

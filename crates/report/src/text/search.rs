@@ -114,13 +114,16 @@ fn narrower(findings: &Findings, budget: Duration, is_unfinished: bool) -> Optio
     let min = (2 * budget).max(LONGER).as_secs().div_ceil(60);
     let longer = RateSearchOrder::within(Duration::from_secs(60 * min));
     let order = findings.plan.search?;
-    // A tolerance that was not given is narrower with a longer budget.
-    if is_unfinished || order == RateSearchOrder::within(budget) {
-        return Some(format!("--budget {min}m"));
+    let is_narrower = longer.tolerance < order.tolerance;
+    let was_given = order != RateSearchOrder::within(budget);
+    match () {
+        () if is_unfinished || is_narrower && !was_given => Some(format!("--budget {min}m")),
+        // What an overload searches with cannot be given.
+        () if is_narrower && findings.plan.overload.is_none() => {
+            Some(format!("--within {}% --budget {min}m", 100.0 * longer.tolerance))
+        }
+        () => None,
     }
-    // What an overload searches with cannot be given.
-    let can_be_given = findings.plan.overload.is_none() && longer.tolerance < order.tolerance;
-    can_be_given.then(|| format!("--within {}% --budget {min}m", 100.0 * longer.tolerance))
 }
 
 fn why_no_more(end: SearchEnd) -> &'static str {

@@ -138,13 +138,15 @@ fn remarks(trend: &Trend) -> String {
 /// That the newest runs lack the metric, and what that may mean.
 pub fn newest_without_value(trend: &Trend) -> String {
     let why = match trend.metric {
-        TrendMetric::HighestRate => "their searches found no rate that holds, or ended before",
-        TrendMetric::CpuPerRequest => "their target's host was not sampled, or nothing was answered",
+        TrendMetric::HighestRate => "no rate was found to hold",
+        TrendMetric::CpuPerRequest => "the target's host was not sampled, or nothing was answered",
         TrendMetric::Throughput | TrendMetric::Median | TrendMetric::P99 => "too little was answered",
     };
+    let runs = trend.newer_without_value;
     format!(
-        "{} after the last one compared have no {}: {why}. Whether it is worse is not known.",
-        counted(trend.newer_without_value as u64, "comparable run"),
+        "{} after the last one compared {} no {}: {why}. Whether it is worse is not known.",
+        counted(runs as u64, "comparable run"),
+        if runs == 1 { "has" } else { "have" },
         words::metric(trend.metric)
     )
 }

@@ -158,7 +158,7 @@ fn the_trials_of_a_search_are_folded_below_its_result() {
 #[test]
 fn a_budget_that_is_proposed_can_be_typed() {
     let budget = Duration::from_secs(400);
-    let proposed = |order, overload| {
+    let proposed = |budget, order, overload| {
         let mut sample = searched();
         let plan = &mut sample.findings.plan;
         (plan.search, plan.overload) = (Some(order), overload);
@@ -167,12 +167,15 @@ fn a_budget_that_is_proposed_can_be_typed() {
         }
         in_markdown(&sample)
     };
-    let usual = proposed(RateSearchOrder::within(budget), None);
+    let usual = proposed(budget, RateSearchOrder::within(budget), None);
     assert!(usual.contains("; --budget 14m narrows that."), "{usual}");
-    let given = proposed(RateSearchOrder { tolerance: 0.05 }, None);
+    let given = proposed(budget, RateSearchOrder { tolerance: 0.05 }, None);
     assert!(given.contains("; --within 2% --budget 14m narrows that."), "{given}");
-    let narrow = proposed(RateSearchOrder { tolerance: 0.01 }, None);
+    let narrow = proposed(budget, RateSearchOrder { tolerance: 0.01 }, None);
     assert!(!narrow.contains("narrows"), "{narrow}");
+    let twelve_min = Duration::from_secs(720);
+    let as_narrow = proposed(twelve_min, RateSearchOrder::within(twelve_min), None);
+    assert!(!as_narrow.contains("narrows"), "twice the time has the same tolerance: {as_narrow}");
     let order = OverloadOrder {
         rate_per_sec: None,
         base: 0.75,
@@ -180,7 +183,7 @@ fn a_budget_that_is_proposed_can_be_typed() {
         hold: Duration::from_secs(8),
         watch: None,
     };
-    let overloaded = proposed(RateSearchOrder { tolerance: 0.05 }, Some(order));
+    let overloaded = proposed(budget, RateSearchOrder { tolerance: 0.05 }, Some(order));
     assert!(!overloaded.contains("narrows"), "its search has no flag: {overloaded}");
 }
 
