@@ -47,13 +47,22 @@ impl Row {
         Self {
             load,
             offered: settled.offered_per_sec,
-            goodput: (settled.span_sec > 0.0).then_some(settled.goodput.value),
+            goodput: per_sec(settled, settled.goodput.value),
             left,
             failed: if_known(whole.failed_ratio(), part_text),
             p99: percentile(settled.latency.p99),
             back,
         }
     }
+}
+
+/// A rate that was seen in this time; `None` if the load ended before that began.
+fn per_sec(phase: &OverloadPhase, rate: f64) -> Option<f64> {
+    (phase.span_sec > 0.0).then_some(rate)
+}
+
+fn known(rate: Option<f64>) -> String {
+    rate.map_or_else(|| "n/k".to_owned(), count_text)
 }
 
 /// Goodput against offered load, a line for each overload.
@@ -69,7 +78,7 @@ pub(crate) fn short_cells(overload: &Overload) -> Vec<Vec<String>> {
     let columns: [Column<'_, Row>; 8] = [
         ("load", &|row| row.load.clone()),
         ("offered", &|row| count_text(row.offered)),
-        ("goodput", &|row| row.goodput.map_or_else(|| "n/k".to_owned(), count_text)),
+        ("goodput", &|row| known(row.goodput)),
         ("", &|row| format!("{:<BAR$}", bar(row.goodput.unwrap_or_default() / most.max(1e-9)))),
         ("left", &|row| row.left.clone()),
         ("failed", &|row| row.failed.clone()),
@@ -136,8 +145,8 @@ fn settled(overload: &Overload) -> String {
     type Settled<'a> = (String, &'a OverloadPhase, String);
     let columns: [Column<'_, Settled<'_>>; 9] = [
         ("load", &|row| row.0.clone()),
-        ("due/s", &|row| count_text(row.1.due as f64 / row.1.span_sec.max(1e-9))),
-        ("goodput/s", &|row| count_text(row.1.goodput.value)),
+        ("due/s", &|row| known(per_sec(row.1, row.1.due as f64 / row.1.span_sec))),
+        ("goodput/s", &|row| known(per_sec(row.1, row.1.goodput.value))),
         ("interval", &|row| range(row.1.goodput.interval, count_text).trim().to_owned()),
         ("late", &|row| grouped(row.1.late)),
         ("refused", &|row| grouped(row.1.refused)),
@@ -185,7 +194,7 @@ pub fn overloads(runs: &[(&str, &Findings)]) -> String {
     let columns: [Column<'_, (&str, &Overload)>; 4] = [
         ("run", &|run| run.0.to_owned()),
         ("class", &|run| run.1.class.name().replace('_', " ")),
-        ("holds", &|run| run.1.held_per_sec.map_or_else(|| "n/k".to_owned(), count_text)),
+        ("holds", &|run| known(run.1.held_per_sec)),
         ("goodput left at each overload", &|run| lefts(run.1)),
     ];
     table(&with, &columns)
