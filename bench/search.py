@@ -109,23 +109,23 @@ class Kept:
         self.folder = tempfile.TemporaryDirectory()
         self.lab = production.Lab(self.folder.name, file)
         if warm := made["load"].get("warm"):
-            self._call("run", "-c", "64", "-d", warm, limit_sec=RUN_LIMIT_SEC)
+            self._call("run", "-c", "64", "-d", warm)
 
     def search(self, budget):
         """The document of a search."""
-        return self._call("search", "--budget", budget or BUDGET, limit_sec=RUN_LIMIT_SEC)
+        return self._call("search", "--budget", budget or BUDGET)
 
     def load(self, rate, seconds):
         """The document of random arrivals at one rate."""
-        return self._call("run", "-R", f"{rate:.1f}", "--arrivals", "poisson", "-d", f"{seconds}s", limit_sec=RUN_LIMIT_SEC)
+        return self._call("run", "-R", f"{rate:.1f}", "--arrivals", "poisson", "-d", f"{seconds}s")
 
     def close(self):
         """Ends the lab."""
         self.lab.close()
         self.folder.cleanup()
 
-    def _call(self, command, *arguments, limit_sec):
-        return self.lab.call("generator", command, *self.target, *arguments, "--no-files", "--quiet", limit_sec=limit_sec)
+    def _call(self, command, *arguments):
+        return self.lab.call("generator", command, *self.target, *arguments, "--no-files", "--quiet", limit_sec=RUN_LIMIT_SEC)
 
 
 def search(way, budget):

@@ -31,7 +31,7 @@ const SHORTEST: Duration = Duration::from_secs(8);
 const LONGEST: Duration = Duration::from_secs(60);
 /// How many times the shortest time in which a rate can hold a trial may take.
 const ENOUGH: f64 = 1.5;
-/// How many times the time of the fewest responses that decide a trial takes that takes longer than [`LONGEST`].
+/// A trial that needs more than [`LONGEST`] takes this many times the time of the fewest responses that decide it.
 const JUST_ENOUGH: f64 = 1.1;
 
 /// Whether a step belongs to the search of its run: the steps of the ladder before it have no rate, and overloads have several.

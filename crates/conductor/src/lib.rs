@@ -47,7 +47,7 @@ pub use follow::{FollowOptions, follow};
 pub use limit::{Effect, Limit, LimitedResource};
 pub use made::Made;
 pub use plimsoll_store::UnderWay;
-pub use prepare::{PrepareError, SecurityError};
+pub use prepare::{PrepareError, SecurityError, destinations};
 pub use profile::ProfileError;
 pub use progress::{Moment, NotTried, Observer, Progress};
 pub use recorder::Outcome;

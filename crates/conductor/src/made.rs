@@ -64,9 +64,10 @@ impl<'a> Made<'a> {
             }
     }
 
-    /// Whether a step is a trial of a search whose outcome is known.
+    /// Whether a step is a trial of a search that was cut, and whose outcome was known by then.
     pub(crate) fn is_decided(self, step: &Step) -> bool {
-        self.kind(step) == Some(StepKind::Trial)
+        step.end == StepEnd::Cut
+            && self.kind(step) == Some(StepKind::Trial)
             && matches!(trial(self.run, self.plan, step, None), Ok(Some(_)))
     }
 

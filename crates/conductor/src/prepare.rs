@@ -20,6 +20,7 @@ use preflight::Preflight;
 use security::Security;
 
 pub use error::PrepareError;
+pub use names::destinations;
 pub use security::SecurityError;
 
 mod error;
@@ -55,7 +56,7 @@ pub(crate) fn prepare(
     names::check_sources(&plan.network.source_ips)?;
     let security = Security::load(&plan).map_err(PrepareError::from)?;
     let began = RealClock.now();
-    let peers = names::peers(&plan)?;
+    let peers = destinations(&plan)?;
     let resolve_ns = RealClock.now().nanos_since(began);
     let Reachable { open, dropped } = reachable(&plan, peers, interrupted)?;
     let connect_ns = open.first().map_or(0, |(_, took)| took.as_nanos() as u64);

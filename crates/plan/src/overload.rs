@@ -13,7 +13,7 @@ const MAX_LEAD: Duration = Duration::from_secs(5);
 const WATCH_PER_QUEUE: f64 = 1.5;
 const MIN_DEFAULT_WATCH: Duration = Duration::from_secs(10);
 /// Goodput is back once it was in so many windows in a row,
-pub const BACK_WINDOWS: u32 = 3;
+pub const BACK_WINDOWS: usize = 3;
 /// each of which has as many requests as this at the base, within these bounds of time in seconds.
 const WINDOW_REQUESTS: f64 = 50.0;
 /// The shortest of them, in seconds.
@@ -71,7 +71,7 @@ impl OverloadOrder {
         stages.push(level(peak, self.hold));
         let queue_sec = queue_gone_sec(&stages, rate_per_sec, base);
         // Goodput that comes back within a window is seen from the next on.
-        let seen_sec = f64::from(BACK_WINDOWS + 1) * window_sec(base);
+        let seen_sec = (BACK_WINDOWS + 1) as f64 * window_sec(base);
         let by_queue = bounded(WATCH_PER_QUEUE * queue_sec + seen_sec, MIN_DEFAULT_WATCH, MAX_STAGE);
         stages.push(level(base, self.watch.unwrap_or(by_queue)));
         RateProfile::Stages(stages)

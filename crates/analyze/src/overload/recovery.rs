@@ -9,8 +9,6 @@ use crate::Recovery;
 
 /// Goodput is back with this part of what it was before.
 pub(super) const BACK: f64 = 0.95;
-/// It is back once it was in so many windows in a row.
-const WINDOWS: usize = BACK_WINDOWS as usize;
 /// More requests beyond the limit than this are not within it, as for a 99th percentile.
 const BEYOND_RATIO: f64 = 0.01;
 /// A target that is down for so many times as long as a queue of the excess would last is kept down by something else.
@@ -91,6 +89,12 @@ fn between(slices: &[Slice], from_sec: f64, to_sec: f64) -> impl Iterator<Item =
     slices.iter().filter(move |slice| (from_sec..to_sec).contains(&slice.middle_sec()))
 }
 
+/// How many windows after the overload are known.
+fn whole_windows(shape: &Shape, slices: &[Slice]) -> usize {
+    let known_sec = slices.last().map_or(0.0, |slice| slice.ended_sec);
+    ((known_sec - shape.ends_sec) / window_sec(shape.base_per_sec)).floor().max(0.0) as usize
+}
+
 /// How long after the overload goodput was back to stay, in seconds: in each of three windows in a row nearly as large a part of
 /// the requests is good as before, and over the three no more are beyond the limit than conditions allow, or than there were
 /// before. `None` while it is not.
@@ -99,8 +103,7 @@ fn back_after_sec(shape: &Shape, slices: &[Slice]) -> Option<f64> {
     let needed = BACK * before.good_ratio()?;
     let allowed = BEYOND_RATIO.max(before.beyond_ratio());
     let window_sec = window_sec(shape.base_per_sec);
-    let known_sec = slices.last().map_or(0.0, |slice| slice.ended_sec);
-    let count = ((known_sec - shape.ends_sec) / window_sec).floor().max(0.0) as usize;
+    let count = whole_windows(shape, slices);
     let window = |index: usize| {
         let from_sec = shape.ends_sec + index as f64 * window_sec;
         let within: Vec<&Slice> = between(slices, from_sec, from_sec + window_sec).collect();
@@ -108,10 +111,10 @@ fn back_after_sec(shape: &Shape, slices: &[Slice]) -> Option<f64> {
     };
     let is_good = |index: &usize| Share::of(window(*index)).good_ratio().is_some_and(|ratio| ratio >= needed);
     let is_back = |first: &usize| {
-        (*first..first + WINDOWS).all(|index| is_good(&index))
-            && Share::of((*first..first + WINDOWS).flat_map(window)).beyond_ratio() <= allowed
+        (*first..first + BACK_WINDOWS).all(|index| is_good(&index))
+            && Share::of((*first..first + BACK_WINDOWS).flat_map(window)).beyond_ratio() <= allowed
     };
-    let first = (0..count.saturating_sub(WINDOWS - 1)).find(is_back)?;
+    let first = (0..count.saturating_sub(BACK_WINDOWS - 1)).find(is_back)?;
     Some(first as f64 * window_sec)
 }
 
@@ -126,11 +129,9 @@ pub(super) fn recovery(shape: &Shape, slices: &[Slice], rate_per_sec: f64) -> Re
     let is_complete =
         shape.load_ends_sec > shape.ends_sec && known_sec >= shape.load_ends_sec - MIN_WINDOW_SEC;
     // Goodput that came back in the last of these windows was not seen to be back.
-    let window_sec = window_sec(shape.base_per_sec);
-    let down_sec = ((watched_sec / window_sec).floor() - WINDOWS as f64) * window_sec;
-    if !is_complete || down_sec < 0.0 {
-        return Recovery::Unknown;
-    }
+    let down = whole_windows(shape, slices).checked_sub(BACK_WINDOWS).filter(|_| is_complete);
+    let Some(down) = down else { return Recovery::Unknown };
+    let down_sec = down as f64 * window_sec(shape.base_per_sec);
     let queue_sec = shape.queue_sec(rate_per_sec);
     let stuck = down_sec >= STUCK * queue_sec;
     Recovery::Not { watched_sec, queue_sec, stuck }

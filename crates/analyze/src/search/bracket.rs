@@ -123,14 +123,20 @@ impl Bracket {
         }
     }
 
+    fn highest_held(&self) -> Option<f64> {
+        held(&self.standing).first().copied()
+    }
+
+    fn lowest_broken(&self) -> Option<f64> {
+        broken(&self.standing).first().map(|(rate, _)| *rate)
+    }
+
     /// Whether a rate holds, in requests per second: one at least as high held, or one at most as high broke. `None` where neither
     /// is known; both cannot be.
     pub fn holds(&self, rate_per_sec: f64) -> Option<bool> {
-        let highest_held = held(&self.standing).first().copied();
-        let lowest_broken = broken(&self.standing).first().map(|(rate, _)| *rate);
         match () {
-            () if highest_held.is_some_and(|held| held >= rate_per_sec) => Some(true),
-            () if lowest_broken.is_some_and(|broken| broken <= rate_per_sec) => Some(false),
+            () if self.highest_held().is_some_and(|held| held >= rate_per_sec) => Some(true),
+            () if self.lowest_broken().is_some_and(|broken| broken <= rate_per_sec) => Some(false),
             () => None,
         }
     }
@@ -208,9 +214,7 @@ pub fn next(aim: Aim, trials: &[Trial]) -> Next {
     if let Some(rate_per_sec) = bracket.doubtful_per_sec {
         return rested(rate_per_sec);
     }
-    let highest_held = held(&bracket.standing).first().copied();
-    let lowest_broken = broken(&bracket.standing).first().map(|(rate, _)| *rate);
-    match (highest_held, lowest_broken.or(bracket.limited_per_sec)) {
+    match (bracket.highest_held(), bracket.lowest_broken().or(bracket.limited_per_sec)) {
         (Some(held), Some(top)) => match aim.asked_per_sec.filter(|asked| held < *asked && *asked < top) {
             Some(asked) if trials.iter().all(|trial| trial.rate_per_sec != asked) => rested(asked),
             _ => between(aim.tolerance, &bracket, (held, top)),
@@ -256,7 +260,7 @@ fn above_lowest(rate_per_sec: f64, lowest_tried: f64, lowest: f64) -> Next {
 /// ends of an interval about the middle, or about the rates that were too close to be decided.
 fn between(tolerance: f64, bracket: &Bracket, (held, top): (f64, f64)) -> Next {
     let limited = limited_rates(&bracket.standing);
-    // Of a rate that the generator does not reach it cannot be decided either.
+    // A rate that the generator does not reach cannot be decided either.
     let is_close =
         |trial: &&Trial| trial.outcome == TrialOutcome::Close || limited.contains(&trial.rate_per_sec);
     let close = bracket.standing.iter().filter(is_close).map(|trial| trial.rate_per_sec);

@@ -9,7 +9,10 @@ use plimsoll_sys::Destination;
 use super::error::PrepareError;
 
 /// Where the plan's connections go: every address of the host, or its unix socket.
-pub(super) fn peers(plan: &Plan) -> Result<Vec<Destination>, PrepareError> {
+///
+/// # Errors
+/// When the host has no address, or none that can be connected to from the plan's sources.
+pub fn destinations(plan: &Plan) -> Result<Vec<Destination>, PrepareError> {
     let network = &plan.network;
     if let Some(path) = &network.unix {
         return Ok(vec![Destination::Unix(path.as_path().into())]);

@@ -189,7 +189,7 @@ fn a_host_may_be_given_its_addresses_and_another_host_may_take_its_place() {
         plan.target.host = "api.test".to_owned();
         plan.network.resolve = vec!["api.test:80:192.0.2.1,2001:db8::1,192.0.2.1".parse().unwrap()];
         change(&mut plan.network);
-        names::peers(&plan).map(|peers| peers.iter().map(ToString::to_string).collect::<Vec<_>>())
+        names::destinations(&plan).map(|peers| peers.iter().map(ToString::to_string).collect::<Vec<_>>())
     };
     assert_eq!(of(&|_| {}).unwrap(), ["192.0.2.1:80", "[2001:db8::1]:80"]);
     let from4 = |network: &mut Network| network.source_ips = vec!["192.0.2.9".parse().unwrap()];

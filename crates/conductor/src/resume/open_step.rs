@@ -93,15 +93,14 @@ impl<'r, 'a> OpenStep<'r, 'a> {
         self.note_troubles(&mut load);
         self.step.generators = load.shares();
         let ended = account::ended_step(self.recorder.run(), plan, &self.step, self.open);
-        let mut missing = account::missing_text(&ended, self.open);
+        let missing = account::missing_text(&ended, self.open);
         let end = if self.ended_at.is_some() { StepEnd::Cut } else { ended.end };
         let ended = Step { end, ..ended };
         let made = Made::new(self.recorder.run(), plan);
-        let is_made_again = self.ended_at.is_none() && made.is_made_again(&ended);
-        if self.ended_at.is_none() && ended.end == StepEnd::Cut && made.is_decided(&ended) {
-            // Its load ended because nothing more was needed.
-            missing = None;
-        }
+        let is_interrupted = self.ended_at.is_some();
+        let is_made_again = !is_interrupted && made.is_made_again(&ended);
+        // The load of a rate that was decided ended because nothing more was needed.
+        let missing = missing.filter(|_| is_interrupted || !made.is_decided(&ended));
         let (missing, lost) = if is_made_again { (missing, None) } else { (None, missing) };
         if let Some(text) = lost {
             self.recorder.event(EventKind::StepFailed, text);

@@ -1,17 +1,19 @@
 //! A service that is started for a load and ended after it.
 
 use std::fs::{self, File};
-use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
+use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use std::{fmt, io, thread};
+use std::{io, thread};
 
+use plimsoll_conductor::destinations;
 use plimsoll_lab::{NotReady, check_ready, check_ready_unix, output_tail};
-use plimsoll_plan::{Plan, Ready, destination};
+use plimsoll_plan::{Plan, Ready};
+use plimsoll_sys::Destination;
 use plimsoll_units::{Clock, RealClock, best_effort, duration_text};
 
 /// How long a service may take to become ready.
@@ -53,38 +55,20 @@ fn said(output: &str) -> String {
     if output.is_empty() { "; it wrote nothing".to_owned() } else { format!("; it wrote:\n{output}") }
 }
 
-/// Where a service takes connections.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Endpoint {
-    Tcp(SocketAddr),
-    Unix(PathBuf),
-}
-
-impl fmt::Display for Endpoint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Tcp(address) => address.fmt(f),
-            Self::Unix(path) => path.display().fmt(f),
-        }
+fn takes_connections(destination: &Destination) -> bool {
+    match destination {
+        Destination::Tcp(address) => TcpStream::connect_timeout(address, CONNECT_WITHIN).is_ok(),
+        Destination::Unix(path) => UnixStream::connect(path).is_ok(),
     }
 }
 
-impl Endpoint {
-    fn takes_connections(&self) -> bool {
-        match self {
-            Self::Tcp(address) => TcpStream::connect_timeout(address, CONNECT_WITHIN).is_ok(),
-            Self::Unix(path) => UnixStream::connect(path).is_ok(),
-        }
-    }
-
-    fn check(&self, page: Option<&str>, host: &str) -> Result<(), NotReady> {
-        match (self, page) {
-            (Self::Unix(path), _) => check_ready_unix(path, page, host),
-            (Self::Tcp(address), None) => check_ready(&Ready::Tcp(address.port()), address.ip(), host),
-            (Self::Tcp(address), Some(path)) => {
-                let sign = Ready::Page { port: address.port(), path: path.to_owned() };
-                check_ready(&sign, address.ip(), host)
-            }
+fn check(destination: &Destination, page: Option<&str>, host: &str) -> Result<(), NotReady> {
+    match (destination, page) {
+        (Destination::Unix(path), _) => check_ready_unix(path, page, host),
+        (Destination::Tcp(address), None) => check_ready(&Ready::Tcp(address.port()), address.ip(), host),
+        (Destination::Tcp(address), Some(path)) => {
+            let sign = Ready::Page { port: address.port(), path: path.to_owned() };
+            check_ready(&sign, address.ip(), host)
         }
     }
 }
@@ -94,7 +78,7 @@ impl Endpoint {
 #[derive(Debug, Clone)]
 pub(super) struct ServicePlace {
     /// One at least.
-    endpoints: Vec<Endpoint>,
+    destinations: Vec<Destination>,
     host: String,
     page: Option<String>,
 }
@@ -104,23 +88,25 @@ impl ServicePlace {
     /// once the service is ready, in place of a connection.
     pub(super) fn new(plan: &Plan, page: Option<&str>) -> Result<Self, ServiceError> {
         let elsewhere = || ServiceError::Elsewhere { url: plan.target.url.clone() };
-        let endpoints = endpoints(plan).map_err(|_| elsewhere())?;
-        if endpoints.is_empty() {
+        let mut destinations = destinations(plan).map_err(|_| elsewhere())?;
+        destinations
+            .retain(|destination| destination.tcp().is_none_or(|tcp| plimsoll_sys::is_local(tcp.ip())));
+        if destinations.is_empty() {
             return Err(elsewhere());
         }
-        Ok(Self { endpoints, host: plan.target.host.clone(), page: page.map(str::to_owned) })
+        Ok(Self { destinations, host: plan.target.host.clone(), page: page.map(str::to_owned) })
     }
 
     /// The first way by which something takes connections.
-    fn open(&self) -> Option<&Endpoint> {
-        self.endpoints.iter().find(|endpoint| endpoint.takes_connections())
+    fn open(&self) -> Option<&Destination> {
+        self.destinations.iter().find(|destination| takes_connections(destination))
     }
 
     /// Ready is what is ready by any way; else the answer of the one that got furthest.
     fn check(&self) -> Result<(), NotReady> {
         let mut last = NotReady::Silent("did not connect".to_owned());
-        for endpoint in &self.endpoints {
-            match endpoint.check(self.page.as_deref(), &self.host) {
+        for destination in &self.destinations {
+            match check(destination, self.page.as_deref(), &self.host) {
                 Ok(()) => return Ok(()),
                 Err(failing @ NotReady::Failing(_)) => last = failing,
                 Err(silent) if matches!(last, NotReady::Silent(_)) => last = silent,
@@ -132,44 +118,13 @@ impl ServicePlace {
 
     /// What is waited for, in words.
     fn sign(&self) -> String {
-        let endpoints = self.endpoints.iter().map(Endpoint::to_string).collect::<Vec<_>>().join(" or ");
+        let destinations =
+            self.destinations.iter().map(Destination::to_string).collect::<Vec<_>>().join(" or ");
         match &self.page {
-            Some(path) => format!("success of {path} at {endpoints}"),
-            None => format!("a connection to {endpoints}"),
+            Some(path) => format!("success of {path} at {destinations}"),
+            None => format!("a connection to {destinations}"),
         }
     }
-}
-
-/// The addresses to which a load's connections go, as the conductor finds them, as far as they are this machine's; or the socket.
-fn endpoints(plan: &Plan) -> io::Result<Vec<Endpoint>> {
-    let network = &plan.network;
-    if let Some(path) = &network.unix {
-        return Ok(vec![Endpoint::Unix(path.clone())]);
-    }
-    let (host, port) = match &network.connect_to {
-        Some(to) => (to.host.as_str(), to.port),
-        None => (plan.target.host.as_str(), plan.target.port),
-    };
-    let given = network.resolve.iter().filter(|entry| entry.covers(host, port));
-    let given: Vec<IpAddr> = given.flat_map(|entry| entry.addresses.iter().copied()).collect();
-    let addresses: Vec<IpAddr> = if given.is_empty() {
-        (host, port).to_socket_addrs()?.map(|address| address.ip()).collect()
-    } else {
-        given
-    };
-    let sources = &network.source_ips;
-    let is_reachable = |address: &IpAddr| {
-        sources.is_empty() || sources.iter().any(|range| range.first().is_ipv4() == address.is_ipv4())
-    };
-    let is_own = |address: &IpAddr| plimsoll_sys::is_local(*address) && is_reachable(address);
-    let mut endpoints = Vec::new();
-    for address in addresses.into_iter().map(destination).filter(is_own) {
-        let endpoint = Endpoint::Tcp(SocketAddr::new(address, port));
-        if !endpoints.contains(&endpoint) {
-            endpoints.push(endpoint);
-        }
-    }
-    Ok(endpoints)
 }
 
 /// A service that runs, with all that it started. It is ended when dropped.
@@ -193,8 +148,8 @@ impl<'a> RunningService<'a> {
         log: &'a Path,
         (interrupted, at_once): (&AtomicBool, &'a AtomicBool),
     ) -> Result<Self, ServiceError> {
-        if let Some(endpoint) = place.open() {
-            return Err(ServiceError::PortTaken { place: endpoint.to_string() });
+        if let Some(destination) = place.open() {
+            return Err(ServiceError::PortTaken { place: destination.to_string() });
         }
         let failed = |source| ServiceError::Start { command: command.to_owned(), source };
         let child = spawn(command, log).map_err(failed)?;
@@ -248,11 +203,11 @@ impl<'a> RunningService<'a> {
         }
         self.stop();
         let began = RealClock.now();
-        while let Some(endpoint) = self.place.open() {
+        while let Some(destination) = self.place.open() {
             if RealClock.now().since(began) >= ENDS_WITHIN {
                 return Err(ServiceError::Outlived {
                     command: self.command.clone(),
-                    place: endpoint.to_string(),
+                    place: destination.to_string(),
                 });
             }
             thread::sleep(POLL);
@@ -344,7 +299,7 @@ mod tests {
         // Nothing listens on the first.
         let place_of_both = place("127.0.0.2,127.0.0.1").unwrap();
         assert_eq!(place_of_both.check(), Ok(()));
-        assert_eq!(place_of_both.open(), Some(&Endpoint::Tcp(listener.local_addr().unwrap())));
+        assert_eq!(place_of_both.open(), Some(&Destination::Tcp(listener.local_addr().unwrap())));
         assert!(place("127.0.0.2").unwrap().check().is_err());
         assert!(matches!(place("198.51.100.7"), Err(ServiceError::Elsewhere { .. })));
     }
