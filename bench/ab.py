@@ -3,7 +3,13 @@
 
     python3 bench/ab.py --repeats 100                    A/A: both sides are the same URL
     python3 bench/ab.py --repeats 20 --slower 3,5,10     B burns so many per cent more CPU for each request
+    python3 bench/ab.py --load probed,rate,started       other loads than a closed one, see below
     python3 bench/ab.py --summary                        the table of all repeats so far
+
+    closed     4 connections, nothing sampled: throughput and latency
+    probed     the same with this machine sampled: CPU per request too
+    rate       2000 requests/s of Poisson arrivals: latency
+    started    4 connections, each service started for each of its loads: A/A only
 
 One reference server on the second core answers /cpu?us=N; the load comes from the first. A repeat is one comparison with the
 margin, the precision and the number of rounds below. Each is a line of bench/out/ab.jsonl, so that what was broken off goes on.
@@ -26,16 +32,27 @@ BURN_US = 300
 CONNECTIONS = 4
 LOAD = "150ms"
 ROUNDS = 16
+RATE = 2000
+LOADS = {"closed": ["-c", CONNECTIONS, "--no-probe"], "probed": ["-c", CONNECTIONS], "rate": ["-R", RATE, "--no-probe"],
+         "started": ["-c", CONNECTIONS, "--no-probe"]}
 
 
-def compare(binary, address, slower, core):
+def sides(load, binary, address, slower, core):
+    """The URLs of A and B, and what starts them."""
+    if load == "started":
+        serve = f"exec taskset -c {core} {binary} target --port {{port}}"
+        return [f"http://127.0.0.1:{pinned.free_port()}/cpu?us={BURN_US}", "--a", serve, "--b", serve]
+    return [f"http://{address}/cpu?us={burn}" for burn in (BURN_US, round(BURN_US * (1 + slower / 100)))]
+
+
+def compare(binary, load, address, slower, cores):
     """One comparison; what of its document the table is made of."""
+    client, server = cores
     with tempfile.TemporaryDirectory() as folder:
-        urls = [f"http://{address}/cpu?us={burn}" for burn in (BURN_US, round(BURN_US * (1 + slower / 100)))]
-        line = [binary, "ab", *urls, "-c", CONNECTIONS, "-d", LOAD, "--rounds", ROUNDS, "--no-probe", "--json", "--quiet",
-                "-o", folder]
+        line = [binary, "ab", *sides(load, binary, address, slower, server), *LOADS[load], "-d", LOAD, "--rounds", ROUNDS,
+                "--json", "--quiet", "-o", folder]
         began = time.monotonic()
-        process = pinned.start(line, core, stdout=subprocess.PIPE, text=True)
+        process = pinned.start(line, client, stdout=subprocess.PIPE, text=True)
         out, _ = process.communicate(timeout=300)
         took = time.monotonic() - began
     document = json.loads(out)
@@ -43,8 +60,8 @@ def compare(binary, address, slower, core):
         sys.exit(f"bench: {document['error']['message']}")
     figures = document["figures"]
     main = figures[0]
-    return {"slower": slower, "code": process.returncode, "gate": document["gate"], "rounds": document["rounds"],
-            "ratio": main["ratio"], "interval": main["ratio_interval"], "verdict": main["verdict"],
+    return {"load": load, "slower": slower, "code": process.returncode, "gate": document["gate"], "rounds": document["rounds"],
+            "figure": main["figure"], "ratio": main["ratio"], "interval": main["ratio_interval"], "verdict": main["verdict"],
             "differ": [f"{one['figure']} {one['percentile'] or ''}".strip() for one in figures
                        if one["verdict"] in ("better", "worse")],
             "sure_effects": [one["effect"] for one in document["effects"] if one["sure"]],
@@ -52,15 +69,15 @@ def compare(binary, address, slower, core):
 
 
 def summary(rows):
-    """The table by how much slower B was."""
-    lines = ["| B slower by | repeats | any figure differs | throughput worse | better | beyond 5 % | within 5 % | "
-             "interval covers the truth | rounds | spread of a round's ratio |", "| --- " * 10 + "|"]
-    for slower in sorted({row["slower"] for row in rows}):
-        own = [row for row in rows if row["slower"] == slower]
+    """The table by load, and by how much slower B was."""
+    lines = ["| load | B slower by | repeats | any figure differs | main figure worse | better | beyond 5 % | within 5 % | "
+             "interval covers the truth | rounds | spread of a round's ratio |", "| --- " * 11 + "|"]
+    for load, slower in sorted({(row["load"], row["slower"]) for row in rows}):
+        own = [row for row in rows if (row["load"], row["slower"]) == (load, slower)]
         truth = BURN_US / round(BURN_US * (1 + slower / 100))
         count = lambda is_so: sum(1 for row in own if is_so(row))
         covers = lambda row: row["interval"] and row["interval"][0] <= truth <= row["interval"][1]
-        lines.append(f"| {slower:g} % | {len(own)} | {count(lambda row: row['differ'])} | "
+        lines.append(f"| {load} | {slower:g} % | {len(own)} | {count(lambda row: row['differ'])} | "
                      f"{count(lambda row: row['verdict'] == 'worse')} | {count(lambda row: row['verdict'] == 'better')} | "
                      f"{count(lambda row: row['gate'] == 'beyond')} | {count(lambda row: row['gate'] == 'within')} | "
                      f"{count(covers)} | {statistics.mean(row['rounds'] for row in own):.0f} | "
@@ -72,6 +89,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeats", type=int, default=100, help="of each difference, those made before included")
     parser.add_argument("--slower", default="0", help="per cent, separated by commas")
+    parser.add_argument("--load", default="closed", help=f"of {', '.join(LOADS)}, separated by commas")
     parser.add_argument("--seconds", type=float, default=1e9)
     parser.add_argument("--summary", action="store_true")
     args = parser.parse_args()
@@ -80,20 +98,21 @@ def main():
     if args.summary:
         print(summary(rows))
         return
-    client, server = pinned.cores()
+    cores = pinned.cores()
     ends = time.monotonic() + args.seconds
-    target = pinned.start([pinned.require_plimsoll(), "target", "--port", "0"], server, stdout=subprocess.PIPE, text=True)
+    target = pinned.start([pinned.require_plimsoll(), "target", "--port", "0"], cores[1], stdout=subprocess.PIPE, text=True)
     address = target.stdout.readline().strip()
     try:
-        slower = [float(part) for part in args.slower.split(",")]
-        done = {one: sum(1 for row in rows if row["slower"] == one) for one in slower}
+        cases = list(itertools.product(args.load.split(","), [float(part) for part in args.slower.split(",")]))
+        done = {case: sum(1 for row in rows if (row["load"], row["slower"]) == case) for case in cases}
         # In turn, so that what is broken off has some of each.
-        for repeat, one in itertools.product(range(args.repeats), slower):
-            if repeat < done[one]:
+        for repeat, case in itertools.product(range(args.repeats), cases):
+            if repeat < done[case]:
                 continue
             if time.monotonic() >= ends:
                 return
-            row = compare(pinned.PLIMSOLL, address, one, client)
+            load, slower = case
+            row = compare(pinned.PLIMSOLL, load, address, slower, cores)
             with RESULTS.open("a") as file:
                 file.write(json.dumps(row) + "\n")
             print(row, file=sys.stderr)
