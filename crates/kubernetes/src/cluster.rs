@@ -1,5 +1,6 @@
 //! Requests to the API server.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ use ureq::tls::{Certificate, ClientCert, PemItem, RootCerts, TlsConfig, parse_pe
 use ureq::{Agent, Body};
 
 use crate::access::Access;
-use crate::credentials::{Credentials, Login};
+use crate::credentials::{Identity, Login, Proof};
 use crate::error::KubernetesError;
 use crate::kubeconfig;
 
@@ -27,13 +28,20 @@ const UNAUTHORIZED: u16 = 401;
 /// A cluster and the user it is asked as.
 #[derive(Debug)]
 pub struct Cluster {
+    access: Access,
+    /// The longest time of an answer.
+    deadline: Duration,
+    /// The client with the certificate of the kubeconfig, if that has one.
     agent: Agent,
-    server: String,
-    login: Login,
-    /// The token of the last request.
-    token: Mutex<Option<String>>,
-    /// That of the context.
-    namespace: String,
+    /// What the last request was sent with.
+    proven: Mutex<Option<Proven>>,
+}
+
+/// A client that has logged in, and the token that it sends.
+#[derive(Debug, Clone)]
+struct Proven {
+    agent: Agent,
+    token: Option<String>,
 }
 
 /// What the API server says of a request that it does not fulfil.
@@ -50,28 +58,29 @@ impl Cluster {
     /// # Errors
     /// When there is no kubeconfig, or it cannot be read or lacks what it names.
     pub fn connect(context: Option<&str>, deadline: Duration) -> Result<Self, KubernetesError> {
-        let access = kubeconfig::choose(context)?;
-        let agent = Agent::config_builder()
-            .timeout_global(Some(deadline))
-            .http_status_as_error(false)
-            .max_redirects(0)
-            // `http_proxy` is meant for the web.
-            .proxy(None)
-            .tls_config(security(&access)?)
-            .user_agent(concat!("plimsoll/", env!("CARGO_PKG_VERSION")))
-            .build();
-        Ok(Self {
-            agent: agent.into(),
-            server: access.server,
-            login: access.credentials.login,
-            token: Mutex::default(),
-            namespace: access.namespace.unwrap_or_else(|| DEFAULT_NAMESPACE.to_owned()),
-        })
+        Self::new(kubeconfig::choose(context)?, deadline)
+    }
+
+    /// The same by these kubeconfigs, whatever the environment names; they count as one.
+    ///
+    /// # Errors
+    /// When none of them exists, or they cannot be read or lack what they name.
+    pub fn connect_by(
+        kubeconfigs: &[PathBuf],
+        context: Option<&str>,
+        deadline: Duration,
+    ) -> Result<Self, KubernetesError> {
+        Self::new(kubeconfig::by(kubeconfigs, context)?, deadline)
+    }
+
+    fn new(access: Access, deadline: Duration) -> Result<Self, KubernetesError> {
+        let agent = agent(&access, access.credentials.certificate.as_ref(), deadline)?;
+        Ok(Self { access, deadline, agent, proven: Mutex::default() })
     }
 
     /// The namespace of the context.
     pub fn namespace(&self) -> &str {
-        &self.namespace
+        self.access.namespace.as_deref().unwrap_or(DEFAULT_NAMESPACE)
     }
 
     /// The object at a path such as `/api/v1/namespaces/default/pods`.
@@ -117,8 +126,10 @@ impl Cluster {
 
     fn send(&self, method: &str, path: &str, body: Option<&Value>) -> Result<String, KubernetesError> {
         let mut answer = self.attempt((method, path), body)?;
-        // The token of a program expires.
-        if answer.status().as_u16() == UNAUTHORIZED && self.token.lock().take().is_some() {
+        // What a program gives expires.
+        let is_refused = answer.status().as_u16() == UNAUTHORIZED;
+        if is_refused && self.access.credentials.login.is_renewed() {
+            self.proven.lock().take();
             answer = self.attempt((method, path), body)?;
         }
         let status = answer.status().as_u16();
@@ -139,31 +150,40 @@ impl Cluster {
             request: format!("{method} {path}"),
             why: error.to_string(),
         };
-        let mut request = Request::builder().method(method).uri(format!("{}{path}", self.server));
-        if let Some(token) = self.token()? {
+        let Proven { agent, token } = self.proven()?;
+        let mut request = Request::builder().method(method).uri(format!("{}{path}", self.access.server));
+        if let Some(token) = token {
             request = request.header("authorization", format!("Bearer {token}"));
         }
         let sent = match body {
             Some(body) => {
                 let request = request.header("content-type", "application/json");
-                self.agent.run(request.body(body.to_string()).map_err(malformed)?)
+                agent.run(request.body(body.to_string()).map_err(malformed)?)
             }
-            None => self.agent.run(request.body(()).map_err(malformed)?),
+            None => agent.run(request.body(()).map_err(malformed)?),
         };
         sent.map_err(|error| self.unreachable(&error))
     }
 
-    /// The token to send. That of a program is kept until it is refused; a file is read each time.
-    fn token(&self) -> Result<Option<String>, KubernetesError> {
-        let mut kept = self.token.lock();
-        if kept.is_none() || matches!(self.login, Login::TokenFile(_)) {
-            *kept = self.login.token()?;
+    /// What to send the next request with. What a program gives is kept until it is refused; a file is read each time.
+    fn proven(&self) -> Result<Proven, KubernetesError> {
+        let mut kept = self.proven.lock();
+        let login = &self.access.credentials.login;
+        if let Some(proven) = kept.as_ref()
+            && !matches!(login, Login::TokenFile(_))
+        {
+            return Ok(proven.clone());
         }
-        Ok(kept.clone())
+        let Proof { token, certificate } = login.proof()?;
+        let agent = match &certificate {
+            Some(certificate) => agent(&self.access, Some(certificate), self.deadline)?,
+            None => self.agent.clone(),
+        };
+        Ok(kept.insert(Proven { agent, token }).clone())
     }
 
     fn unreachable(&self, error: &ureq::Error) -> KubernetesError {
-        KubernetesError::Unreachable { server: self.server.clone(), why: error.to_string() }
+        KubernetesError::Unreachable { server: self.access.server.clone(), why: error.to_string() }
     }
 }
 
@@ -172,28 +192,47 @@ fn refused(request: &str, status: u16, text: &str) -> KubernetesError {
     let message = if said.is_empty() { text.chars().take(200).collect() } else { said };
     let request = request.to_owned();
     match status {
-        401 | 403 => KubernetesError::Forbidden { request, message },
+        UNAUTHORIZED => KubernetesError::LoggedOut { request, message },
+        403 => KubernetesError::Forbidden { request, message },
         404 => KubernetesError::NotFound { request, message },
         409 => KubernetesError::Exists { message },
         _ => KubernetesError::Refused { request, status, message },
     }
 }
 
-fn security(access: &Access) -> Result<TlsConfig, KubernetesError> {
+/// A client of the API server that shows this certificate.
+fn agent(
+    access: &Access,
+    certificate: Option<&Identity>,
+    deadline: Duration,
+) -> Result<Agent, KubernetesError> {
+    let config = Agent::config_builder()
+        .timeout_global(Some(deadline))
+        .http_status_as_error(false)
+        .max_redirects(0)
+        // `http_proxy` is meant for the web.
+        .proxy(None)
+        .tls_config(security(access, certificate)?)
+        .user_agent(concat!("plimsoll/", env!("CARGO_PKG_VERSION")))
+        .build();
+    Ok(config.into())
+}
+
+fn security(access: &Access, certificate: Option<&Identity>) -> Result<TlsConfig, KubernetesError> {
     let authorities = match &access.authority {
         Some(pem) => certificates(access, pem)?,
         None => load_native_certs().certs.iter().map(|one| Certificate::from_der(one).to_owned()).collect(),
     };
     Ok(TlsConfig::builder()
         .root_certs(RootCerts::new_with_certs(&authorities))
-        .client_cert(client(access, &access.credentials)?)
+        .client_cert(client(access, certificate)?)
         .disable_verification(access.is_unverified)
         .unversioned_rustls_crypto_provider(Arc::new(default_provider()))
         .build())
 }
 
-fn client(access: &Access, credentials: &Credentials) -> Result<Option<ClientCert>, KubernetesError> {
-    let Some((certificate, key)) = &credentials.certificate else { return Ok(None) };
+fn client(access: &Access, certificate: Option<&Identity>) -> Result<Option<ClientCert>, KubernetesError> {
+    let Some((certificate, key)) = certificate else { return Ok(None) };
     let chain = certificates(access, certificate)?;
     let key = ureq::tls::PrivateKey::from_pem(key).map_err(|error| unfit(access, &error))?;
     Ok(Some(ClientCert::new_with_certs(&chain, key)))
@@ -211,6 +250,24 @@ fn certificates(access: &Access, pem: &[u8]) -> Result<Vec<Certificate<'static>>
 fn unfit(access: &Access, error: &ureq::Error) -> KubernetesError {
     KubernetesError::Unreachable {
         server: access.server.clone(),
-        why: format!("a certificate or key of the kubeconfig cannot be read ({error})"),
+        why: format!(
+            "a certificate or key of the kubeconfig, or of its login program, cannot be read ({error})"
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_login_that_is_refused_is_no_missing_role() {
+        let refused = |status| refused("GET /api", status, r#"{"message": "no"}"#);
+        assert!(
+            matches!(refused(401), KubernetesError::LoggedOut { request, message } if request == "GET /api" && message == "no")
+        );
+        assert!(matches!(refused(403), KubernetesError::Forbidden { .. }));
+        assert!(matches!(refused(409), KubernetesError::Exists { .. }));
+        assert!(matches!(refused(429), KubernetesError::Refused { status: 429, .. }));
     }
 }

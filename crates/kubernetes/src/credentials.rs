@@ -1,24 +1,41 @@
 //! How a user shows who it is.
 
 use std::collections::BTreeMap;
+use std::io::IsTerminal as _;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::json;
 
 use crate::error::KubernetesError;
 use crate::file::read;
+use crate::program::output_within;
+
+/// A login may wait for a user, who opens a page and enters a code.
+const LOGIN_WITHIN: Duration = Duration::from_secs(120);
+
+/// A certificate and its key, in PEM.
+pub(crate) type Identity = (Vec<u8>, Vec<u8>);
 
 /// What a user has to show.
 #[derive(Debug, Default)]
 pub(crate) struct Credentials {
-    /// Its certificate and key, in PEM.
-    pub(crate) certificate: Option<(Vec<u8>, Vec<u8>)>,
+    /// That of the kubeconfig itself.
+    pub(crate) certificate: Option<Identity>,
     pub(crate) login: Login,
 }
 
-/// Where the bearer token of a request comes from.
+/// What a login gives: each part if there is one.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Proof {
+    /// A bearer token.
+    pub(crate) token: Option<String>,
+    pub(crate) certificate: Option<Identity>,
+}
+
+/// Where the bearer token of a request comes from, or a certificate that is not in the kubeconfig.
 #[derive(Debug, Default)]
 pub(crate) enum Login {
     /// There is none.
@@ -30,7 +47,8 @@ pub(crate) enum Login {
     Program(LoginProgram),
 }
 
-/// A program that prints a token, as those of managed clusters do (`ExecCredential` of client.authentication.k8s.io).
+/// A program that prints a token or a certificate, as those of managed clusters do (`ExecCredential` of
+/// client.authentication.k8s.io).
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct LoginProgram {
@@ -54,33 +72,53 @@ struct Printed {
 }
 
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct PrintedStatus {
     token: Option<String>,
+    client_certificate_data: Option<String>,
+    client_key_data: Option<String>,
 }
 
 impl Login {
-    /// The token to send now; `None` if this user has none.
-    pub(crate) fn token(&self) -> Result<Option<String>, KubernetesError> {
+    /// What to show now; nothing if this user has no login.
+    pub(crate) fn proof(&self) -> Result<Proof, KubernetesError> {
+        let by_token = |token| Proof { token: Some(token), certificate: None };
         match self {
-            Self::None => Ok(None),
-            Self::Token(token) => Ok(Some(token.clone())),
-            Self::TokenFile(path) => Ok(Some(String::from_utf8_lossy(&read(path)?).trim().to_owned())),
-            Self::Program(program) => program.token().map(Some),
+            Self::None => Ok(Proof::default()),
+            Self::Token(token) => Ok(by_token(token.clone())),
+            Self::TokenFile(path) => Ok(by_token(String::from_utf8_lossy(&read(path)?).trim().to_owned())),
+            Self::Program(program) => program.proof(LOGIN_WITHIN),
         }
+    }
+
+    /// True if another proof may be accepted after one was refused.
+    pub(crate) fn is_renewed(&self) -> bool {
+        matches!(self, Self::TokenFile(_) | Self::Program(_))
     }
 }
 
 impl LoginProgram {
-    fn token(&self) -> Result<String, KubernetesError> {
+    /// What it prints within the limit.
+    pub(crate) fn proof(&self, limit: Duration) -> Result<Proof, KubernetesError> {
         let failed = |why: String| KubernetesError::Login { program: self.command.clone(), why };
-        let output = self.command().output().map_err(|error| failed(format!("did not start ({error})")))?;
+        let output = output_within(&mut self.command(), limit).map_err(failed)?;
         if !output.status.success() {
             let said = String::from_utf8_lossy(&output.stderr);
-            return Err(failed(format!("failed: {}", said.trim())));
+            let why = if said.is_empty() { output.status.to_string() } else { said.trim().to_owned() };
+            return Err(failed(format!("failed: {why}")));
         }
         let printed: Printed = serde_json::from_slice(&output.stdout)
             .map_err(|error| failed(format!("printed no ExecCredential ({error})")))?;
-        printed.status.token.ok_or_else(|| failed("gave no token".to_owned()))
+        let PrintedStatus { token, client_certificate_data, client_key_data } = printed.status;
+        let certificate = match (client_certificate_data, client_key_data) {
+            (Some(certificate), Some(key)) => Some((certificate.into_bytes(), key.into_bytes())),
+            (None, None) if token.is_none() => {
+                return Err(failed("gave neither a token nor a certificate".to_owned()));
+            }
+            (None, None) => None,
+            _ => return Err(failed("gave a certificate without its key, or a key alone".to_owned())),
+        };
+        Ok(Proof { token, certificate })
     }
 
     fn command(&self) -> Command {
@@ -91,7 +129,10 @@ impl LoginProgram {
             self.env.iter().flatten().map(|one| (one.name.as_str(), one.value.as_str())).collect();
         let mut command = Command::new(&self.command);
         command.args(self.args.iter().flatten()).envs(env).env("KUBERNETES_EXEC_INFO", question.to_string());
-        command.stdin(Stdio::null());
+        command.stdin(Stdio::null()).stdout(Stdio::piped());
+        // A login by a code of a device says here where to enter it.
+        let shows = std::io::stderr().is_terminal();
+        command.stderr(if shows { Stdio::inherit() } else { Stdio::piped() });
         command
     }
 }

@@ -1,11 +1,13 @@
 //! Which cluster is used, and as which user: by a kubeconfig, or in a pod by its service account.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 
 use crate::access::Access;
 use crate::credentials::{Credentials, Login, LoginProgram};
@@ -13,15 +15,21 @@ use crate::error::KubernetesError;
 use crate::file::read;
 use crate::{in_pod, yaml};
 
-#[derive(Deserialize)]
+/// Fields that would change where a cluster is, and are not read.
+const UNREAD_OF_CLUSTERS: [&str; 2] = ["tls-server-name", "proxy-url"];
+/// Fields that would change who a user is, and are not read.
+const UNREAD_OF_USERS: [&str; 7] =
+    ["as", "as-uid", "as-groups", "as-user-extra", "auth-provider", "username", "password"];
+
+#[derive(Default, Deserialize)]
 struct Kubeconfig {
     #[serde(rename = "current-context")]
     current_context: Option<String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     contexts: Vec<NamedContext>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     clusters: Vec<NamedCluster>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     users: Vec<NamedUser>,
 }
 
@@ -33,8 +41,10 @@ struct NamedContext {
 
 #[derive(Deserialize)]
 struct ContextEntry {
+    #[serde(default)]
     cluster: String,
-    user: String,
+    /// Without one requests are anonymous.
+    user: Option<String>,
     namespace: Option<String>,
 }
 
@@ -52,15 +62,18 @@ struct ClusterEntry {
     certificate_authority_data: Option<String>,
     #[serde(default)]
     insecure_skip_tls_verify: bool,
+    #[serde(flatten)]
+    others: Fields,
 }
 
 #[derive(Deserialize)]
 struct NamedUser {
     name: String,
+    #[serde(default, deserialize_with = "or_default")]
     user: UserEntry,
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 struct UserEntry {
     client_certificate: Option<PathBuf>,
@@ -71,27 +84,50 @@ struct UserEntry {
     #[serde(rename = "tokenFile")]
     token_file: Option<PathBuf>,
     exec: Option<LoginProgram>,
+    #[serde(flatten)]
+    others: Fields,
+}
+
+/// What an entry has apart from what is read.
+type Fields = BTreeMap<String, Value>;
+
+/// `null`, as kubectl writes what is empty, is the default.
+fn or_default<'de, D: Deserializer<'de>, T: Default + Deserialize<'de>>(from: D) -> Result<T, D::Error> {
+    Ok(Option::<T>::deserialize(from)?.unwrap_or_default())
 }
 
 /// The access of the context of this name, or of the current one; without a kubeconfig that of the pod's service account.
 /// `KUBECONFIG` may name several files, which count as one.
 pub(crate) fn choose(context: Option<&str>) -> Result<Access, KubernetesError> {
-    let paths = config_files();
-    if paths.is_empty() {
-        return in_pod::access().unwrap_or(Err(KubernetesError::NoConfig));
+    let listed = std::env::var_os("KUBECONFIG").unwrap_or_default();
+    match listed.is_empty() {
+        true => usual(std::env::var_os("HOME").map(|home| Path::new(&home).join(".kube/config")), context),
+        false => by(&std::env::split_paths(&listed).collect::<Vec<_>>(), context),
     }
-    Files::read(&paths)?.access(context)
 }
 
-/// Those that exist: others may be named, as kubectl has it.
-fn config_files() -> Vec<PathBuf> {
-    let listed = std::env::var_os("KUBECONFIG").unwrap_or_default();
-    let usual = std::env::var_os("HOME").map(|home| Path::new(&home).join(".kube/config"));
-    let files: Vec<PathBuf> = match listed.is_empty() {
-        true => usual.into_iter().collect(),
-        false => std::env::split_paths(&listed).collect(),
-    };
-    files.into_iter().filter(|file| file.is_file()).collect()
+/// The access by the file that is read where none is named. A pod has none, as a rule; but a context is one of a file.
+fn usual(file: Option<PathBuf>, context: Option<&str>) -> Result<Access, KubernetesError> {
+    match file {
+        Some(file) if context.is_some() || file.is_file() => by(&[file], context),
+        _ if context.is_some() => Err(KubernetesError::NoConfig),
+        _ => in_pod::access().unwrap_or(Err(KubernetesError::NoConfig)),
+    }
+}
+
+/// The access by these kubeconfigs. Of several, some may not exist, as kubectl has it.
+pub(crate) fn by(paths: &[PathBuf], context: Option<&str>) -> Result<Access, KubernetesError> {
+    let found: Vec<PathBuf> = paths.iter().filter(|path| path.is_file()).cloned().collect();
+    match found.is_empty() {
+        true => Err(KubernetesError::NoFile { paths: joined(paths.iter().map(PathBuf::as_path)) }),
+        false => Files::read(&found)?.access(context),
+    }
+}
+
+/// Paths as `KUBECONFIG` has them.
+fn joined<'a>(paths: impl Iterator<Item = &'a Path>) -> PathBuf {
+    let paths: Vec<String> = paths.map(|path| path.display().to_string()).collect();
+    paths.join(":").into()
 }
 
 fn parsed<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, KubernetesError> {
@@ -107,7 +143,8 @@ impl<'a> Files<'a> {
     fn read(paths: &'a [PathBuf]) -> Result<Self, KubernetesError> {
         let file = |path: &'a PathBuf| {
             let text = read(path)?;
-            Ok(File { config: parsed(path, &String::from_utf8_lossy(&text))?, path })
+            let config: Option<Kubeconfig> = parsed(path, &String::from_utf8_lossy(&text))?;
+            Ok(File { config: config.unwrap_or_default(), path })
         };
         paths.iter().map(file).collect::<Result<_, _>>().map(Self)
     }
@@ -119,16 +156,23 @@ impl<'a> Files<'a> {
         let (_, context) = self.find("context", name, |file| &file.contexts)?;
         let context = &context.context;
         let (cluster_file, cluster) = self.find("cluster", &context.cluster, |file| &file.clusters)?;
-        let (user_file, user) = self.find("user", &context.user, |file| &file.users)?;
         let cluster = &cluster.cluster;
+        cluster_file.refuse_unread(("cluster", &context.cluster), &cluster.others, &UNREAD_OF_CLUSTERS)?;
         let authority = (&cluster.certificate_authority_data, &cluster.certificate_authority);
+        let user = context.user.as_deref().filter(is_set).map(|user| self.user(user)).transpose()?;
         Ok(Access {
             server: cluster.server.trim_end_matches('/').to_owned(),
             authority: cluster_file.content(authority)?,
             is_unverified: cluster.insecure_skip_tls_verify,
-            credentials: user_file.credentials(&user.user)?,
-            namespace: context.namespace.clone(),
+            credentials: user.unwrap_or_default(),
+            namespace: context.namespace.clone().filter(|name| !name.is_empty()),
         })
+    }
+
+    fn user(&self, name: &str) -> Result<Credentials, KubernetesError> {
+        let (file, user) = self.find("user", name, |file| &file.users)?;
+        file.refuse_unread(("user", name), &user.user.others, &UNREAD_OF_USERS)?;
+        file.credentials(&user.user)
     }
 
     /// The first entry of this name, and the file that it is in.
@@ -144,8 +188,8 @@ impl<'a> Files<'a> {
                 Some((file, entries(&file.config).iter().find(|entry| entry.name() == name)?))
             });
         found.ok_or_else(|| {
-            let paths: Vec<String> = self.0.iter().map(|file| file.path.display().to_string()).collect();
-            KubernetesError::NotInConfig { path: paths.join(":").into(), kind, name: name.to_owned() }
+            let path = joined(self.0.iter().map(|file| file.path));
+            KubernetesError::NotInConfig { path, kind, name: name.to_owned() }
         })
     }
 }
@@ -180,6 +224,24 @@ struct File<'a> {
 }
 
 impl File<'_> {
+    /// An entry with such a field would be another cluster or another user without it.
+    fn refuse_unread(
+        &self,
+        (kind, name): (&'static str, &str),
+        fields: &Fields,
+        unread: &[&str],
+    ) -> Result<(), KubernetesError> {
+        match unread.iter().find(|field| fields.get(**field).is_some_and(is_more_than_empty)) {
+            Some(field) => Err(KubernetesError::Unread {
+                path: self.path.to_owned(),
+                kind,
+                name: name.to_owned(),
+                field: (*field).to_owned(),
+            }),
+            None => Ok(()),
+        }
+    }
+
     fn credentials(&self, user: &UserEntry) -> Result<Credentials, KubernetesError> {
         let certificate = self.content((&user.client_certificate_data, &user.client_certificate))?;
         let key = self.content((&user.client_key_data, &user.client_key))?;
@@ -209,6 +271,16 @@ impl File<'_> {
 
     fn in_folder(&self, file: &Path) -> PathBuf {
         self.path.parent().unwrap_or(Path::new("")).join(file)
+    }
+}
+
+fn is_more_than_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::String(text) => !text.is_empty(),
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(fields) => !fields.is_empty(),
+        _ => true,
     }
 }
 

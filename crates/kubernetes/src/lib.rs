@@ -12,6 +12,7 @@ mod file;
 mod in_pod;
 mod kubeconfig;
 mod pod;
+mod program;
 mod trouble;
 mod workload;
 mod yaml;

@@ -7,9 +7,11 @@ use crate::pod::{Pod, PodCondition, Terminated, Waiting};
 const STARTING: [&str; 3] = ["", "ContainerCreating", "PodInitializing"];
 
 /// Why a pod does not run, in the cluster's words: how its container ended, what it waits for, why it has no node, or else the
-/// last warning about it. `None` if nothing is known to be wrong.
+/// last warning about it. `None` if nothing is known to be wrong: a warning about a pod that runs is one of its past.
 pub fn trouble(pod: &Pod, events: &[Event]) -> Option<String> {
-    let warning = || events.iter().rev().find(|event| event.warns_of(&pod.metadata.name));
+    let is_past = pod.status.phase == "Running";
+    let warns = |event: &&Event| !is_past && event.warns_of(&pod.metadata.name);
+    let warning = || events.iter().rev().find(warns);
     ended(pod)
         .or_else(|| waiting(pod))
         .or_else(|| unscheduled(pod))

@@ -32,3 +32,12 @@ fn a_missing_image_a_full_cluster_and_a_missing_secret_are_named() {
     assert_eq!(trouble(&creating, &[event("a-0")]).unwrap(), "FailedMount: no secret");
     assert_eq!(trouble(&creating, &[event("a-1")]), None, "the warning is about another pod");
 }
+
+#[test]
+fn a_pod_that_runs_is_not_blamed_for_what_it_was_warned_of_before() {
+    let runs = pod(r#"{"phase": "Running", "containerStatuses": [{"state": {}}]}"#);
+    assert_eq!(trouble(&runs, &[event("a-0")]), None);
+    let waits = pod(r#"{"phase": "Running", "containerStatuses": [{"state":
+        {"waiting": {"reason": "CrashLoopBackOff"}}}]}"#);
+    assert_eq!(trouble(&waits, &[event("a-0")]).unwrap(), "CrashLoopBackOff");
+}
