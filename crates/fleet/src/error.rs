@@ -35,7 +35,7 @@ pub enum FleetError {
     )]
     Unreachable { address: String, why: String },
     #[error(
-        "the broker at {address} refused the credentials, or there were none: {why}; give --fleet-credentials FILE (agents: --credentials FILE), as plimsoll fleet keys makes them"
+        "the broker at {address} refused the credentials, or there were none: {why}; give --fleet-credentials FILE (agents: --credentials FILE), as plimsoll fleet keys makes them, or write a user and a password into the address of a broker that asks for these (nats://USER:PASSWORD@HOST, also for fleet resume, which stores none)"
     )]
     Refused { address: String, why: String },
     #[error(
@@ -47,7 +47,7 @@ pub enum FleetError {
     )]
     ExpireTooEarly { path: PathBuf, good: String, lasts: String },
     #[error(
-        "the broker ended the connection: the credentials expired, or were taken back; make new ones with plimsoll fleet keys DIR --agents NAME"
+        "the broker lets this process in no more: the credentials expired or were taken back, or the broker has other keys now; make new ones with plimsoll fleet keys DIR --agents NAME"
     )]
     ShutOut,
     #[error(
@@ -70,6 +70,12 @@ pub enum FleetError {
         "the broker could not make the stream of the run: {why}; free space there, or raise the account's limit of JetStream"
     )]
     Stream { why: String },
+    #[error(
+        "the broker has no room for the stream of the run: {why}; it has streams of other runs of this fleet ({streams}), and nats stream rm NAME removes one that is not in use; or raise the account's limit of JetStream"
+    )]
+    NoRoom { why: String, streams: String },
+    #[error("the broker does not let this conductor read the stream of its run: {why}; see its log")]
+    Unread { why: String },
     #[error(
         "the plan takes {bytes} bytes and the broker carries {most} in one message; raise max_payload of nats-server, or send fewer requests and a smaller CSV file"
     )]
@@ -110,6 +116,11 @@ pub enum FleetError {
     Local { why: String },
     #[error(transparent)]
     Kubernetes(#[from] KubernetesError),
+    #[error("{said}; if that is of a fleet, end it with {down}; if not, name another --job")]
+    KubernetesTaken { said: String, down: String },
+    /// What was created before an error is not all gone.
+    #[error("{first}\nThis may be left: {left}; remove it with {down}")]
+    KubernetesLeft { first: Box<Self>, left: String, down: String },
     #[error("{came} of {expected} agents answered at the broker; these did not:\n{reasons}")]
     NotReady { came: usize, expected: usize, reasons: String },
     #[error("pod {name} has not ended within a minute; see kubectl describe pod {name}")]
@@ -158,7 +169,10 @@ impl FleetError {
 
     /// True if the user ended the command.
     pub fn is_interrupt(&self) -> bool {
-        matches!(self, Self::Interrupted | Self::ComposeLeft { .. })
+        match self {
+            Self::KubernetesLeft { first, .. } => first.is_interrupt(),
+            _ => matches!(self, Self::Interrupted | Self::ComposeLeft { .. }),
+        }
     }
 
     /// True if what was typed is wrong.

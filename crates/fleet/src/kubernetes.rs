@@ -8,8 +8,8 @@ use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::Duration;
 
-use plimsoll_kubernetes::{Event, KubernetesError, Pod, trouble};
-use plimsoll_units::{Clock as _, RealClock, best_effort};
+use plimsoll_kubernetes::{Event, Pod, trouble};
+use plimsoll_units::{Clock as _, RealClock};
 use serde_json::Value;
 
 use crate::broker::Broker;
@@ -17,8 +17,8 @@ use crate::deadline::Deadline;
 use crate::error::FleetError;
 use crate::readiness::{Starter, await_agents, refuse_taken};
 use crate::reasons::JOINS_ANOTHER;
-use job::FleetJob;
 pub use job::KubernetesPlace;
+use job::{Created, FleetJob};
 pub use manifest::KubernetesAgents;
 
 /// Pods have so long to end after they were deleted.
@@ -62,7 +62,7 @@ impl KubernetesFleet {
     ///
     /// # Errors
     /// When the broker or the API server cannot be used, or an agent does not answer in time: then the error says which, and
-    /// why. What was created is deleted again.
+    /// why. What this call has created is deleted again, and nothing else.
     pub fn up(
         &self,
         agents: &KubernetesAgents,
@@ -73,12 +73,24 @@ impl KubernetesFleet {
         refuse_taken(&names, broker)?;
         let deadline = Deadline::within(within, interrupted);
         let objects = self.objects(agents)?;
-        let created = self.0.create(&objects).map_err(FleetError::from);
-        let made = created.and_then(|()| await_agents(&names, broker, &mut Pods(&self.0), deadline));
-        if made.as_ref().is_err_and(|error| !is_taken(error)) {
-            best_effort(self.down(), "the first error says more");
+        let mut created = Created::default();
+        let made = self.0.create(&objects, &mut created);
+        let made = made.and_then(|()| await_agents(&names, broker, &mut Pods(&self.0), deadline));
+        made.map_err(|error| self.undo(error, &created))
+    }
+
+    /// Deletes what was created, after an error, which then says if something may be left.
+    fn undo(&self, error: FleetError, created: &Created) -> FleetError {
+        if created.is_empty() {
+            return error;
         }
-        made
+        let undone = self.0.undo(created);
+        match undone.and_then(|()| self.await_end().map_err(|left| left.to_string())) {
+            Ok(()) => error,
+            Err(left) => {
+                FleetError::KubernetesLeft { first: Box::new(error), left, down: self.0.down_command() }
+            }
+        }
     }
 
     /// The pods of its agents, by index.
@@ -91,17 +103,24 @@ impl KubernetesFleet {
             name: pod.metadata.name.clone(),
             node: pod.spec.node_name.clone(),
             phase: pod.status.phase.clone(),
-            why: trouble(pod, &events).filter(|_| pod.status.phase != "Running"),
+            why: trouble(pod, &events),
         };
         Ok(pods.iter().map(agent).collect())
     }
 
-    /// Deletes everything that [`Self::up`] creates, and waits until no pod is left. False if there was nothing.
+    /// Deletes everything that [`Self::up`] creates, and waits until no pod is left. False if there was nothing. Objects of these
+    /// names without the labels of a fleet are left.
     ///
     /// # Errors
     /// When the API server does not answer, refuses, or pods are left after a minute.
     pub fn down(&self) -> Result<bool, FleetError> {
         let found = self.0.delete()?;
+        self.await_end()?;
+        Ok(found)
+    }
+
+    /// Waits until no pod is left.
+    fn await_end(&self) -> Result<(), FleetError> {
         let deadline = RealClock.now() + DOWN_WITHIN;
         while let Some(pod) = self.0.pods()?.first() {
             if RealClock.now() > deadline {
@@ -109,7 +128,7 @@ impl KubernetesFleet {
             }
             thread::sleep(POLL_INTERVAL);
         }
-        Ok(found)
+        Ok(())
     }
 }
 
@@ -152,9 +171,4 @@ fn no_pod(job: &str, of_job: &[Event]) -> String {
 fn reason(pod: &Pod, events: &[Event]) -> Option<String> {
     let phase = &pod.status.phase;
     trouble(pod, events).or_else(|| (phase != "Running").then(|| format!("its pod is {phase}")))
-}
-
-/// Whether another fleet has the name: nothing of it may be deleted.
-fn is_taken(error: &FleetError) -> bool {
-    matches!(error, FleetError::Kubernetes(KubernetesError::Exists { .. }))
 }

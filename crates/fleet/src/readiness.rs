@@ -46,7 +46,7 @@ pub(crate) fn refuse_taken(agents: &[String], broker: &Broker) -> Result<(), Fle
     }
 }
 
-/// Waits until all of these agents answer at the broker; ends early if one of them has ended.
+/// Waits until all of these agents answer at the broker; ends early if one of them is known to have ended.
 ///
 /// # Errors
 /// When one does not answer in time: then the error says which, and why. Two with one name are an error, too.
@@ -71,14 +71,23 @@ pub(crate) fn await_agents(
         if overdue == Some(Overdue::Interrupted) {
             return Err(FleetError::Interrupted);
         }
-        if overdue.is_some() || starter.has_failed(&missing)? {
+        // That it cannot be asked says nothing of the agents, which may come all the same.
+        if overdue.is_some() || starter.has_failed(&missing).unwrap_or(false) {
             let advice = found.err().map_or_else(|| starter.advice(), |error| error.to_string());
-            let reasons = starter.reasons(&missing)?.into_iter().map(|why| why.unwrap_or(advice.clone()));
             let (came, expected) = (agents.len() - missing.len(), agents.len());
+            let reasons = reasons(starter, &missing, &advice);
             let reasons = together(missing.into_iter().zip(reasons));
             return Err(FleetError::NotReady { came, expected, reasons });
         }
         thread::sleep(POLL_INTERVAL);
+    }
+}
+
+/// Why each of these does not answer; the advice of one of which nothing is known to be wrong.
+fn reasons(starter: &mut dyn Starter, missing: &[String], advice: &str) -> Vec<String> {
+    match starter.reasons(missing) {
+        Ok(reasons) => reasons.into_iter().map(|why| why.unwrap_or_else(|| advice.to_owned())).collect(),
+        Err(error) => vec![format!("{advice} (not known more closely: {error})"); missing.len()],
     }
 }
 
@@ -100,7 +109,63 @@ fn heard(agents: &[String], found: &[AgentStatus]) -> Heard {
 
 #[cfg(test)]
 mod tests {
+    use plimsoll_testkit::refused_address;
+
     use super::*;
+    use crate::broker::Certificates;
+
+    /// Answers as the API of a cluster that is busy at times.
+    struct Busy {
+        /// How often it was asked.
+        asked: usize,
+        knows: bool,
+    }
+
+    impl Starter for Busy {
+        fn has_failed(&mut self, _missing: &[String]) -> Result<bool, FleetError> {
+            self.asked += 1;
+            if self.asked == 1 { Err(busy()) } else { Ok(true) }
+        }
+
+        fn reasons(&mut self, _missing: &[String]) -> Result<Vec<Option<String>>, FleetError> {
+            if self.knows { Ok(vec![Some("Evicted".to_owned())]) } else { Err(busy()) }
+        }
+
+        fn advice(&self) -> String {
+            "see the broker".to_owned()
+        }
+    }
+
+    fn busy() -> FleetError {
+        FleetError::Local { why: "too many requests".to_owned() }
+    }
+
+    fn await_one(starter: &mut Busy) -> String {
+        let broker = Broker {
+            address: format!("nats://{}", refused_address()).parse().unwrap(),
+            credentials: None,
+            certificates: Certificates::default(),
+            fleet: "default".to_owned(),
+        };
+        let deadline = Deadline::uninterrupted(Duration::from_secs(600));
+        match await_agents(&["a".to_owned()], &broker, starter, deadline) {
+            Err(FleetError::NotReady { came: 0, expected: 1, reasons }) => reasons,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn an_answer_that_fails_once_does_not_end_the_wait() {
+        let mut starter = Busy { asked: 0, knows: true };
+        let reasons = await_one(&mut starter);
+        assert_eq!((starter.asked, reasons.as_str()), (2, "  a: Evicted"));
+    }
+
+    #[test]
+    fn agents_are_missing_by_name_also_where_the_reasons_cannot_be_asked_for() {
+        let reasons = await_one(&mut Busy { asked: 0, knows: false });
+        assert!(reasons.starts_with("  a: ") && reasons.contains(&busy().to_string()), "{reasons}");
+    }
 
     fn found(names: &[&str]) -> Vec<AgentStatus> {
         let agent = |name: &&str| AgentStatus {

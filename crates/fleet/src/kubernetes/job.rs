@@ -1,9 +1,14 @@
 //! The objects of a fleet within a cluster.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use plimsoll_kubernetes::{Cluster, Event, KubernetesError, Pod, PodList, events_of};
+use serde::Deserialize;
 use serde_json::Value;
+
+use super::manifest::{INSTANCE, OF_APP};
+use crate::error::FleetError;
 
 /// How long the API server may take for one answer.
 const ANSWER_WITHIN: Duration = Duration::from_secs(30);
@@ -25,32 +30,122 @@ pub struct KubernetesPlace {
 #[derive(Debug)]
 pub(super) struct FleetJob {
     cluster: Cluster,
+    context: Option<String>,
     pub(super) namespace: String,
     pub(super) name: String,
+}
+
+/// The kinds of objects that one call has created: nothing else may be deleted where that fails.
+#[derive(Debug, Default)]
+pub(super) struct Created {
+    sure: Vec<String>,
+    /// The server did not say whether it created this one.
+    unsure: Option<String>,
+}
+
+/// What is read of an object to know whose it is.
+#[derive(Deserialize)]
+struct Labelled {
+    metadata: Labels,
+}
+
+#[derive(Deserialize)]
+struct Labels {
+    #[serde(default)]
+    labels: BTreeMap<String, String>,
+}
+
+impl Created {
+    /// True if there is nothing to delete; after a first request without an answer there may be an account without rights.
+    pub(super) fn is_empty(&self) -> bool {
+        self.sure.is_empty()
+    }
+
+    fn has(&self, kind: &str) -> bool {
+        self.sure.iter().chain(&self.unsure).any(|one| one == kind)
+    }
 }
 
 impl FleetJob {
     pub(super) fn at(place: &KubernetesPlace) -> Result<Self, KubernetesError> {
         let cluster = Cluster::connect(place.context.as_deref(), ANSWER_WITHIN)?;
+        Ok(Self::on(cluster, place))
+    }
+
+    fn on(cluster: Cluster, place: &KubernetesPlace) -> Self {
         let namespace = place.namespace.clone().unwrap_or_else(|| cluster.namespace().to_owned());
-        Ok(Self { cluster, namespace, name: place.name.clone() })
+        Self { cluster, context: place.context.clone(), namespace, name: place.name.clone() }
     }
 
-    pub(super) fn create(&self, objects: &[Value]) -> Result<(), KubernetesError> {
-        let create = |object: &Value| {
+    /// Creates the objects, and notes each that exists by that.
+    pub(super) fn create(&self, objects: &[Value], created: &mut Created) -> Result<(), FleetError> {
+        for object in objects {
             let kind = object["kind"].as_str().unwrap_or_default();
-            self.cluster.create(&self.list(kind), object)
-        };
-        objects.iter().try_for_each(create)
+            if let Err(error) = self.cluster.create(&self.list(kind), object) {
+                created.unsure = is_unsure(&error).then(|| kind.to_owned());
+                return Err(self.not_created(error));
+            }
+            created.sure.push(kind.to_owned());
+        }
+        Ok(())
     }
 
-    /// Deletes everything that may have been created; false if there was nothing.
+    fn not_created(&self, error: KubernetesError) -> FleetError {
+        match error {
+            KubernetesError::Exists { message } => {
+                FleetError::KubernetesTaken { said: message, down: self.down_command() }
+            }
+            error => error.into(),
+        }
+    }
+
+    /// The command that deletes this fleet.
+    pub(super) fn down_command(&self) -> String {
+        let Self { context, namespace, name, .. } = self;
+        let context = context.as_ref().map(|context| format!(" --context {context}")).unwrap_or_default();
+        format!("plimsoll fleet down --kubernetes{context} --namespace {namespace} --job {name}")
+    }
+
+    /// Deletes what was created; the error names what may be left.
+    pub(super) fn undo(&self, created: &Created) -> Result<(), String> {
+        let kinds: Vec<&str> = KINDS.into_iter().filter(|kind| created.has(kind)).collect();
+        for (number, kind) in kinds.iter().enumerate() {
+            let deleted = match created.unsure.as_deref() == Some(*kind) {
+                true => self.delete_own(kind),
+                false => self.cluster.delete(&self.object(kind)),
+            };
+            if let Err(error) = deleted {
+                let left = kinds[number..].iter().map(|kind| format!("{kind} {}", self.name));
+                return Err(format!("{} ({error})", left.collect::<Vec<_>>().join(", ")));
+            }
+        }
+        Ok(())
+    }
+
+    /// Deletes everything of a fleet of this name; false if there was nothing.
     pub(super) fn delete(&self) -> Result<bool, KubernetesError> {
         let mut found = false;
         for kind in KINDS {
-            found |= self.cluster.delete(&format!("{}/{}", self.list(kind), self.name))?;
+            found |= self.delete_own(kind)?;
         }
         Ok(found)
+    }
+
+    /// Deletes the object of this kind if it has the labels of the fleet: another one may have its name.
+    fn delete_own(&self, kind: &str) -> Result<bool, KubernetesError> {
+        let path = self.object(kind);
+        let labels = match self.cluster.get::<Labelled>(&path) {
+            Ok(found) => found.metadata.labels,
+            Err(KubernetesError::NotFound { .. }) => return Ok(false),
+            Err(error) => return Err(error),
+        };
+        let has = |(label, value): (&str, &str)| labels.get(label).is_some_and(|found| found == value);
+        Ok(has(OF_APP) && has((INSTANCE, &self.name)) && self.cluster.delete(&path)?)
+    }
+
+    /// The path of the object of a kind.
+    fn object(&self, kind: &str) -> String {
+        format!("{}/{}", self.list(kind), self.name)
     }
 
     /// The path of the list that objects of a kind are in.
@@ -63,12 +158,12 @@ impl FleetJob {
         }
     }
 
-    /// Its pods, by index.
+    /// Its pods, by index; not those of another Job that has its name.
     pub(super) fn pods(&self) -> Result<Vec<Pod>, KubernetesError> {
         let (namespace, name) = (&self.namespace, &self.name);
-        let path = format!(
-            "/api/v1/namespaces/{namespace}/pods?labelSelector=batch.kubernetes.io%2Fjob-name%3D{name}"
-        );
+        let selector =
+            format!("batch.kubernetes.io%2Fjob-name%3D{name}%2Capp.kubernetes.io%2Fname%3Dplimsoll");
+        let path = format!("/api/v1/namespaces/{namespace}/pods?labelSelector={selector}");
         let mut pods = self.cluster.get::<PodList>(&path)?.items;
         pods.sort_by_key(Pod::index);
         Ok(pods)
@@ -79,3 +174,11 @@ impl FleetJob {
         events_of(&self.cluster, &self.namespace, kind)
     }
 }
+
+/// Whether the server may have done what failed: its answer did not come, or is about itself.
+fn is_unsure(error: &KubernetesError) -> bool {
+    matches!(error, KubernetesError::Unreachable { .. } | KubernetesError::Refused { status: 500.., .. })
+}
+
+#[cfg(test)]
+mod tests;

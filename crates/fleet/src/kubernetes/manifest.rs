@@ -22,6 +22,10 @@ const MAX_SECRET_BYTES: usize = 1 << 20;
 /// The variable of each pod of an Indexed Job that has its index.
 const INDEX: &str = "$(JOB_COMPLETION_INDEX)";
 
+/// The label of everything of this tool, and the one that names the fleet.
+pub(super) const OF_APP: (&str, &str) = ("app.kubernetes.io/name", "plimsoll");
+pub(super) const INSTANCE: &str = "app.kubernetes.io/instance";
+
 /// The agents of a fleet on Kubernetes.
 #[derive(Debug, Clone)]
 pub struct KubernetesAgents {
@@ -192,7 +196,7 @@ impl KubernetesAgents {
 }
 
 fn labels(name: &str) -> Value {
-    json!({ "app.kubernetes.io/name": "plimsoll", "app.kubernetes.io/instance": name, "app.kubernetes.io/component": "agent" })
+    json!({ (OF_APP.0): OF_APP.1, (INSTANCE): name, "app.kubernetes.io/component": "agent" })
 }
 
 #[cfg(test)]
