@@ -12,10 +12,10 @@ pub(crate) struct PlaceArgs {
     #[arg(long, value_name = "NAME", requires = "kubernetes")]
     context: Option<String>,
     /// The namespace [default: that of the context]
-    #[arg(long, value_name = "NAME", requires = "kubernetes", value_parser = values::dns_label)]
+    #[arg(long, value_name = "NAME", requires = "kubernetes", value_parser = values::namespace)]
     namespace: Option<String>,
     /// The name of the Job and of what belongs to it; agents are called NAME-0, NAME-1 …
-    #[arg(long, value_name = "NAME", requires = "kubernetes", default_value = "plimsoll", value_parser = values::dns_label)]
+    #[arg(long, value_name = "NAME", requires = "kubernetes", default_value = "plimsoll", value_parser = values::job_name)]
     job: String,
 }
 

@@ -8,7 +8,7 @@ use clap::builder::{PathBufValueParser, TypedValueParser};
 use plimsoll_conductor::MIN_CALIBRATION;
 use plimsoll_plan::{PlanError, Protector, checked_name};
 use plimsoll_store::{RunRow, StoreError};
-use plimsoll_units::{parse_duration, parse_ratio};
+use plimsoll_units::{parse_count, parse_duration, parse_ratio};
 
 /// The folder in which runs are kept by default.
 pub(crate) const RUNS_FOLDER: &str = "plimsoll-runs";
@@ -37,16 +37,31 @@ pub(crate) fn agent_name(text: &str) -> Result<String, String> {
     }
 }
 
-/// The name of a namespace or of an object, as RFC 1123 has labels.
-pub(crate) fn dns_label(text: &str) -> Result<String, String> {
+/// The longest label of RFC 1123.
+const LABEL_BYTES: usize = 63;
+/// What names of pods add to that of their Job: an index to 9999 and six more letters, with room to spare.
+const POD_BYTES: usize = 13;
+
+/// The name of a namespace on Kubernetes.
+pub(crate) fn namespace(text: &str) -> Result<String, String> {
+    dns_label(text, LABEL_BYTES)
+}
+
+/// The name of a Job on Kubernetes whose pods are agents.
+pub(crate) fn job_name(text: &str) -> Result<String, String> {
+    dns_label(text, LABEL_BYTES - POD_BYTES)
+}
+
+/// A name as RFC 1123 has labels.
+fn dns_label(text: &str, longest: usize) -> Result<String, String> {
     let fits = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-    let is_label = (1..=50).contains(&text.len())
+    let is_label = (1..=longest).contains(&text.len())
         && text.bytes().all(fits)
         && !text.starts_with('-')
         && !text.ends_with('-');
     match is_label {
         true => Ok(text.to_owned()),
-        false => Err("write 1 to 50 small letters, digits and -".to_owned()),
+        false => Err(format!("write 1 to {longest} small letters, digits and -")),
     }
 }
 
@@ -74,6 +89,14 @@ pub(crate) fn share(text: &str) -> Result<f64, String> {
         Ok(share)
     } else {
         Err(format!("`{text}` leaves nothing to be used; write a ratio above 0"))
+    }
+}
+
+/// How often something is done: once at least.
+pub(crate) fn positive_count(text: &str) -> Result<u64, String> {
+    match parse_count(text).map_err(|error| error.to_string())? {
+        0 => Err(format!("`{text}` leaves nothing to be done; write a count above 0")),
+        count => Ok(count),
     }
 }
 
@@ -172,9 +195,27 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_is_done_is_done_once_at_least() {
+        assert_eq!((positive_count("1"), positive_count("2k")), (Ok(1), Ok(2_000)));
+        assert!(positive_count("0").is_err() && positive_count("many").is_err());
+    }
+
+    #[test]
     fn a_limit_has_a_unit() {
         assert_eq!(duration_with_unit("200ms"), Ok(Duration::from_millis(200)));
         assert_eq!(duration_with_unit("200"), Err("`200` has no unit; write 200ms or 200s".to_owned()));
         assert!(duration_with_unit("many").is_err());
+    }
+
+    #[test]
+    fn a_namespace_is_as_long_as_kubernetes_has_them_and_a_job_leaves_room_for_its_pods() {
+        let name = |bytes| "a".repeat(bytes);
+        assert_eq!(namespace(&name(63)), Ok(name(63)));
+        assert!(namespace(&name(64)).is_err());
+        assert_eq!(job_name(&name(50)), Ok(name(50)));
+        assert!(job_name(&name(51)).is_err());
+        for wrong in ["", "-a", "a-", "A", "a.b"] {
+            assert!(namespace(wrong).is_err() && job_name(wrong).is_err(), "{wrong}");
+        }
     }
 }
