@@ -76,7 +76,12 @@ fn duration(text: &str) -> Option<Duration> {
     while !rest.is_empty() {
         let (digits, tail) = split_unit(rest);
         let unit_len = tail.find(|c: char| c.is_ascii_digit()).unwrap_or(tail.len());
-        seconds += number(digits)? * duration_unit_sec(tail[..unit_len].trim())?;
+        let unit = tail[..unit_len].trim();
+        // Of several parts each names its unit: the 30 of `1h30` may be minutes or seconds.
+        if unit.is_empty() && digits.len() < text.len() {
+            return None;
+        }
+        seconds += number(digits)? * duration_unit_sec(unit)?;
         rest = &tail[unit_len..];
     }
     (!text.is_empty() && seconds <= YEAR_SEC).then(|| Duration::from_secs_f64(seconds))
@@ -170,7 +175,9 @@ mod tests {
 
     #[test]
     fn what_is_not_a_duration_says_what_would_be() {
-        for text in ["", "s", "1x", "-1s", "1..5s", "inf", "1e3s", "9999999h", "1s,"] {
+        for text in
+            ["", "s", "1x", "-1s", "1..5s", "inf", "1e3s", "9999999h", "1s,", "1h30", "1s200", "1 30s"]
+        {
             let error = parse_duration(text).unwrap_err().to_string();
             assert!(error.contains("500ms"), "{text}: {error}");
         }
