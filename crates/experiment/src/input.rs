@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use plimsoll_plan::{FleetSpec, PlanFile, RequestSpec};
+use plimsoll_plan::{FleetSpec, PlanFile, RequestSpec, host_end};
 use plimsoll_scenario::{Body, RequestText, Template, TemplateError, TemplateScope, parse_requests};
 
 use plimsoll_sys::{read_regular, read_stream};
@@ -23,7 +23,8 @@ pub fn read_plan_file(path: &Path) -> Result<PlanFile, ExperimentError> {
     let input =
         |source| ExperimentError::Input { what: "the plan file".into(), path: path.to_owned(), source };
     let text = read_regular(path, MAX_PLAN_BYTES).map_err(input)?;
-    let text = String::from_utf8(text).map_err(|_| ExperimentError::NotText(path.to_owned()))?;
+    let not_text = |_| ExperimentError::NotText { what: "a plan file", path: path.to_owned() };
+    let text = String::from_utf8(text).map_err(not_text)?;
     let stem = path.file_stem().and_then(|stem| stem.to_str());
     let wrong = |source| ExperimentError::PlanFile { path: path.to_owned(), source };
     let mut file = PlanFile::named(&text, stem).map_err(wrong)?;
@@ -86,8 +87,8 @@ pub fn read_input(path: &Path, what: &str) -> Result<Vec<u8>, ExperimentError> {
 /// # Errors
 /// When the file, or one that it names, cannot be read or is wrong.
 pub fn read_requests(path: &Path, folder: &Path) -> Result<Vec<RequestSpec>, ExperimentError> {
-    let text = String::from_utf8(read_input(path, "requests")?)
-        .map_err(|_| ExperimentError::NotText(path.to_owned()))?;
+    let not_text = |_| ExperimentError::NotText { what: "a file of requests", path: path.to_owned() };
+    let text = String::from_utf8(read_input(path, "requests")?).map_err(not_text)?;
     let wrong = |source| ExperimentError::Requests { path: path.to_owned(), source };
     let typed = parse_requests(&text).map_err(wrong)?;
     typed.into_iter().map(|typed| request(typed, folder)).collect()
@@ -116,10 +117,7 @@ pub fn with_plain_host(url: &str) -> Result<String, ExperimentError> {
 }
 
 fn fill_host(url: &str) -> Result<String, TemplateError> {
-    let ends = ['/', '?', '#'];
-    let start = url.find("://").filter(|at| !url[..*at].contains(ends)).map_or(0, |at| at + 3);
-    let end = url[start..].find(ends).map_or(url.len(), |end| start + end);
-    let (host, path) = url.split_at(end);
+    let (host, path) = url.split_at(host_end(url));
     if !host.contains("${env.") {
         return Ok(url.to_owned());
     }
@@ -133,6 +131,19 @@ fn fill_host(url: &str) -> Result<String, TemplateError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_that_is_no_text_is_called_what_it_was_taken_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("plan.toml");
+        std::fs::write(&path, b"name = \"\xff\"\n").unwrap();
+        let what_of = |error| match error {
+            ExperimentError::NotText { what, .. } => what,
+            other => panic!("{other}"),
+        };
+        assert_eq!(what_of(read_plan_file(&path).unwrap_err()), "a plan file");
+        assert_eq!(what_of(read_requests(&path, folder.path()).unwrap_err()), "a file of requests");
+    }
 
     #[test]
     fn only_the_host_is_filled_in_from_the_environment() {

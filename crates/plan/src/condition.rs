@@ -96,14 +96,23 @@ fn subject(metric: Option<&str>, name: &str) -> Option<Subject> {
 }
 
 fn valued(subject: Subject, value: &str, is_k6: bool) -> Result<Condition, String> {
+    let ratio = || parse_ratio(value).map_err(|error| error.to_string());
     Ok(match subject {
         Subject::Percentile(percent) => {
             Condition::Latency(LatencyLimit { percent, limit_ms: limit_ms(value, is_k6)? })
         }
-        Subject::Success => Condition::Success(parse_ratio(value).map_err(|error| error.to_string())?),
-        Subject::Errors => Condition::Success(1.0 - parse_ratio(value).map_err(|error| error.to_string())?),
+        Subject::Success => successes(ratio()?, "success>=99.9%")?,
+        Subject::Errors => successes(1.0 - ratio()?, "errors<1%")?,
         Subject::Throughput => Condition::Throughput(parse_rate(value).map_err(|error| error.to_string())?),
     })
+}
+
+/// At least this ratio of successes. A condition that holds although every request fails is a mistake: a 1 was meant as 1 %.
+fn successes(ratio: f64, instead: &str) -> Result<Condition, String> {
+    if ratio > 0.0 {
+        return Ok(Condition::Success(ratio));
+    }
+    Err(format!("it allows every request to fail; write {instead}"))
 }
 
 /// A limit of 200 seconds that was meant to be one of 200 ms would always hold, so a unit is needed outside of k6's spelling.
@@ -187,6 +196,12 @@ mod tests {
         }
         assert!(matches!(refused("p99<200"), ConditionError::Value { .. }), "no unit");
         assert!(matches!(refused("success>=99.95"), ConditionError::Value { .. }), "no per cent");
+        for all_may_fail in
+            ["errors<1", "errors<=100%", "http_req_failed: rate<1.0", "success>=0", "checks: rate>0%"]
+        {
+            assert!(matches!(refused(all_may_fail), ConditionError::Value { .. }), "{all_may_fail}");
+        }
+        assert!(refused("errors<1").to_string().contains("write errors<1%"), "{}", refused("errors<1"));
         assert!(matches!(refused("p(95)<-5"), ConditionError::Value { .. }));
         assert!(matches!(refused("p99>200ms"), ConditionError::Direction { operator: "<", .. }));
         assert!(matches!(refused("success<99%"), ConditionError::Direction { operator: ">=", .. }));

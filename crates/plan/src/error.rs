@@ -28,6 +28,12 @@ pub enum PlanError {
     /// The request that begins in this line of a file, or the only one (0), has the header that carries trace ids.
     #[error("{} has a traceparent header of its own; leave it out, or leave --trace out", the_request(*.line))]
     OwnTrace { line: usize },
+    /// An option of a single request, where the plan has several.
+    #[error(
+        "{option} is about a single request, and the plan has requests of its own ([[request]] or target.requests); leave {option} out, \
+         or give --requests FILE in their place"
+    )]
+    Unsent { option: &'static str },
     #[error("{name} has two limits; leave one of them out")]
     TwoLimits { name: String },
     #[error("{what} is {value}; it must be {expected}")]

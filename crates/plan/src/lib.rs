@@ -51,5 +51,5 @@ pub use requests::{CsvFile, MixedRequest, RequestGroup, RequestSpec, RowOrder, S
 pub use shares::{Dealt, Portion, Shard, Shares};
 pub use slo::{LatencyLimit, Slo};
 pub use spec::{LoadSpec, MAX_WORKERS, PlanSpec};
-pub use target::{Target, TargetError};
+pub use target::{Target, TargetError, host_end};
 pub use transport::{TlsSpec, TransportError, TransportSpec};

@@ -11,6 +11,7 @@ use plimsoll_units::{bytes_text, grouped};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::target::host_end;
 use crate::{HostError, PlanError, Target, TargetError};
 
 #[cfg(test)]
@@ -195,14 +196,6 @@ fn mixed(spec: RequestSpec, group: u16, common: &[(String, String)]) -> MixedReq
         }
     }
     MixedRequest { group, weight, line, method, path: path(&url), headers, body }
-}
-
-/// Where the host of a URL ends: at the path, query or fragment. Nothing of a path alone is a host.
-fn host_end(url: &str) -> usize {
-    let ends = ['/', '?', '#'];
-    let start =
-        url.find("://").filter(|at| url.find(ends).is_none_or(|end| *at < end)).map_or(0, |at| at + 3);
-    url[start..].find(ends).map_or(url.len(), |end| start + end)
 }
 
 /// Path and query of a URL, without its fragment.

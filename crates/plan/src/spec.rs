@@ -8,6 +8,7 @@ use crate::name::{checked_name, default_name};
 use crate::overload_spec::reference_load;
 use crate::profile::MAX_RATE;
 use crate::target::parse_header;
+use crate::transport::check_closing;
 use crate::{
     ArrivalProcess, DriverKind, Generator, LadderSteps, Level, Load, Network, OverloadSpec, Plan, PlanError,
     PlanHost, RateProfile, RateSearchOrder, ScenarioSpec, Slo, Stage, Target, TargetError, TransportSpec,
@@ -156,6 +157,16 @@ fn check_trace(plan: &Plan) -> Result<()> {
     }
 }
 
+/// What HTTP/1.1 requests say of their connection goes with how it is used.
+fn check_connections(plan: &Plan, depth: u16) -> Result<()> {
+    if plan.http2 {
+        return Ok(());
+    }
+    let mixed = plan.mixed();
+    let headers = mixed.iter().map(|request| request.headers.as_slice());
+    Ok(check_closing(headers, plan.network.keep_alive, depth)?)
+}
+
 fn checked_search(search: RateSearchOrder) -> Result<RateSearchOrder> {
     if (MIN_TOLERANCE..=MAX_TOLERANCE).contains(&search.tolerance) {
         return Ok(search);
@@ -212,10 +223,14 @@ impl PlanSpec {
         }
     }
 
-    /// Conditions that count before those that the plan has.
+    /// Conditions that count before those that the plan has. In an overload the patience of users follows from them, so a timeout
+    /// that is typed has to be set after this.
     pub fn judge_by(&mut self, given: Slo) {
         self.slo_assumed &= given.is_empty();
         self.slo = given.or(&self.slo);
+        if self.overload.is_some() {
+            self.timeout = OverloadSpec::patience(&self.slo);
+        }
     }
 
     /// Overloads the target after the load. Conditions that the plan leaves open are those of the reference, users give up after a
@@ -236,7 +251,10 @@ impl PlanSpec {
         let http2 = self.transport.is_http2();
         let (target, groups, mix) = match std::mem::take(&mut self.scenario.requests) {
             none if none.is_empty() => requests::only(self.target()?, http2)?,
-            typed => requests::of_file(&self.url, &self.headers()?, typed, http2)?,
+            typed => {
+                self.refuse_unsent()?;
+                requests::of_file(&self.url, &self.headers()?, typed, http2)?
+            }
         };
         let tls = self.transport.checked(&target, self.depth, self.network.keep_alive)?;
         requests::check_number_of_checks(&self.scenario.checks)?;
@@ -292,8 +310,18 @@ impl PlanSpec {
             group: self.group,
         };
         check_trace(&plan)?;
+        check_connections(&plan, depth)?;
         requests::check_volume(&plan.mixed(), &plan.target.authority(), depth)?;
         Ok(plan)
+    }
+
+    /// Refuses the parts of a single request, for several requests have their own.
+    fn refuse_unsent(&self) -> Result<()> {
+        let given = [("-m", self.method.is_some()), ("-b", self.body.is_some())];
+        match given.into_iter().find(|(_, is_given)| *is_given) {
+            Some((option, _)) => Err(PlanError::Unsent { option }),
+            None => Ok(()),
+        }
     }
 
     fn target(&self) -> Result<Target> {
@@ -354,7 +382,7 @@ fn freeze_load(load: LoadSpec, connections_max: Option<u32>, depth: u16) -> Resu
             let step_limit = time("the step limit", step_limit, MIN_STEP_LIMIT_MS)?;
             let doubling =
                 LadderSteps::Doubling { connections_max: connections_max.unwrap_or(DEFAULT_MAX_DOUBLING) };
-            let steps = steps.map_or(Ok(doubling), |steps| freeze_steps(&steps))?;
+            let steps = steps.map_or(Ok(doubling), |steps| freeze_steps(&steps, connections_max))?;
             Ok(Load::Ladder { steps, depth, step_limit, budget })
         }
     }
@@ -378,8 +406,13 @@ fn start(count: Option<u64>, connections_max: Option<u32>, requests_max: Option<
 }
 
 /// Steps keep the order in which they were asked for. None comes twice, for a step is one row of the table.
-fn freeze_steps(typed: &[u64]) -> Result<LadderSteps> {
+fn freeze_steps(typed: &[u64], connections_max: Option<u32>) -> Result<LadderSteps> {
     let steps = typed.iter().map(|count| connections(*count)).collect::<Result<Vec<_>>>()?;
+    let most = connections_max.unwrap_or(u32::MAX);
+    if let Some(above) = steps.iter().find(|count| **count > most) {
+        let expected = format!("at most {most}, the most connections that are allowed");
+        return Err(PlanError::range("a step of the ladder", above, expected));
+    }
     if steps.is_empty() {
         let expected = "at least one number of connections, as in --ladder 200,500,1k";
         return Err(PlanError::range("the ladder", "empty", expected));
@@ -393,191 +426,4 @@ fn freeze_steps(typed: &[u64]) -> Result<LadderSteps> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::Probe;
-
-    fn spec(load: LoadSpec) -> PlanSpec {
-        PlanSpec { timeout: Duration::from_secs(1), ..PlanSpec::new("http://127.0.0.1:1/", load) }
-    }
-
-    fn ladder(steps: Option<Vec<u64>>) -> LoadSpec {
-        LoadSpec::Ladder { steps, step_limit: None, budget: None }
-    }
-
-    #[test]
-    fn a_frozen_plan_survives_its_json() {
-        let mut typed = spec(ladder(Some(vec![500, 200, 1000])));
-        typed.body = Some(vec![0, 255]);
-        typed.hosts = vec![PlanHost { probes: vec![Probe::Pid(7)], ..PlanHost::named("web") }];
-        let plan = typed.freeze().unwrap();
-        assert_eq!(plan.target.method, "POST");
-        assert_eq!(Plan::from_json(&plan.to_json()).unwrap(), plan);
-        let Load::Ladder { steps, .. } = plan.load else { panic!("a ladder stays one") };
-        assert_eq!(steps, LadderSteps::Fixed(vec![500, 200, 1000]), "the order is the user's");
-    }
-
-    #[test]
-    fn values_out_of_range_are_refused_by_name() {
-        let refused = |typed: PlanSpec, what: &str| {
-            let error = typed.freeze().unwrap_err().to_string();
-            assert!(error.contains(what), "{error}");
-        };
-        refused(spec(ladder(Some(vec![0]))), "connections");
-        refused(spec(ladder(Some(vec![]))), "ladder");
-        refused(spec(ladder(Some(vec![5, 3, 3]))), "the ladder is 5,3,3");
-        refused(spec(ladder(Some(vec![2_000_000]))), "connections");
-        refused(PlanSpec { workers: Some(0), ..spec(ladder(None)) }, "workers");
-        refused(PlanSpec { timeout: Duration::ZERO, ..spec(ladder(None)) }, "timeout");
-        refused(PlanSpec { name: Some("../x".to_owned()), ..spec(ladder(None)) }, "name");
-        refused(PlanSpec { headers: vec!["NoColon".to_owned()], ..spec(ladder(None)) }, "colon");
-        let bad_slo = Slo { success_ratio: Some(99.95), ..Slo::default() };
-        refused(PlanSpec { slo: bad_slo, ..spec(ladder(None)) }, "success");
-    }
-
-    #[test]
-    fn without_keep_alive_the_request_asks_to_close_unless_it_speaks_of_the_connection_itself() {
-        let headers = |typed: &[&str]| {
-            let network = Network { keep_alive: false, ..Network::default() };
-            let headers = typed.iter().map(|&header| header.to_owned()).collect();
-            let plan = PlanSpec { network, headers, ..spec(ladder(None)) }.freeze().unwrap();
-            String::from_utf8(plan.target.encode().unwrap()).unwrap()
-        };
-        assert!(headers(&["A: b"]).contains("A: b\r\nConnection: close\r\n"), "{}", headers(&["A: b"]));
-        assert!(!headers(&["connection: x"]).contains("close"));
-    }
-
-    #[test]
-    fn plans_of_one_load_have_one_hash_whatever_their_seeds() {
-        let plan = |seed, workers| PlanSpec { seed, workers, ..spec(ladder(None)) }.freeze().unwrap();
-        let (one, two) = (plan(1, None), plan(2, None));
-        assert_eq!(one.hash(), two.hash());
-        assert_ne!(one.to_json(), two.to_json(), "the seed is kept");
-        assert_ne!(one.hash(), plan(1, Some(3)).hash());
-        let warmed = PlanSpec { warm: Some(Duration::from_secs(60)), ..spec(ladder(None)) }.freeze().unwrap();
-        assert_ne!(one.hash(), warmed.hash(), "what ran before it is part of a load");
-        assert!(!one.to_json().contains("warm"), "plans without a warm-up stay what they were");
-        let named = PlanSpec { group: Some("login".to_owned()), ..spec(ladder(None)) }.freeze().unwrap();
-        assert_eq!(one.hash(), named.hash(), "what requests are called makes no other load");
-    }
-
-    #[test]
-    fn requests_are_the_same_by_their_group_or_by_what_is_sent() {
-        let plan = |url: &str, group: Option<&str>| {
-            let group = group.map(ToOwned::to_owned);
-            PlanSpec { url: url.to_owned(), group, ..spec(ladder(None)) }.freeze().unwrap()
-        };
-        let same = |one: &Plan, other: &Plan| one.is_of_same_requests(other);
-        let one = plan("http://a:8001/x?n=1", None);
-        assert!(same(&one, &plan("http://b:8002/x?n=1", None)), "where it is sent does not count");
-        assert!(!same(&one, &plan("http://a:8001/x?n=2", None)));
-        let posted =
-            PlanSpec { body: Some(b"1".to_vec()), ..PlanSpec::new("http://a:8001/x?n=1", ladder(None)) };
-        assert!(!same(&one, &posted.freeze().unwrap()));
-        let login = plan("http://a/x?n=1", Some("login"));
-        assert!(same(&login, &plan("http://a/y", Some("login"))));
-        assert!(!same(&login, &plan("http://a/x?n=1", Some("write"))) && !same(&login, &one));
-        assert_eq!((one.requests_name(), login.requests_name()), ("GET /x".to_owned(), "login".to_owned()));
-    }
-
-    fn open_loop(connections: Option<u64>, connections_max: Option<u64>) -> PlanSpec {
-        let load = LoadSpec::Single {
-            connections,
-            profile: Some(RateProfile::Constant(100.0)),
-            arrivals: ArrivalProcess::Constant,
-            duration: Some(Duration::from_secs(1)),
-            requests_max: None,
-        };
-        PlanSpec { connections_max, ..spec(load) }
-    }
-
-    #[test]
-    fn an_open_loop_never_starts_above_its_most_connections() {
-        let bounds = |connections, most| {
-            let plan = open_loop(connections, most).freeze().unwrap();
-            (first_connections(&plan.load), plan.generator.connections_max)
-        };
-        assert_eq!(bounds(None, None), (10, 10_000));
-        assert_eq!(bounds(None, Some(3)), (3, 3));
-        assert_eq!(bounds(Some(3), Some(3)), (3, 3));
-        assert_eq!(
-            bounds(Some(20_000), None),
-            (20_000, 20_000),
-            "a start that was asked for lifts the default"
-        );
-        let error = open_loop(Some(4), Some(3)).freeze().unwrap_err().to_string();
-        assert!(error.contains("is 4") && error.contains("at most 3"), "{error}");
-    }
-
-    fn single(rate: Option<&str>, duration: Option<Duration>, requests_max: Option<u64>) -> LoadSpec {
-        let profile = rate.map(|text| text.parse().unwrap());
-        LoadSpec::Single {
-            connections: None,
-            profile,
-            arrivals: ArrivalProcess::Constant,
-            duration,
-            requests_max,
-        }
-    }
-
-    #[test]
-    fn stages_say_how_long_the_load_is_held_and_a_duration_may_only_repeat_it() {
-        let held = |rate, seconds: Option<u64>, requests_max| {
-            let frozen = spec(single(rate, seconds.map(Duration::from_secs), requests_max)).freeze();
-            frozen.map(|plan| match plan.load {
-                Load::Single { duration, .. } => duration.as_secs(),
-                Load::Ladder { .. } => panic!("a single level stays one"),
-            })
-        };
-        let stages = Some("ramp(1,100,30s) const(100,1m)");
-        assert_eq!(held(stages, None, None).unwrap(), 90);
-        assert_eq!(held(stages, Some(90), None).unwrap(), 90);
-        let error = held(stages, Some(10), None).unwrap_err().to_string();
-        assert!(error.contains("10s") && error.contains("90s"), "{error}");
-        assert_eq!(held(Some("5k"), None, None).unwrap(), 10);
-        assert_eq!(held(None, Some(7), Some(100)).unwrap(), 7);
-        assert!(
-            held(None, None, Some(100)).unwrap() > 86_400,
-            "a number of requests takes the time it takes"
-        );
-    }
-
-    #[test]
-    fn rates_depths_and_numbers_of_requests_have_bounds() {
-        let refused = |typed: PlanSpec, what: &str| {
-            let error = typed.freeze().unwrap_err().to_string();
-            assert!(error.contains(what), "{error}");
-        };
-        refused(spec(single(Some("200M"), None, None)), "the rate is 200000000");
-        refused(spec(single(Some("const(0,5s)"), None, None)), "the rate is const(0,5s)");
-        refused(spec(single(Some("const(5,5s) ramp(5,1G,1s)"), None, None)), "the rate");
-        refused(spec(single(None, None, Some(0))), "the number of requests is 0");
-        refused(PlanSpec { depth: Some(0), ..spec(ladder(None)) }, "requests on a connection is 0");
-        let deep = PlanSpec { depth: Some(16), ..spec(single(None, None, None)) }.freeze().unwrap();
-        assert_eq!(deep.level().unwrap().depth(), 16);
-    }
-
-    #[test]
-    fn a_budget_is_checked_before_it_is_parted_into_steps() {
-        let within = |budget_ms| {
-            let budget = Some(Duration::from_millis(budget_ms));
-            spec(LoadSpec::Ladder { steps: None, step_limit: None, budget }).freeze()
-        };
-        let limit = |budget_ms| match within(budget_ms).unwrap().load {
-            Load::Ladder { step_limit, .. } => step_limit,
-            Load::Single { .. } => panic!("a ladder stays one"),
-        };
-        assert_eq!(limit(1_000), Duration::from_millis(MIN_STEP_LIMIT_MS));
-        assert_eq!(limit(90_000), Duration::from_secs(6));
-        let error = within(500).unwrap_err().to_string();
-        assert!(error.contains("the budget is 500ms"), "{error}");
-    }
-
-    #[test]
-    fn an_ipv6_address_makes_a_readable_name() {
-        let name = |url: &str| PlanSpec { url: url.to_owned(), ..spec(ladder(None)) }.freeze().unwrap().name;
-        assert_eq!(name("http://[::1]/"), "ip6-1-80");
-        assert_eq!(name("http://[2001:db8::a:1]:81/"), "ip6-2001-db8-a-1-81");
-        assert_eq!(name("http://[::]/"), "ip6-0-80");
-    }
-}
+mod tests;

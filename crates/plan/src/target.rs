@@ -14,6 +14,9 @@ const PORT_HTTPS: u16 = 443;
 /// Stands in messages where it is not known which port is meant.
 const EXAMPLE_PORT: u16 = 8080;
 
+/// What the host of a URL ends at.
+const HOST_ENDS: [char; 3] = ['/', '?', '#'];
+
 /// One request, and the server it goes to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Target {
@@ -65,6 +68,18 @@ pub(crate) fn parse_header(text: &str) -> Result<(String, String), TargetError> 
     Ok((name.trim().to_owned(), value.trim().to_owned()))
 }
 
+/// Where the host of a URL begins: behind the scheme, if it has one. A `://` in a path, query or fragment is none.
+fn host_start(url: &str) -> usize {
+    let scheme_end = url.find("://").filter(|at| !url[..*at].contains(HOST_ENDS));
+    scheme_end.map_or(0, |at| at + "://".len())
+}
+
+/// Where the host of a URL ends: at the path, query or fragment. Nothing of a path alone is a host.
+pub fn host_end(url: &str) -> usize {
+    let start = host_start(url);
+    url[start..].find(HOST_ENDS).map_or(url.len(), |end| start + end)
+}
+
 /// True for a number as addresses are written, `8080` or `0x1f90`.
 fn is_number(text: &str) -> bool {
     let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
@@ -101,7 +116,7 @@ impl Target {
     /// When the URL cannot be read, has no host, carries a user name, or is neither `http` nor `https`; and when its host
     /// is none that load can go to. A single word is taken for a host's name.
     pub fn parse(url: &str) -> Result<Self, TargetError> {
-        let url = if url.contains("://") { url.to_owned() } else { format!("http://{url}") };
+        let url = if host_start(url) > 0 { url.to_owned() } else { format!("http://{url}") };
         // A password may have a slash or a space in it, which makes this no URL.
         let error = |reason: &str| match url.contains('@') {
             true => TargetError::User,
@@ -200,6 +215,20 @@ mod tests {
         assert_eq!(parts("HTTPS://a:443/"), (443, "a".to_owned(), true));
         assert_eq!(parts("https://a:80/"), (80, "a:80".to_owned(), true));
         assert_eq!(parts("http://a:443/"), (443, "a:443".to_owned(), false));
+    }
+
+    #[test]
+    fn a_url_in_the_path_or_query_is_no_scheme() {
+        for (url, path) in [
+            ("localhost:8080/go?to=http://c/", "/go?to=http://c/"),
+            ("localhost:8080/http://c/", "/http://c/"),
+            ("localhost:8080?to=http://c/", "/?to=http://c/"),
+        ] {
+            let target = Target::parse(url).unwrap();
+            assert_eq!((target.host.as_str(), target.port, target.path.as_str()), ("localhost", 8080, path));
+            assert_eq!(&url[..host_end(url)], "localhost:8080");
+        }
+        assert_eq!((host_end("http://a/x"), host_end("http://a"), host_end("/a?u=http://b/")), (8, 8, 0));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use plimsoll_http::asks_to_close;
 use serde::{Deserialize, Serialize};
 
 use crate::Target;
@@ -70,6 +71,16 @@ pub enum TransportError {
          leave out --no-keepalive, or --http2 and --streams"
     )]
     KeepAlive,
+    #[error(
+        "--pipeline sends requests without waiting for answers, and the server closes the connection after the first because of \
+         --no-keepalive or a header `Connection: close`; leave out one of them"
+    )]
+    ClosedPipeline,
+    #[error(
+        "--no-keepalive asks the server to close with the header `Connection: close`, and the request has a Connection header that \
+         does not; leave out one of them"
+    )]
+    KeptOpen,
     #[error("{0} is about TLS, and the URL begins with http://; write https://, or leave out {0}")]
     Unencrypted(&'static str),
     #[error("--insecure accepts any certificate, so --cacert has no effect; leave out one of them")]
@@ -104,6 +115,30 @@ impl TransportSpec {
             _ => return Ok(target.is_secure().then(|| tls.clone())),
         })
     }
+}
+
+/// Checks what each HTTP/1.1 request says of its connection, given its headers: all close it where connections are not kept, and
+/// none does where several share one.
+pub(crate) fn check_closing<'a>(
+    requests: impl IntoIterator<Item = &'a [(String, String)]>,
+    keep_alive: bool,
+    depth: u16,
+) -> Result<(), TransportError> {
+    for headers in requests {
+        match closes(headers) {
+            true if depth > 1 => return Err(TransportError::ClosedPipeline),
+            false if !keep_alive => return Err(TransportError::KeptOpen),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn closes(headers: &[(String, String)]) -> bool {
+    let asks = |(name, value): &(String, String)| {
+        name.eq_ignore_ascii_case("Connection") && asks_to_close(value.as_bytes())
+    };
+    headers.iter().any(asks)
 }
 
 #[cfg(test)]

@@ -157,6 +157,13 @@ impl<'s> Entry<'s> {
         time.ok_or_else(|| self.wrong("a duration such as \"500ms\", \"10s\" or \"2m\""))
     }
 
+    /// A time with its unit: a limit of 200 seconds that was meant to be one of 200 ms would hold always.
+    pub(super) fn duration_with_unit(&self) -> Result<Duration> {
+        let has_unit = |text: &&str| text.trim().parse::<f64>().is_err();
+        let time = self.value.as_str().filter(has_unit).and_then(|text| parse_duration(text).ok());
+        time.ok_or_else(|| self.wrong("a duration with its unit such as \"200ms\" or \"1.5s\""))
+    }
+
     /// Bits per second.
     pub(super) fn bandwidth(&self) -> Result<u64> {
         let bandwidth = self.value.as_str().and_then(|text| parse_bandwidth(text).ok());

@@ -17,15 +17,47 @@ pub(super) const BUDGET: Duration = Duration::from_secs(90);
 
 const KEYS: [&str; 8] = ["ladder", "rate", "arrivals", "search", "step", "warm", "budget", "within"];
 
+/// The keys of which one says which load is made.
+const KINDS: [&str; 3] = ["ladder", "rate", "search"];
+
+/// Keys that mean something with one kind of load alone, and what they mean there.
+const PARTS: [(&str, &str, &str); 2] = [
+    ("within", "search", "`within` is the width of its interval"),
+    ("arrivals", "rate", "`arrivals` says how its requests are spread over time"),
+];
+
 /// The load: a ladder, rates, or the ladder that finds its own end, in `budget` unless the file says otherwise; and how long it is
 /// held at most before the first step.
 pub(super) fn load(file: &Section<'_>, budget: Duration) -> Result<(LoadSpec, Option<Duration>)> {
     let Some(section) = file.section("load", &KEYS)? else { return Ok((doubling(None, budget), None)) };
-    section.at_most_one(&["ladder", "rate", "search"])?;
+    section.at_most_one(&KINDS)?;
+    refuse_idle_keys(&section)?;
     let load = held(&section, budget)?;
     // With no time at all a variant takes back what its file says.
     let warm = section.get("warm").filter(|warm| !warm.is_zero());
     Ok((load, warm.map(|warm| warm.duration()).transpose()?))
+}
+
+/// Refuses keys without effect on this load: they were meant for another one.
+fn refuse_idle_keys(section: &Section<'_>) -> Result<()> {
+    let [ladder, rate, search] = KINDS.map(|key| section.get(key));
+    for (key, kind, why) in PARTS {
+        let Some(part) = section.get(key).filter(|_| section.get(kind).is_none()) else { continue };
+        let other = [&ladder, &rate, &search].into_iter().flatten().next();
+        return Err(other.map_or_else(|| section.missing(kind, why), |other| other.conflicting(&part)));
+    }
+    if let Some((load, budget)) = ladder.or_else(|| rate.clone()).zip(section.get("budget")) {
+        return Err(load.conflicting(&budget));
+    }
+    match rate.filter(|rate| typed_stages(rate).is_some()).zip(section.get("step")) {
+        Some((stages, step)) => Err(stages.conflicting(&step)),
+        None => Ok(()),
+    }
+}
+
+/// A rate as it is typed on the command line, in stages that have times of their own.
+fn typed_stages(rate: &Entry<'_>) -> Option<String> {
+    rate.string().ok().filter(|text| text.contains('('))
 }
 
 fn held(section: &Section<'_>, budget: Duration) -> Result<LoadSpec> {
@@ -73,7 +105,7 @@ fn arrivals(entry: &Entry<'_>) -> Result<ArrivalProcess> {
 
 /// One rate, several one after another, or stages as they are typed on the command line.
 fn rates(entry: &Entry<'_>, duration: Duration, arrivals: Option<ArrivalProcess>) -> Result<LoadSpec> {
-    let profile = match entry.string().ok().filter(|text| text.contains('(')) {
+    let profile = match typed_stages(entry) {
         Some(text) => {
             text.parse().map_err(|_| entry.wrong("stages such as \"ramp(100,5k,30s) const(5k,1m)\""))?
         }
@@ -105,7 +137,7 @@ pub(super) fn slo(file: &Section<'_>) -> Result<Slo> {
         return Ok(Slo::default());
     };
     let mut conditions = section.read("conditions", Entry::conditions)?.unwrap_or_default();
-    let p99 = section.read("p99", Entry::duration)?.map(|limit| limit.as_secs_f64() * 1e3);
+    let p99 = section.read("p99", Entry::duration_with_unit)?.map(|limit| limit.as_secs_f64() * 1e3);
     conditions.extend(p99.map(|limit_ms| Condition::Latency(LatencyLimit::p99(limit_ms))));
     conditions.extend(section.read("success", Entry::ratio)?.map(Condition::Success));
     conditions.extend(section.read("qps", Entry::rate_per_sec)?.map(Condition::Throughput));

@@ -7,8 +7,12 @@ use toml::de::{DeArray, DeTable, DeValue};
 use super::error::{PlanFileError, Problem, Result, line_of};
 
 /// Keys that a variant's key takes the place of, by the table they stand in: one of them at most makes sense.
-fn rivals(table: &str, key: &str) -> &'static [&'static str] {
+fn rivals(table: &str, key: &str, value: &DeValue<'_>) -> &'static [&'static str] {
     match (table, key) {
+        // Stages have times of their own.
+        ("load", "rate") if value.as_str().is_some_and(|text| text.contains('(')) => {
+            &["ladder", "rate", "arrivals", "search", "budget", "within", "step"]
+        }
         ("target", "requests") => &["method", "body"],
         ("target", "method" | "body") => &["requests"],
         ("target", "cacert") => &["insecure"],
@@ -73,7 +77,8 @@ fn lay_over_table<'a>(place: &str, base: &mut DeTable<'a>, over: &DeTable<'a>) {
         let name = key.get_ref().as_ref();
         // What is switched off excludes nothing.
         if !matches!(value.get_ref(), DeValue::Boolean(false)) {
-            let rivals = rivals(place, name).iter().filter(|rival| !over.contains_key(**rival));
+            let rivals =
+                rivals(place, name, value.get_ref()).iter().filter(|rival| !over.contains_key(**rival));
             for rival in rivals {
                 base.remove(*rival);
             }

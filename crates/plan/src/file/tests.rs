@@ -171,6 +171,34 @@ fn a_load_is_a_ladder_rates_or_searched_for() {
 }
 
 #[test]
+fn what_has_no_effect_on_a_load_is_refused() {
+    let read = |lines: &str| PlanFile::parse(&format!("[target]\nurl = \"http://a/\"\n[load]\n{lines}\n"));
+    for (lines, key, other) in [
+        ("rate = 5\nbudget = \"90s\"", "load.rate", "load.budget"),
+        ("rate = 5\nwithin = \"5%\"", "load.rate", "load.within"),
+        ("ladder = [1]\nbudget = \"90s\"", "load.ladder", "load.budget"),
+        ("ladder = [1]\nwithin = \"5%\"", "load.ladder", "load.within"),
+        ("ladder = [1]\narrivals = \"poisson\"", "load.ladder", "load.arrivals"),
+        ("search = true\narrivals = \"poisson\"", "load.search", "load.arrivals"),
+        ("rate = \"ramp(1,2,3s)\"\nstep = \"5s\"", "load.rate", "load.step"),
+    ] {
+        let error = read(lines).unwrap_err();
+        let both = Problem::Both { key: key.to_owned(), other: other.to_owned() };
+        assert_eq!((error.line, error.problem), (5, both), "{lines}");
+    }
+    let missing = |lines: &str| match read(lines).unwrap_err().problem {
+        Problem::Missing { key, .. } => key,
+        other => panic!("{other}"),
+    };
+    assert_eq!(missing("within = \"5%\""), "load.search");
+    assert_eq!(missing("arrivals = \"poisson\""), "load.rate");
+    assert!(read("budget = \"2m\"").is_ok(), "that of the ladder alone");
+    assert!(read("search = true\nstep = \"1s\"\nbudget = \"2m\"\nwithin = \"5%\"").is_ok());
+    let stages = "ladder = [1]\nstep = \"5s\"\n[[variant]]\nname = \"x\"\nload.rate = \"ramp(1,2,3s)\"";
+    assert!(read(stages).is_ok(), "stages of a variant take the place of the step's time too");
+}
+
+#[test]
 fn a_search_without_a_condition_of_a_kind_takes_that_of_the_command_line() {
     let spec = |lines: &str| {
         let text = format!("[target]\nurl = \"http://a/\"\n[load]\nsearch = true\n{lines}");
@@ -207,6 +235,17 @@ fn conditions_of_a_file_are_typed_as_on_the_command_line() {
     for wrong in ["conditions = [\"p50\"]", "p99 = \"1s\"\nconditions = [\"p99<2s\"]"] {
         assert!(matches!(read(wrong).unwrap_err().problem, Problem::Conditions(_)), "{wrong}");
     }
+}
+
+#[test]
+fn a_limit_without_a_unit_is_refused() {
+    let slo =
+        |value: &str| PlanFile::parse(&format!("[target]\nurl = \"http://a/\"\n[slo]\np99 = {value}\n"));
+    for value in ["200", "\"200\"", "0.2", "\" 0.2 \""] {
+        let error = slo(value).unwrap_err();
+        assert!(matches!(&error.problem, Problem::Wrong { key, .. } if key == "slo.p99"), "{value}: {error}");
+    }
+    assert_eq!(slo("\"200ms\"").unwrap().spec.slo.limit_ms(99.0), Some(200.0));
 }
 
 #[test]

@@ -41,6 +41,21 @@ fn options_that_cancel_each_other_are_refused() {
 }
 
 #[test]
+fn a_connection_that_is_closed_after_each_answer_is_shared_by_no_requests() {
+    let header = |name: &str, value: &str| vec![(name.to_owned(), value.to_owned())];
+    let (plain, closing) = (header("A", "close"), header("connection", "x, Close"));
+    let check = |requests: &[&Vec<(String, String)>], keep_alive, depth| {
+        check_closing(requests.iter().map(|headers| headers.as_slice()), keep_alive, depth)
+    };
+    assert_eq!(check(&[&plain, &plain], true, 16), Ok(()));
+    assert_eq!(check(&[&plain, &closing], true, 1), Ok(()));
+    assert_eq!(check(&[&plain, &closing], true, 2), Err(TransportError::ClosedPipeline));
+    assert_eq!(check(&[&closing], false, 1), Ok(()));
+    assert_eq!(check(&[&closing], false, 2), Err(TransportError::ClosedPipeline));
+    assert_eq!(check(&[&closing, &plain], false, 1), Err(TransportError::KeptOpen));
+}
+
+#[test]
 fn streams_ask_for_http2_which_has_no_pipeline_and_keeps_its_connections() {
     let target = Target::parse("http://a/").unwrap();
     let one = TransportSpec { http2: true, ..TransportSpec::default() };
