@@ -30,8 +30,12 @@ fn growth(readings: &[(u64, Option<u64>)]) -> Option<(u64, u64)> {
     Some((last.1?.checked_sub(first.1?)?, span_ns))
 }
 
-/// Everything that is known of the machine during a step.
+/// Everything that is known of the machine during a step. Of a fleet, other machines make the load, and what this one loses or is
+/// stolen is none of theirs.
 pub(super) fn load(hosts: &[HostSample], step: &Step) -> MachineLoad {
+    if !step.generators.is_empty() {
+        return MachineLoad::default();
+    }
     let growth = |metric| growth(&readings(hosts, metric, step));
     let grown = |metric| growth(metric).map(|(grown, _)| grown);
     let most = |metric| readings(hosts, metric, step).into_iter().filter_map(|(_, value)| value).max();

@@ -44,11 +44,13 @@ pub(super) fn only_delays(reason: &GeneratorReason) -> bool {
 /// What of the generator's host was used up: a link, or the processors of its own control group. Its workers and its
 /// machine judge themselves.
 ///
+/// Of a fleet, other machines make the load: this one only conducts it.
+///
 /// A link of the target's that is as full at the same throughput stops it as well, and is an alternative; processors of the
 /// target's that are as full may be those of the same group, where the generator only waits for its share of them, and come
 /// first.
 pub(super) fn host_limited(ctx: &RuleContext<'_>) -> Option<Verdict> {
-    if !ctx.is_long_enough() {
+    if !ctx.is_long_enough() || ctx.step().is_some_and(|step| !step.is_made_here()) {
         return None;
     }
     let own_group = ctx.obs.hosts.track(GENERATOR, Source::Cgroup, Subject::Host).is_some();

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_analyze::{GeneratorHealth, GeneratorReason};
+use plimsoll_analyze::{GeneratorHealth, GeneratorReason, Limit};
 use plimsoll_record::{
     CalibratedLevel, Calibration, CalibrationKey, GeneratorShare, HostSample, Reading, Run,
 };
 
 use crate::synthetic::{Level, cpu_sample, findings, single};
+use crate::watch::Watch;
 
 fn sample(source: &str, at_sec: u64, reading: Reading) -> HostSample {
     HostSample { source: source.into(), reading, ..cpu_sample(at_sec * 1_000_000_000, 0, 0) }
@@ -111,21 +112,42 @@ fn workers_near_their_ceiling_make_the_result_a_lower_bound() {
     assert!(findings(&run).generator.healthy(), "there is room for a quarter more");
 }
 
-#[test]
-fn each_generator_of_a_fleet_is_compared_with_its_own_ceiling() {
-    // Two workers make 1,600 requests a second each.
-    let mut run = single(Level::closed(16));
-    let generator = |first_worker, ceiling_per_sec| GeneratorShare {
+/// An agent of a fleet with one worker.
+fn agent(first_worker: u32, ceiling_per_sec: Option<u64>) -> GeneratorShare {
+    GeneratorShare {
         name: format!("agent-{first_worker}"),
         first_worker,
         workers: 1,
-        ceiling_per_sec: Some(ceiling_per_sec),
+        ceiling_per_sec,
         part_ppm: None,
         clock_error_ns: None,
         wall: None,
         lost_ns: None,
-    };
-    run.steps[0].generators = vec![generator(0, 9_000), generator(1, 1_900)];
+    }
+}
+
+#[test]
+fn the_machine_that_conducts_a_fleet_is_not_judged_as_the_generator() {
+    let mut run = single(Level::closed(16));
+    run.hosts = vec![tcp(0, 0, 0, 0), tcp(6, 20_000, 900, 0)];
+    assert!(!findings(&run).generator.healthy());
+    run.steps[0].generators = vec![agent(0, None), agent(1, None)];
+    let found = findings(&run).generator;
+    assert!(found.healthy() && found.machine.segments_sent.is_none(), "{found:?}");
+    let watch = Watch::pool(16.0, 0.005, 128).host("web", 1.0, 50e-6);
+    let mut run = watch.link("generator", 100e6, 200.0, 3_800.0).run();
+    assert_eq!(findings(&run).verdict.limit, Limit::Generator);
+    for step in &mut run.steps {
+        step.generators = vec![agent(0, None), agent(1, None)];
+    }
+    assert_eq!(findings(&run).verdict.limit, Limit::Pool);
+}
+
+#[test]
+fn each_generator_of_a_fleet_is_compared_with_its_own_ceiling() {
+    // Two workers make 1,600 requests a second each.
+    let mut run = single(Level::closed(16));
+    run.steps[0].generators = vec![agent(0, Some(9_000)), agent(1, Some(1_900))];
     let found = findings(&run).generator;
     let used = found.ceiling.unwrap();
     assert_eq!((used.worker, used.ceiling_per_sec, used.age_sec), (Some(1), 1900.0, None));
