@@ -166,3 +166,15 @@ fn a_container_that_is_as_full_as_it_may_be_fetches_its_pages_again() {
     assert_eq!(contained(30e6, 3.5).limit, Limit::Disk, "half of its memory is left");
     assert_eq!(contained(63.9e6, 0.0).limit, Limit::Pool, "no thread waits for its pages");
 }
+
+#[test]
+fn pages_that_are_read_while_hardly_a_task_waits_for_memory_are_not_what_requests_wait_for() {
+    let verdict = |stalled_us: f64| {
+        machine(Watch::pool(4.0, 0.025, 32), "vm", 2.0, 100.0)
+            .counter(("vm", "memory", ""), "swapped_in_pages", |_, _| 20.0)
+            .counter(("vm", "pressure", ""), "memory_some_us", move |_, _| stalled_us)
+            .verdict()
+    };
+    assert_eq!(found(&verdict(1000.0)), (Limit::Pool, "vm", Confidence::Inferred));
+    assert_eq!(verdict(200_000.0).limit, Limit::Memory, "a page for each eighth request");
+}

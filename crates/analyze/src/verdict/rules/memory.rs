@@ -33,14 +33,15 @@ pub(crate) fn candidates(ctx: &RuleContext<'_>) -> Vec<Candidate> {
     ctx.hosts().into_iter().flat_map(|host| collecting(host).chain(paging(ctx, host))).collect()
 }
 
-/// The same where requests wait for it: they do so for pages, and for a collector only while it stops their process, or
-/// leaves it no CPU.
+/// The same where requests wait for it: they do so for pages, unless tasks are known to wait too rarely for that, and for a collector
+/// only while it stops their process, or leaves it no CPU.
 pub(crate) fn waits(ctx: &RuleContext<'_>) -> Vec<Candidate> {
     let collecting = |host| {
         let waited_for = move |one: &Collector<'_>| one.is_waited_for(ctx, host);
         most(ctx, host).into_iter().filter(waited_for).map(move |one| collected(ctx, host, &one))
     };
-    ctx.hosts().into_iter().flat_map(|host| collecting(host).chain(paging(ctx, host))).collect()
+    let fetching = |host| paging(ctx, host).filter(|_| stalled(ctx, host).is_none_or(|part| part >= TIE));
+    ctx.hosts().into_iter().flat_map(|host| collecting(host).chain(fetching(host))).collect()
 }
 
 /// A process that collects garbage, by what its threads and its JVM report.
