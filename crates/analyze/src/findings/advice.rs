@@ -49,8 +49,10 @@ pub enum Advice {
     MoveOthers,
     /// Find what else runs on the machine below.
     FindOthers,
-    /// Let the target use more of its host's cores.
-    MoreOfItsCores,
+    /// Let the target use more of its host's cores; with as many workers where threads have a whole core each.
+    MoreOfItsCores {
+        more_workers: bool,
+    },
     /// Another worker, thread or instance, at so many connections.
     AnotherWorker(Option<u32>),
     /// Half as much CPU quota again: so many cores.

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use plimsoll_analyze::{Claim, Confidence, Excluded, Limit, Part, Place, ProcessId, Verdict};
+use plimsoll_analyze::{
+    Advice, Claim, Confidence, Excluded, Limit, Part, Place, ProcessId, ResourceKind, Verdict,
+};
 use plimsoll_record::GeneratorShare;
 
 use crate::synthetic::{Level, findings};
@@ -131,6 +133,41 @@ fn cores_that_the_target_may_not_leave_are_its_capacity() {
     assert!(matches!(verdict.claim, Some(Claim::AllowedCores { .. })));
 }
 
+/// nginx with one-threaded workers that each fill one of eight cores, and may run on no more cores than they are.
+fn pinned(workers: u32) -> Verdict {
+    let cpu = ("local", "cpu", "");
+    let used_ms = move |x: f64| 0.297 * x;
+    let mut watch = pool()
+        .gauge(cpu, "cores", |_, _| 8.0)
+        .counter(cpu, "total_ms", |_, _| 8000.0)
+        .counter(cpu, "idle_ms", move |_, x| 8000.0 - f64::from(workers) * used_ms(x))
+        .listener("local", "0.0.0.0:8080", 7, |_, _| 0.0);
+    for number in 0..8 {
+        let subject = number.to_string();
+        let core = ("local", "core", &*subject);
+        let used_ms = move |x: f64| if number < workers { used_ms(x) } else { 0.0 };
+        watch = watch
+            .counter(core, "total_ms", |_, _| 1000.0)
+            .counter(core, "idle_ms", move |_, x| 1000.0 - used_ms(x));
+    }
+    for worker in 0..workers {
+        let subject = format!("{} nginx", 7 + worker);
+        let allowed = f64::from((1_u32 << workers) - 1);
+        watch = watch.process("local", &subject, 297e-6);
+        watch = watch.gauge(("local", "process", &subject), "allowed_cores", move |_, _| allowed);
+    }
+    watch.verdict()
+}
+
+#[test]
+fn as_many_workers_as_they_have_cores_need_others() {
+    let two = pinned(2);
+    assert_eq!(two.limit, Limit::Cpu, "{two:#?}");
+    assert_eq!(two.place.of_host(), Some(&Part::Cores(BTreeSet::from([0, 1]))));
+    assert_eq!(two.advice, [Advice::MoreOfItsCores { more_workers: true }]);
+    assert_eq!(pinned(1).limit, Limit::Thread, "one thread needs no second core");
+}
+
 #[test]
 fn a_machine_that_is_probed_twice_is_one_and_stands_where_most_of_it_is_used() {
     let of = |watch: Watch, host: &'static str, process: &'static str, cpu_us: f64| {
@@ -144,6 +181,23 @@ fn a_machine_that_is_probed_twice_is_one_and_stands_where_most_of_it_is_used() {
     let verdict = watch.listener("web", "0.0.0.0:8080", 7, |_, _| 0.0).verdict();
     assert_eq!((verdict.limit, verdict.place), (Limit::Cpu, Place::host("php")));
     assert!(verdict.also.is_empty(), "{:?}", verdict.also);
+}
+
+#[test]
+fn others_on_a_machine_that_is_probed_twice_are_one_limit() {
+    let of = |watch: Watch, host: &'static str, process: &'static str, cpu_us: f64| {
+        let process = (host, "process", process);
+        busy(watch, host, |_| 2.0)
+            .gauge((host, "cpu", ""), "machine", |_, _| 77.0)
+            .counter(process, "cpu_us", move |_, x| cpu_us * x)
+            .counter(process, "run_wait_us", move |_, x| 10.0 * cpu_us * x)
+            .counter((host, "neighbours", "9 cc1"), "cpu_us", |_, _| 1.3e6)
+    };
+    let watch = of(of(pool(), "web", "7 nginx", 40.0), "php", "20 php-fpm", 180.0);
+    let verdict = watch.listener("web", "0.0.0.0:8080", 7, |_, _| 0.0).verdict();
+    let compiler = Part::OtherProcess(ProcessId::new(9, "cc1"));
+    assert_eq!((verdict.limit, &verdict.place), (Limit::Cpu, &Place::part("php", compiler)), "{verdict:#?}");
+    assert_eq!((&*verdict.also, verdict.confidence), (&[][..], Confidence::Measured));
 }
 
 #[test]
@@ -196,4 +250,83 @@ fn cores_of_agents_on_other_machines_are_none_of_the_machine_that_conducts_them(
     // An agent on the target's own machine is known by its process.
     let agent = Part::OtherProcess(ProcessId::new(9, "plimsoll"));
     assert_eq!(conducted(true, 300.0).place, Place::part("local", agent));
+}
+
+/// A control group that a host is, with a quota of so many cores.
+fn in_group(watch: Watch, host: &str, cores: f64, usage_us: impl Fn(f64) -> f64) -> Watch {
+    let group = (host, "cgroup", "");
+    watch
+        .gauge(group, "quota_us", |_, _| 10_000.0 * cores)
+        .gauge(group, "period_us", |_, _| 10_000.0)
+        .counter(group, "usage_us", |_, x| usage_us(x))
+}
+
+#[test]
+fn work_for_packets_is_none_of_others_though_the_top_group_is_read_too() {
+    let cpu = ("local", "cpu", "");
+    let watch = || {
+        busy(pool(), "local", |x| 0.2 + 400e-6 * x)
+            .counter(cpu, "softirq_ms", |_, _| 200.0)
+            .counter(("local", "cgroup", ""), "usage_us", |_, x| 2e5 + 400.0 * x)
+            .counter(API, "cpu_us", |_, x| 400.0 * x)
+            .gauge(API, "children_cpu_ms", |_, _| 0.0)
+            .listener("local", "0.0.0.0:8080", 7, |_, _| 0.0)
+    };
+    let others = |watch: Watch| {
+        let findings = watch.findings();
+        let cpu = findings.resources.iter().find(|one| one.host == "local" && one.others.len() > 1).unwrap();
+        cpu.others.iter().map(|others| others.unwrap()).reduce(f64::max).unwrap()
+    };
+    assert!(others(watch()) < 0.02, "{}", others(watch()));
+    // A container's own group counts no packets of its machine.
+    let container = || in_group(watch(), "local", 2.0, |x| 2e5 + 400.0 * x);
+    assert!((others(container()) - 0.2).abs() < 0.02, "{}", others(container()));
+}
+
+#[test]
+fn two_containers_of_one_kernel_have_a_cpu_each_and_one_that_is_probed_twice_has_one() {
+    let of = |watch: Watch, (host, process): (&'static str, &'static str), (cores, usage_us): (f64, f64)| {
+        let watch = busy(watch, host, |x| 800e-6 * x).gauge((host, "cpu", ""), "machine", |_, _| 77.0);
+        let watch = watch.counter((host, "process", process), "cpu_us", move |_, x| 0.98 * usage_us * x);
+        in_group(watch, host, cores, move |x| usage_us * x)
+    };
+    let (web, php) = (("web", "7 nginx"), ("php", "20 php-fpm"));
+    let two = of(of(pool(), web, (1.0, 309.0)), php, (4.0, 500.0));
+    let verdict = two.listener("web", "0.0.0.0:8080", 7, |_, _| 0.0).verdict();
+    assert_eq!((verdict.limit, &verdict.place), (Limit::Cpu, &Place::host("web")), "{verdict:#?}");
+    let one = of(of(pool(), web, (2.0, 610.0)), php, (2.0, 610.0));
+    let cpus = one.findings().resources.into_iter().filter(|one| one.kind == ResourceKind::Cpu);
+    let hosts: Vec<String> = cpus.map(|cpu| cpu.host).collect();
+    assert_eq!(hosts.len(), 1, "{hosts:?}");
+}
+
+/// The part that the load generator is said to have of two full cores, where the target's host and the generator are in control
+/// groups of this usage for a request; `None` where they are in none with a quota.
+fn part_of_generator(host_us: Option<f64>, generator_us: Option<f64>) -> Option<f64> {
+    let levels: Vec<Level> =
+        pool_levels(16.0, 0.005, 128).into_iter().map(|level| Level { busy: 0.6, ..level }).collect();
+    let mut watch = busy(Watch::over(&levels), "local", |x| x * 610e-6)
+        .gauge(("local", "cpu", ""), "machine", |_, _| 77.0)
+        .gauge(("generator", "cpu", ""), "machine", |_, _| 77.0)
+        .counter(API, "cpu_us", |_, x| 600.0 * x)
+        .gauge(API, "threads", |_, _| 16.0)
+        .listener("local", "0.0.0.0:8080", 7, |_, _| 0.0);
+    for (host, usage_us) in [("local", host_us), ("generator", generator_us)] {
+        if let Some(usage_us) = usage_us {
+            watch = in_group(watch, host, 2.0, move |x| usage_us * x);
+        }
+    }
+    match watch.verdict().claim {
+        Some(Claim::Cpu { generator, .. } | Claim::CpuTaken { generator, .. }) => generator,
+        claim => panic!("{claim:?}"),
+    }
+}
+
+#[test]
+fn a_generator_uses_the_cpu_of_its_machine_and_of_its_own_container() {
+    assert!(part_of_generator(None, None).is_some());
+    assert!(part_of_generator(None, Some(100.0)).is_some(), "it is capped, its machine is not");
+    assert!(part_of_generator(Some(610.0), Some(610.0)).is_some(), "one container");
+    assert_eq!(part_of_generator(Some(610.0), None), None, "the target alone is in a container");
+    assert_eq!(part_of_generator(Some(610.0), Some(100.0)), None, "each is in its own");
 }

@@ -51,7 +51,7 @@ fn sentence(verdict: &Verdict, advice: &Advice) -> String {
         Advice::SpreadPackets => hosts::spread_packets(host),
         Advice::MoveOthers => format!("run {name} and the target on different machines, and repeat the load"),
         Advice::FindOthers => hosts::find_others(host),
-        Advice::MoreOfItsCores => hosts::more_of_its_cores(host),
+        Advice::MoreOfItsCores { more_workers } => hosts::more_of_its_cores(host, *more_workers),
         Advice::AnotherWorker(connections) => hosts::another_worker(host, &name, *connections),
         Advice::MoreQuota { cores, connections } => hosts::more_quota(&name, *cores, *connections),
         Advice::FewerPackets(link) => hosts::fewer_packets(link),

@@ -31,6 +31,22 @@ fn is_all_needed(ctx: &RuleContext<'_>, cpu: &Resource) -> bool {
         && needed().zip(cpu.capacity).is_some_and(|(needed, capacity)| needed >= (1.0 - TIE) * capacity)
 }
 
+/// Threads of the target on a host that have a whole core each.
+pub(crate) fn with_whole_cores(ctx: &RuleContext<'_>, host: &str) -> usize {
+    let threads = ctx.of_kind(ResourceKind::Thread).filter(|thread| thread.host == host);
+    threads.filter(|thread| ctx.share(thread).is_some_and(|share| share >= BUSY)).count()
+}
+
+/// The cores that processes may run on are busy and those of the whole host are not. One busy thread needs no second core, nor do
+/// a few that leave some of the allowed ones to others; as many as there are cores, two or more, need others.
+pub(crate) fn are_cores_short(ctx: &RuleContext<'_>, cores: &Resource) -> bool {
+    let is_busy = ctx.share(cores).is_some_and(|share| share >= BUSY);
+    let is_host_free = ctx.cpu_share(&cores.host).is_some_and(|share| share < BUSY);
+    let whole = with_whole_cores(ctx, &cores.host);
+    let has_each_one = whole > 1 && cores.capacity.is_some_and(|capacity| whole as f64 >= capacity);
+    is_busy && is_host_free && (whole == 0 || has_each_one)
+}
+
 /// Others than the target fill a host's CPU, which would be free without them.
 pub(crate) fn is_filled_by_others(ctx: &RuleContext<'_>, cpu: &Resource) -> bool {
     let others = cpu.used_by_others(ctx.load);

@@ -50,14 +50,15 @@ pub(crate) fn hot<'s>(ctx: &'s RuleContext<'_>) -> Vec<HotThread<'s>> {
     hot
 }
 
-/// A collector's thread is memory's matter. Where all of the host's CPU is used about as much, that is the limit; and where a
-/// thread gets less than half of what it wants, what keeps it from the CPU is.
+/// A collector's thread is memory's matter. Where all of the host's CPU is used about as much, or all of the cores that it may run
+/// on, that is the limit; and where a thread gets less than half of what it wants, what keeps it from the CPU is.
 fn is_hot(ctx: &RuleContext<'_>, thread: &Resource, time: ThreadTime) -> bool {
-    let has_room = ctx.cpu(&thread.host).is_none_or(|cpu| {
-        !cpu::is_busy(ctx, cpu)
-            || cpu::is_no_limit(ctx, cpu)
-            || ctx.share(cpu).is_some_and(|whole| time.used > (1.0 + TIE) * whole)
-    });
+    let is_busier = |cpu: &Resource| ctx.share(cpu).is_some_and(|whole| time.used > (1.0 + TIE) * whole);
+    let has_room = ctx
+        .cpu(&thread.host)
+        .is_none_or(|cpu| !cpu::is_busy(ctx, cpu) || cpu::is_no_limit(ctx, cpu) || is_busier(cpu));
+    let mut allowed = ctx.of_kind(ResourceKind::AllowedCores).filter(|cores| cores.host == thread.host);
+    let has_room = has_room && allowed.all(|cores| !cpu::are_cores_short(ctx, cores) || is_busier(cores));
     time.is_at_end() && time.kept() < bounds::KEPT && has_room && !is_collector(thread.name())
 }
 

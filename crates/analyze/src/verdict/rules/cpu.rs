@@ -11,7 +11,9 @@ use crate::hosts::utilisation::BUSY;
 use crate::verdict::bounds;
 use crate::verdict::candidate::{Basis, Candidate};
 use crate::verdict::context::RuleContext;
-use crate::verdict::facts::cpu::{by_generator, is_busy, is_no_limit, kept, packets_of_core};
+use crate::verdict::facts::cpu::{
+    are_cores_short, by_generator, is_busy, is_no_limit, kept, packets_of_core, with_whole_cores,
+};
 
 /// Hosts whose CPU is busy, and hosts of which one core is, with packets.
 pub(crate) fn candidates(ctx: &RuleContext<'_>) -> Vec<Candidate> {
@@ -22,19 +24,17 @@ pub(crate) fn candidates(ctx: &RuleContext<'_>) -> Vec<Candidate> {
     hosts.chain(cores).chain(allowed).collect()
 }
 
-/// Processes may run on some cores only, and these are busy while others are not. One busy thread needs no second core.
+/// Processes may run on some cores only, and these are busy while others are not.
 fn allowed_cores(ctx: &RuleContext<'_>, cores: &Resource) -> Option<Candidate> {
-    let share = ctx.share(cores).filter(|share| *share >= BUSY)?;
-    ctx.cpu_share(&cores.host).filter(|host| *host < BUSY)?;
-    if has_whole_core(ctx, &cores.host) {
-        return None;
-    }
+    let share = ctx.share(cores).filter(|_| are_cores_short(ctx, cores))?;
+    // As many workers as there are cores use no more of them.
+    let more_workers = has_whole_core(ctx, &cores.host);
     Some(Candidate {
         share: Some(share),
         at_per_sec: cores.demand.and_then(|demand| demand.at_per_sec),
         basis: Basis::observed(ctx.is_used_by_requests(cores)),
         evidence: vec![ctx.share_row(Observation::Resource(cores.id()), share)],
-        advice: vec![Advice::MoreOfItsCores],
+        advice: vec![Advice::MoreOfItsCores { more_workers }],
         ..Candidate::new(Limit::Cpu, cores.place(), Claim::AllowedCores { used: ctx.used(cores) })
     })
 }
@@ -104,8 +104,7 @@ fn busiest(ctx: &RuleContext<'_>, cpu: &Resource) -> Option<BusiestProcess> {
 
 /// More cores help only what can use them: a thread that has a whole one needs a second next to it.
 fn has_whole_core(ctx: &RuleContext<'_>, host: &str) -> bool {
-    let mut threads = ctx.of_kind(ResourceKind::Thread).filter(|thread| thread.host == host);
-    threads.any(|thread| ctx.share(thread).is_some_and(|share| share >= BUSY))
+    with_whole_cores(ctx, host) > 0
 }
 
 fn network_core(ctx: &RuleContext<'_>, core: &Resource) -> Option<Candidate> {

@@ -53,9 +53,10 @@ fn watched<'s>(ctx: &'s RuleContext<'_>, host: &str) -> Vec<OtherProcess<'s>> {
     others.filter_map(other).collect()
 }
 
-/// The CPU is busy, and would not be without the others.
+/// The CPU is busy, and would not be without the others. A machine that is sampled under several names has them once.
 fn on_busy(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
-    let cpu = ctx.cpu(host).filter(|cpu| is_busy(ctx, cpu) && !is_no_limit(ctx, cpu))?;
+    let cpu = ctx.cpu(host).filter(|cpu| cpu.host == host);
+    let cpu = cpu.filter(|cpu| is_busy(ctx, cpu) && !is_no_limit(ctx, cpu))?;
     let (share, capacity) = (ctx.share(cpu)?, cpu.capacity?);
     let others: Vec<OtherProcess<'_>> = unwatched(ctx, host).into_iter().chain(watched(ctx, host)).collect();
     let by_named = others.iter().map(|other| other.cores).sum::<f64>() / capacity;
@@ -106,7 +107,7 @@ fn on_idle(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
     }
     let cores = full_cores(ctx, host);
     let (place, claim, advice) = if cores > 0 {
-        (Place::host(host), Claim::Confined { cores, kept }, Advice::MoreOfItsCores)
+        (Place::host(host), Claim::Confined { cores, kept }, Advice::MoreOfItsCores { more_workers: false })
     } else {
         let others = Place::part(host, Part::Others);
         (others, Claim::CpuBelow { kept }, Advice::FindOthers)

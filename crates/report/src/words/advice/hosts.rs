@@ -33,8 +33,11 @@ pub(super) fn find_others(host: &str) -> String {
     format!("look for what else runs on the machine of {host}, and repeat the load without it")
 }
 
-pub(super) fn more_of_its_cores(host: &str) -> String {
-    format!("give the target on {host} more of its cores (taskset, cpuset, CPUAffinity) and repeat the load")
+pub(super) fn more_of_its_cores(host: &str, more_workers: bool) -> String {
+    let with = if more_workers { ", and a worker for each of them," } else { "" };
+    format!(
+        "give the target on {host} more of its cores (taskset, cpuset, CPUAffinity){with} and repeat the load"
+    )
 }
 
 pub(super) fn another_worker(host: &str, name: &str, connections: Option<u32>) -> String {
