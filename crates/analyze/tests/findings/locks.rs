@@ -5,6 +5,32 @@ use plimsoll_analyze::{Claim, Confidence, Limit, Verdict};
 use crate::synthetic::Level;
 use crate::watch::{Watch, waiting};
 
+/// A process of four threads that use 0.87 of a core together, on a host of so many cores and in a group with a quota.
+fn sharing_a_core(cores: f64, quota: f64) -> Verdict {
+    let group = ("api", "cgroup", "/app.service");
+    let mut watch = Watch::pool(1.0, 340e-6, 32)
+        .host("api", cores, 295e-6)
+        .counter(("api", "process", "8 python3"), "cpu_us", |_, x| 295.0 * x)
+        .gauge(group, "quota_us", move |_, _| quota * 10_000.0)
+        .gauge(group, "period_us", |_, _| 10_000.0)
+        .counter(group, "usage_us", |_, x| 295.0 * x);
+    for tid in 8..12 {
+        let thread = format!("8/{tid} python3");
+        watch = watch.counter(("api", "thread", &thread), "cpu_us", |_, x| 73.75 * x);
+    }
+    watch.verdict()
+}
+
+#[test]
+fn threads_that_have_no_more_than_one_core_to_share_take_no_turns_at_it() {
+    let is_lock = |verdict: &Verdict| matches!(verdict.claim, Some(Claim::OneAtATime { .. }));
+    assert!(is_lock(&sharing_a_core(4.0, 4.0)));
+    for (cores, quota) in [(1.0, 4.0), (4.0, 1.0)] {
+        let verdict = sharing_a_core(cores, quota);
+        assert!(!is_lock(&verdict), "{cores} {quota} {verdict:#?}");
+    }
+}
+
 fn found(verdict: &Verdict) -> (Limit, &str, Confidence) {
     (verdict.limit, verdict.host(), verdict.confidence)
 }

@@ -6,7 +6,7 @@
 use plimsoll_record::{Source, Subject};
 
 use crate::findings::{Advice, Claim, Evidence, Limit, Observation, Place, StepSummary};
-use crate::hosts::resource::Resource;
+use crate::hosts::resource::{Resource, ResourceKind};
 use crate::hosts::track::{Span, Track};
 use crate::hosts::usage::compute::cpu_of;
 use crate::hosts::utilisation::TIE;
@@ -38,8 +38,16 @@ pub(crate) fn one_core(ctx: &RuleContext<'_>) -> Vec<Candidate> {
     ctx.hosts().into_iter().filter_map(|host| of_host(ctx, host)).collect()
 }
 
+/// The host has more than the one core, and no quota or set of allowed cores that is as small holds its processes to one.
+fn has_more_than_one_core(ctx: &RuleContext<'_>, host: &str, cpu: &Resource) -> bool {
+    let is_more = |resource: &Resource| resource.capacity.is_some_and(|cores| cores > *ONE_AT_A_TIME.end());
+    let caps = [ResourceKind::Quota, ResourceKind::AllowedCores];
+    let mut caps = ctx.of_target().filter(|one| one.host == host && caps.contains(&one.kind));
+    is_more(cpu) && caps.all(is_more)
+}
+
 fn of_host(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
-    let cpu = ctx.cpu(host)?;
+    let cpu = ctx.cpu(host).filter(|cpu| has_more_than_one_core(ctx, host, cpu))?;
     let span = ctx.span();
     let used = ctx.obs.hosts.of(host, Source::Process);
     let (subject, cores) = used
