@@ -8,7 +8,7 @@ pub(crate) mod table;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use plimsoll_plan::Plan;
+use plimsoll_plan::{Load, Plan};
 use plimsoll_record::{Source, Subject};
 
 use crate::findings::{
@@ -21,6 +21,7 @@ use crate::hosts::track::Span;
 use crate::hosts::tracks::{GENERATOR, Hosts, NOT_SAMPLED, StepSamples};
 use crate::hosts::usage::others::HostProcesses;
 use crate::hosts::utilisation::BUSY;
+use crate::load::knee::whole;
 use crate::table::{load_effect, stands};
 use crate::{Findings, TableRow};
 
@@ -86,6 +87,16 @@ impl Case<'_> {
         let plateau =
             |knee: &Knee| self.steps.iter().position(|step| step.connections == knee.plateau_connections);
         self.knee.and_then(plateau).unwrap_or_else(|| self.steps.len().saturating_sub(1))
+    }
+
+    /// The step of the most load: of a ladder, which may go down, the one of the most connections that was not cut short, else the
+    /// last; `None` without a step.
+    pub(crate) fn highest(&self) -> Option<usize> {
+        let is_whole =
+            |index: &usize| matches!(self.plan.load, Load::Ladder { .. }) && whole(&self.steps[*index]);
+        let highest =
+            (0..self.steps.len()).filter(is_whole).max_by_key(|index| self.steps[*index].connections);
+        highest.or_else(|| self.steps.len().checked_sub(1))
     }
 
     /// The generator's own load in a step, the first thing to rule out.

@@ -53,8 +53,9 @@ pub enum Claim {
     /// Each request has one of `workers` processes to itself, and fewer are worked on at a time.
     ProcessEach { workers: usize, law: AtOnceLaw },
     /// A fixed number of workers or connections: `size` in each of its owners, several where load is shared out, none where
-    /// no tier is known. `delayed_ack` are the fewest and the most, where a delayed acknowledgement leaves that open.
-    Pool { owners: Vec<PlaceCount>, size: Estimate, law: AtOnceLaw, delayed_ack: Option<(f64, f64)> },
+    /// no tier is known. `delayed_ack` are the fewest and the most, where a delayed acknowledgement leaves that open. The size is
+    /// `None` where the lowest load had all of the throughput: `law` then has the most that are served at once.
+    Pool { owners: Vec<PlaceCount>, size: Option<Estimate>, law: AtOnceLaw, delayed_ack: Option<(f64, f64)> },
     /// `tier` passes requests on to what no probe watches. `busiest` is the resource that was used most.
     Dependency { tier: Place, connections: f64, busiest: Option<ResourceUse> },
     /// A process has no descriptors left.

@@ -357,7 +357,7 @@ fn waiting(ctx: &RuleContext<'_>) -> Option<Decided> {
     let queue = queue::find(ctx, at_once.count.value);
     let mut found = match waited_for(ctx, &queue, at_once) {
         Some(found) => found,
-        None => unexplained(ctx, &queue, at_once),
+        None => with_what_looks_alike(ctx, unexplained(ctx, &queue, at_once)),
     };
     found.also.extend(ctx.nearly_full().into_iter().map(|resource| next_limit::nearly(ctx, resource)));
     found.also.append(&mut found.main.alternatives);
@@ -421,6 +421,20 @@ fn unexplained(ctx: &RuleContext<'_>, queue: &Queue, at_once: Concurrency) -> De
             Decided { main: pool, also: turns.into_iter().chain(behind).chain(shared).collect() }
         }
     }
+}
+
+/// Where throughput was the same from the lowest load on, no size of a pool is known, and a lock or a link looks like one.
+fn with_what_looks_alike(ctx: &RuleContext<'_>, mut found: Decided) -> Decided {
+    if found.main.limit != Limit::Pool || found.main.size.is_some() {
+        return found;
+    }
+    let alike = [(Limit::Lock, found.main.place.clone()), (Limit::Bandwidth, ctx.target())];
+    for (limit, place) in alike {
+        if found.also.iter().all(|known| known.limit != limit) {
+            found.also.push(Candidate::named(limit, place));
+        }
+    }
+    found
 }
 
 /// A pool of one and a lock look alike from outside; and where throughput bent before the plateau, requests may have met at

@@ -8,7 +8,7 @@ use super::context::RuleContext;
 use super::decide::{self, LoadOutcome};
 use super::load::{gain_row, grew};
 use super::next;
-use crate::findings::{Advice, Confidence, Knee, Limit, StepSummary, Verdict};
+use crate::findings::{Advice, Claim, Confidence, Knee, Limit, StepSummary, Verdict};
 use crate::hosts::utilisation::{BUSY, TIE};
 use crate::load::knee::usable;
 use crate::observations::Case;
@@ -61,8 +61,8 @@ fn level(ctx: &RuleContext<'_>) -> Option<Verdict> {
 /// A pool as large as what is under way: X·S₀ is the load, where S₀ is of the step itself.
 fn is_the_load(ctx: &RuleContext<'_>, found: &Verdict) -> bool {
     let under_way = ctx.step().map(|step| f64::from(step.connections) * f64::from(step.depth));
-    let is_load = |under_way| found.size.is_some_and(|size| size.value >= (1.0 - TIE) * under_way);
-    found.limit == Limit::Pool && under_way.is_some_and(is_load)
+    let is_load = |at_once: f64| under_way.is_some_and(|under_way| at_once >= (1.0 - TIE) * under_way);
+    matches!(&found.claim, Some(Claim::Pool { law, .. }) if is_load(law.at_once))
 }
 
 /// True if the last step gained no more than is left of something that is busy.

@@ -19,7 +19,8 @@ use crate::observations::{Case, Observations};
 /// The verdict on a run. In this order: nothing answered, the target lost, answers too late, unless the generator made less
 /// load than it should; the generator's own limit; what the load and the hosts show.
 pub(crate) fn of_run(case: &Case<'_>, obs: &Observations<'_>) -> Verdict {
-    let Some(last) = case.steps.last() else { return nothing_ran(case) };
+    let Some(highest) = case.highest() else { return nothing_ran(case) };
+    let last = &case.steps[highest];
     if case.steps.iter().all(|step| step.counts.ok == 0) {
         return all_failed(case, last);
     }
@@ -69,11 +70,11 @@ fn by_load(case: &Case<'_>, last: &StepSummary) -> (Verdict, Option<LoadOutcome>
     }
 }
 
-/// The step at which hosts are judged: that of the plateau, or the last.
+/// The step at which hosts are judged: that of the plateau, or of the most load.
 fn judged_at<'s>(case: &Case<'_>, outcome: LoadOutcome, deciding: &RuleContext<'s>) -> RuleContext<'s> {
     match outcome {
         LoadOutcome::Plateau => *deciding,
-        _ => RuleContext { load: case.steps.len() - 1, ..*deciding },
+        _ => RuleContext { load: case.highest().unwrap_or(deciding.load), ..*deciding },
     }
 }
 

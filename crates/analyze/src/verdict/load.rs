@@ -1,6 +1,7 @@
 //! What the load alone shows: whether the target was pushed to its limit.
 
 use super::context::RuleContext;
+use super::facts::concurrency::is_saturated;
 use super::failures::{failing, failures};
 use super::next::nearly;
 use crate::findings::{
@@ -13,7 +14,8 @@ use crate::observations::Case;
 use crate::table::load_effect;
 use plimsoll_stats::ratio;
 
-/// An open loop that is answered at less than this ratio of its rate is not kept up with.
+/// An open loop is not kept up with if it is answered at less than this ratio of what fell due and could be answered while it was
+/// measured.
 const ACHIEVED_RATIO: f64 = 0.99;
 
 /// In one window of a changing rate less than this ratio of what falls due is short of it. At a rising rate answers are
@@ -29,16 +31,32 @@ pub(super) fn nothing_ran(case: &Case<'_>) -> Verdict {
 }
 
 /// The first window of a changing rate in which clearly less was answered than fell due, if it was so in every later one
-/// of at least that rate too: where a rate begins to rise, answers are behind only until the first of them are in.
+/// of at least that rate too: where a rate begins to rise, answers are behind only until the first of them are in. Until a
+/// latency after the load began they are behind at any rate.
 fn first_short(step: &StepSummary) -> Option<&RampWindow> {
+    let is_answered = |window: &RampWindow| window.began_sec >= step.latency.mean_ns / 1e9;
     let is_short = |window: &RampWindow| window.throughput_per_sec < WINDOW_RATIO * window.due_per_sec;
     let windows = &step.ramp_windows;
     windows.iter().enumerate().map(|(index, window)| (&windows[index..], window)).find_map(
         |(later, window)| {
             let comparable = |other: &&RampWindow| other.rate_per_sec >= window.rate_per_sec;
-            later.iter().filter(comparable).all(is_short).then_some(window)
+            let is_behind = is_answered(window) && later.iter().filter(comparable).all(is_short);
+            is_behind.then_some(window)
         },
     )
+}
+
+/// Requests that fell due a second while the load was on, at most as many as were planned: after a generator was lost, others
+/// fell due that are not measured.
+fn due_per_sec(step: &StepSummary, offered_per_sec: f64) -> f64 {
+    (step.counts.intended as f64 / step.measured_sec.max(f64::MIN_POSITIVE)).min(offered_per_sec)
+}
+
+/// The part of what falls due that can be answered in the measured time: what falls due in the last mean latency of it is answered
+/// afterwards.
+fn answerable(step: &StepSummary) -> f64 {
+    let mean_sec = step.latency.mean_ns / 1e9;
+    (1.0 - mean_sec / step.measured_sec.max(f64::MIN_POSITIVE)).max(0.0)
 }
 
 /// An open loop shows whether one rate is kept up with, and no more.
@@ -47,12 +65,13 @@ pub(super) fn open_loop(case: &Case<'_>, step: &StepSummary) -> Verdict {
         return failing(case, step);
     }
     let (offered_per_sec, achieved_per_sec) = (step.rate_per_sec.unwrap_or_default(), step.throughput.value);
+    let due_per_sec = due_per_sec(step, offered_per_sec);
     let short = first_short(step);
     let is_behind = step.steadiness == Steadiness::Moving
-        || achieved_per_sec < ACHIEVED_RATIO * offered_per_sec
+        || achieved_per_sec < ACHIEVED_RATIO * due_per_sec * answerable(step)
         || short.is_some();
     let mut evidence: Vec<Evidence> = short.into_iter().map(short_row).collect();
-    evidence.push(Evidence::new(Observation::Answered, achieved_per_sec, Some(offered_per_sec), step.at()));
+    evidence.push(Evidence::new(Observation::Answered, achieved_per_sec, Some(due_per_sec), step.at()));
     evidence.push(case.generator_row(step));
     if is_behind {
         let short_per_sec = short.map_or(offered_per_sec, |window| window.rate_per_sec);
@@ -121,10 +140,12 @@ pub(super) fn plateau(case: &Case<'_>, knee: &Knee) -> Verdict {
     let step = case.steps.iter().find(|step| step.connections == knee.plateau_connections);
     evidence.extend(step.map(|step| case.generator_row(step)));
     let depth = case.steps.first().map_or(1.0, |step| f64::from(step.depth));
-    let advice = vec![
-        Advice::WatchAtConnections(knee.connections),
-        Advice::CompareAtOnce(knee.connections_predicted * depth),
-    ];
+    let lowest = usable(case.steps).into_iter().next();
+    let at_once = match lowest.is_some_and(|lowest| is_saturated(lowest, knee.plateau.value)) {
+        true => Advice::BeginLower,
+        false => Advice::CompareAtOnce(knee.connections_predicted * depth),
+    };
+    let advice = vec![Advice::WatchAtConnections(knee.connections), at_once];
     Verdict { evidence, advice, ..case.verdict(Limit::Unknown, Confidence::Inferred) }
 }
 

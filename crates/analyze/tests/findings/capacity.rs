@@ -49,7 +49,7 @@ fn thousands_are_set_apart_in_what_is_read_and_not_in_what_is_typed() {
     let level = [Level::at(1000, 40_000.0), Level::at(2000, 40_000.0)];
     let verdict = findings(&ladder(&level, Slo::default())).verdict;
     assert!(matches!(verdict.evidence[0].at, At::Connections(1_000 | 2_000)), "{:?}", verdict.evidence);
-    assert_eq!(verdict.advice[0], Advice::WatchAtConnections(1_000));
+    assert_eq!(verdict.advice, [Advice::WatchAtConnections(1_000), Advice::BeginLower]);
     let behind = findings(&single(Level { backlog_growth: 5, ..Level::open(2000.0) })).verdict;
     assert_eq!(behind.evidence[0].at, At::Rate(2_000.0));
     assert_eq!(behind.advice[0], Advice::WatchAtRate(2_000.0));
@@ -72,6 +72,25 @@ fn a_last_step_that_was_cut_short_proves_no_plateau() {
     assert_eq!(found.verdict.limit, Limit::None);
     levels[5].end = StepEnd::TimeLimit;
     assert!(findings(&ladder(&levels, Slo::default())).knee.unwrap().reached);
+}
+
+#[test]
+fn a_ladder_is_judged_by_its_highest_step_and_not_by_its_last() {
+    let growing = [32, 16, 8].map(|n| Level::at(n, 200.0 * f64::from(n)));
+    let verdict = findings(&ladder(&growing, Slo::default())).verdict;
+    assert_eq!((verdict.limit, verdict.advice), (Limit::None, vec![Advice::Climb(32)]));
+    let failed = Some((FailureKind::ConnectRefused, 50));
+    let failing = Level { failed, ..Level::at(64, 8000.0) };
+    let down: Vec<Level> = std::iter::once(failing.clone()).chain(growing).collect();
+    let cut = Level { end: StepEnd::Cut, intervals: 12, ..Level::at(128, 8000.0) };
+    let up = [Level::at(16, 3200.0), Level::at(32, 6400.0), failing, cut];
+    for levels in [&down[..], &up] {
+        let verdict = findings(&ladder(levels, Slo::default())).verdict;
+        assert_eq!(verdict.limit, Limit::Unknown, "{verdict:#?}");
+        assert_eq!(verdict.evidence[0].at, At::Connections(64));
+        let helps = FailureAdvice::Usual(FailureKind::ConnectRefused);
+        assert_eq!(verdict.advice[0], Advice::Failure(helps));
+    }
 }
 
 #[test]

@@ -130,6 +130,29 @@ fn a_rate_that_is_kept_up_with_is_no_limit_and_a_growing_queue_is_one() {
 }
 
 #[test]
+fn answers_that_come_after_the_window_do_not_count_as_falling_behind() {
+    let mut run = single(Level { latency_ns: 150_000_000, ..Level::open(2000.0) });
+    for frame in run.frames.iter_mut().filter(|frame| frame.head.interval < 3) {
+        (frame.head.counts.completed, frame.head.counts.ok) = (0, 0);
+    }
+    let found = findings(&run);
+    assert!(found.steps[0].throughput.value < 0.98 * 2000.0, "{:?}", found.steps[0].throughput);
+    assert_eq!(found.verdict.limit, Limit::None, "{:#?}", found.verdict);
+    let fewer_due = Level { rate_per_sec: Some(2000.0), ..Level::open(1950.0) };
+    assert_eq!(findings(&single(fewer_due)).verdict.limit, Limit::None, "arrivals at random may be fewer");
+}
+
+#[test]
+fn a_rate_of_which_a_tenth_is_not_answered_is_not_kept_up_with() {
+    let mut run = single(Level { latency_ns: 150_000_000, ..Level::open(2000.0) });
+    for frame in &mut run.frames {
+        frame.head.counts.completed = frame.head.counts.completed * 9 / 10;
+        frame.head.counts.ok = frame.head.counts.completed;
+    }
+    assert_eq!(findings(&run).verdict.limit, Limit::Unknown);
+}
+
+#[test]
 fn a_step_cut_short_differs_from_a_measured_one() {
     let step = &findings(&single(Level { intervals: 5, ..Level::closed(16) })).steps[0];
     assert_eq!((step.steadiness, step.throughput.interval), (Steadiness::TooShort, None));

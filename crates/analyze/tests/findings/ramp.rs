@@ -6,14 +6,20 @@ use plimsoll_record::Run;
 
 use crate::synthetic::{INTERVAL_NS, Level, WORKERS, findings, single};
 
-/// A rate from 1000 to 3000 requests/s in 5 s, of which at most so many are answered.
-fn ramp(answered_most: f64) -> Run {
-    let mut run = single(Level::open(2000.0));
+/// This level with a rate that changes so.
+fn changing(level: Level, rate: &str) -> Run {
+    let mut run = single(level);
     let mut plan = Plan::from_json(&run.manifest.plan).unwrap();
     if let Load::Single { level: PlanLevel::Open { profile, .. }, .. } = &mut plan.load {
-        *profile = "ramp(1k,3k,5s)".parse().unwrap();
+        *profile = rate.parse().unwrap();
     }
     run.manifest.plan = plan.to_json();
+    run
+}
+
+/// A rate from 1000 to 3000 requests/s in 5 s, of which at most so many are answered.
+fn ramp(answered_most: f64) -> Run {
+    let mut run = changing(Level::open(2000.0), "ramp(1k,3k,5s)");
     let mut waiting = [0; WORKERS as usize];
     for frame in run.frames.iter_mut().filter(|frame| frame.head.interval < 100) {
         let head = &mut frame.head;
@@ -60,4 +66,22 @@ fn the_rate_at_which_a_target_falls_behind_is_named() {
     let verdict = findings(&ramp(2200.0)).verdict;
     assert_eq!(verdict.limit, Limit::Unknown);
     assert_eq!(verdict.advice[0], Advice::WatchAtRate(2_350.0));
+}
+
+#[test]
+fn a_rate_that_falls_is_kept_up_with_though_the_first_answers_are_to_come() {
+    let mut run = changing(Level { latency_ns: 150_000_000, ..Level::open(2000.0) }, "ramp(3k,1k,5s)");
+    let due = |interval: u32| {
+        let rate = 3000.0 - 20.0 * (f64::from(interval) + 0.5);
+        (rate * INTERVAL_NS as f64 / 1e9 / f64::from(WORKERS)).round() as u64
+    };
+    for frame in run.frames.iter_mut().filter(|frame| frame.head.interval < 100) {
+        let head = &mut frame.head;
+        (head.counts.intended, head.counts.sent) = (due(head.interval), due(head.interval));
+        // An answer takes three intervals.
+        head.counts.completed = head.interval.checked_sub(3).map_or(0, due);
+        head.counts.ok = head.counts.completed;
+    }
+    let verdict = findings(&run).verdict;
+    assert_eq!(verdict.limit, Limit::None, "{verdict:#?}");
 }

@@ -47,6 +47,9 @@ pub(crate) struct Concurrency {
     pub(crate) without_ack_sec: Option<f64>,
     /// Whether throughput was at its plateau from the lowest load on. X·S₀ is that load then, whatever limits.
     pub(crate) flat: bool,
+    /// The same where that load was of more than one request: these may have waited, and X·S₀ is only the most that are served
+    /// at once.
+    pub(crate) saturated: bool,
 }
 
 impl Concurrency {
@@ -111,8 +114,10 @@ pub(crate) fn concurrency(ctx: &RuleContext<'_>) -> Option<Concurrency> {
     // The step that S₀ is taken from gives N/S₀ by Little's law, whatever limits it: it is no witness.
     let others = if unqueued.connections == lowest.connections { &steps[1..] } else { &steps[..] };
     let straight = is_straight(others, value, unqueued_sec);
-    let flat = lowest.throughput.value >= bounds::LEVEL * plateau.value;
-    let all = Concurrency { count, per_sec: plateau.value, unqueued_sec, straight, without_ack_sec, flat };
+    let flat = is_level(lowest, plateau.value);
+    let saturated = is_saturated(lowest, plateau.value);
+    let per_sec = plateau.value;
+    let all = Concurrency { count, per_sec, unqueued_sec, straight, without_ack_sec, flat, saturated };
     Some(all.of_waiting(&steps, ctx.step()))
 }
 
@@ -128,9 +133,22 @@ fn mean_half(step: &StepSummary) -> f64 {
     Z_95 * step.latency.stdev_ns / (step.latency.count as f64).sqrt() / step.latency.mean_ns
 }
 
+fn under_way(step: &StepSummary) -> f64 {
+    f64::from(step.connections) * f64::from(step.depth)
+}
+
+fn is_level(lowest: &StepSummary, plateau_per_sec: f64) -> bool {
+    lowest.throughput.value >= bounds::LEVEL * plateau_per_sec
+}
+
+/// True if the lowest load had the throughput of the plateau already, with more than one request under way: those may have waited
+/// there too.
+pub(crate) fn is_saturated(lowest: &StepSummary, plateau_per_sec: f64) -> bool {
+    is_level(lowest, plateau_per_sec) && under_way(lowest) > 1.0
+}
+
 /// True if at every step near the count throughput is what as many workers give as requests are under way.
 fn is_straight(steps: &[&StepSummary], count: f64, unqueued_sec: f64) -> Option<bool> {
-    let under_way = |step: &StepSummary| f64::from(step.connections) * f64::from(step.depth);
     let range = NEAR_COUNT.start * count..NEAR_COUNT.end * count;
     let mut near = steps.iter().filter(|step| range.contains(&under_way(step))).peekable();
     near.peek()?;

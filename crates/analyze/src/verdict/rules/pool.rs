@@ -1,6 +1,7 @@
 //! `pool`: a fixed number of workers or connections, each held for the whole of a request: X·S₀ by Little's law (1961),
 //! S₀ being the time of a request that waits for nothing. It is observed where throughput grew in proportion until near
-//! X·S₀, and all requests but X·S₀ wait at the door of its owner, or as many connections lead out of it.
+//! X·S₀, and all requests but X·S₀ wait at the door of its owner, or as many connections lead out of it. Where the lowest load
+//! had all of the throughput, X·S₀ is that load: its size is known only if as many are seen.
 //!
 //! A delayed acknowledgement (Nagle 1984, RFC 896) takes 40 ms of an answer without holding a worker.
 
@@ -21,38 +22,44 @@ pub(crate) fn candidate(ctx: &RuleContext<'_>, queue: &Queue, at_once: Concurren
         .map(|tier| tier.place())
         .collect();
     let place = tiers.first().cloned().unwrap_or_else(|| sole_place(ctx));
-    let size = at_once.count.times(1.0 / tiers.len().max(1) as f64);
+    let is_counted = is_seen(queue, at_once.count.value);
+    let is_known = !at_once.saturated || is_counted;
+    let size = is_known.then(|| at_once.count.times(1.0 / tiers.len().max(1) as f64));
     let owners = if tiers.is_empty() { counted(vec![place.clone()]) } else { counted(tiers) };
-    let is_seen = at_once.straight == Some(true) && is_seen(queue, at_once.count.value);
-    let delayed_ack = at_once.without_ack_sec.and(size.interval);
-    let basis = Basis::observed(is_seen && at_once.without_ack_sec.is_none());
+    let is_grown = at_once.straight == Some(true) && is_counted;
+    let delayed_ack = at_once.without_ack_sec.and(size.and_then(|size| size.interval));
+    let basis = Basis::observed(is_grown && at_once.without_ack_sec.is_none());
     let mut advice = Vec::new();
     advice.extend(delayed_ack.map(|_| Advice::NoDelay(owners.clone())));
-    advice.push(Advice::LargerPool { owners: owners.clone(), size: size.value });
+    advice.push(match size {
+        Some(size) => Advice::LargerPool { owners: owners.clone(), size: size.value },
+        None => Advice::BeginLower,
+    });
     if basis != Basis::Observed {
         advice.push(Advice::HeldBack(ctx.throughput()));
     }
     Candidate {
-        size: Some(size),
+        size,
         basis,
-        evidence: evidence(ctx, queue, at_once, &owners),
+        evidence: evidence(ctx, queue, is_known.then_some(at_once.count.value), &owners),
         advice,
         ..Candidate::new(Limit::Pool, place, Claim::Pool { owners, size, law: at_once.law(), delayed_ack })
     }
 }
 
+/// `count` is how many requests are served at once, where that is known.
 fn evidence(
     ctx: &RuleContext<'_>,
     queue: &Queue,
-    at_once: Concurrency,
+    count: Option<f64>,
     owners: &[PlaceCount],
 ) -> Vec<Evidence> {
-    let count = at_once.count.value;
-    let mut rows = vec![ctx.row(Observation::AtOnce, count, None)];
+    let at_once = count.map(|count| ctx.row(Observation::AtOnce, count, None));
+    let mut rows: Vec<Evidence> = at_once.into_iter().collect();
     let door = || Observation::AtTheDoor(owners.to_vec());
     rows.extend(queue.at_the_door.map(|part| ctx.share_row(door(), part.min(1.0))));
     let out = queue.out.filter(|out| *out > 0.0);
-    rows.extend(out.map(|out| ctx.row(Observation::ConnectionsOut(owners.to_vec()), out, Some(count))));
+    rows.extend(out.map(|out| ctx.row(Observation::ConnectionsOut(owners.to_vec()), out, count)));
     rows
 }
 

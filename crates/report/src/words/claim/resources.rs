@@ -138,10 +138,11 @@ pub(super) fn disk_wait(
 
 pub(super) fn pool(
     owners: &[PlaceCount],
-    size: Estimate,
+    size: Option<Estimate>,
     law: &AtOnceLaw,
     delayed_ack: Option<(f64, f64)>,
 ) -> String {
+    let Some(size) = size else { return pool_of_unknown_size(owners, law) };
     let apiece = if owners.iter().map(|owner| owner.count).sum::<usize>() > 1 { " each" } else { "" };
     let sentence = format!(
         "a pool of about {} workers or connections in {}{apiece} is the limit: {}, and more load does not raise that",
@@ -158,6 +159,17 @@ pub(super) fn pool(
             whole(high)
         ),
     }
+}
+
+/// Throughput was the same from the lowest load on.
+fn pool_of_unknown_size(owners: &[PlaceCount], law: &AtOnceLaw) -> String {
+    format!(
+        "a pool of workers or connections in {} is the limit: {} requests/s from the lowest load on, at which requests may have \
+         waited already. So its size is not known: {} requests are served at once at the most",
+        places(owners),
+        count_text(law.per_sec),
+        whole(law.at_once)
+    )
 }
 
 pub(super) fn dependency(
