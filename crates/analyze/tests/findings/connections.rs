@@ -4,7 +4,7 @@ use plimsoll_analyze::{Advice, Claim, Confidence, Excluded, Limit, Verdict};
 use plimsoll_record::FailureKind;
 
 use crate::synthetic::Level;
-use crate::watch::Watch;
+use crate::watch::{Watch, pool_levels, waiting};
 
 fn found(verdict: &Verdict) -> (Limit, &str, Confidence) {
     (verdict.limit, verdict.host(), verdict.confidence)
@@ -35,27 +35,43 @@ fn a_bound_that_is_met_beyond_the_knee_alone_did_not_stop_growth() {
     assert_eq!(found(&at_the_knee), (Limit::Connections, "db", Confidence::Measured));
 }
 
-/// A request takes `cpu_sec` of the one core. At 16 and 32 connections a tenth of the requests fails, and connections find the
-/// accept queue full.
-fn overflowing(cpu_sec: f64) -> Verdict {
+/// A request takes `cpu_sec` of the one core. At 16 and 32 connections a tenth of the requests fails, and from a step on connections
+/// find the accept queue full.
+fn overflowing(cpu_sec: f64, from: usize) -> Verdict {
     let failed = Some((FailureKind::ConnectTimedOut, 3));
     let mut levels = [(1, 200.0), (2, 400.0), (4, 800.0), (8, 990.0)].map(|(n, x)| Level::at(n, x)).to_vec();
     levels.extend([16, 32].map(|connections| Level { failed, ..Level::at(connections, 990.0) }));
     Watch::over(&levels)
         .host("api", 1.0, cpu_sec)
         .counter(("api", "process", "8 api"), "cpu_us", move |_, x| 1e6 * cpu_sec * x)
-        .counter(("api", "tcp", ""), "listen_overflows", |step, _| if step == 5 { 50.0 } else { 0.0 })
+        .counter(("api", "tcp", ""), "listen_overflows", move |step, _| if step >= from { 50.0 } else { 0.0 })
         .counter(("api", "tcp", ""), "passive_opens", |_, _| 100.0)
         .verdict()
 }
 
 #[test]
 fn an_accept_queue_before_a_full_cpu_is_full_for_that_reason() {
-    let full = overflowing(1e-3);
+    let full = overflowing(1e-3, 5);
     assert_eq!(found(&full), (Limit::Cpu, "api", Confidence::Inferred), "{full:#?}");
     assert!(full.also.iter().any(|also| also.limit == Limit::Connections), "{:?}", full.also);
     assert!(!full.excluded.iter().any(|one| matches!(one, Excluded::MostUsed(_))), "{:?}", full.excluded);
-    assert_eq!(found(&overflowing(50e-6)), (Limit::Connections, "api", Confidence::Inferred));
+    assert_eq!(found(&overflowing(50e-6, 5)), (Limit::Connections, "api", Confidence::Inferred));
+    assert_eq!(overflowing(50e-6, 0).limit, Limit::Unknown, "as many at any load");
+}
+
+#[test]
+fn a_dropped_connection_and_a_request_that_failed_displace_no_pool() {
+    let mut levels = pool_levels(16.0, 0.005, 128);
+    // A connection that was kept is closed as its next request is on the way.
+    let failed = Some((FailureKind::ClosedBeforeResponse, 1));
+    levels[4] = Level { silent: 0..1, failed, ..levels[4].clone() };
+    let verdict = Watch::over(&levels)
+        .host("api", 1.0, 50e-6)
+        .process("api", "8 java", 50e-6)
+        .listener("api", "0.0.0.0:8080", 8, |step, _| waiting(step, 16.0))
+        .counter(("api", "tcp", ""), "listen_overflows", |step, _| if step == 4 { 1.0 } else { 0.0 })
+        .verdict();
+    assert_eq!(found(&verdict), (Limit::Pool, "api", Confidence::Measured), "{verdict:#?}");
 }
 
 #[test]

@@ -256,6 +256,40 @@ fn a_dependency_carries_the_name_that_the_plan_gives_its_address() {
 }
 
 #[test]
+fn the_callee_is_the_one_that_most_connections_led_to_where_they_were_listed() {
+    let database = ("db", "listener", "10.0.0.5:3306");
+    let mut run = proxied(10.0)
+        .gauge(("web", "listener", "0.0.0.0:8080"), "established", |step, _| connections(step))
+        .listener("api", "10.0.0.3:9000", 8, |_, _| 0.0)
+        .counter(("api", "tcp", ""), "active_opens", |_, x| x)
+        .gauge(JAVA, "10.0.0.5:3306", |step, _| connections(step).min(10.0))
+        .gauge(JAVA, "10.0.0.6:6379", |_, _| 1.0)
+        .gauge(database, "pid", |_, _| 9.0)
+        .gauge(database, "unread", |_, _| 0.0)
+        .host("cache", 1.0, 10e-6)
+        .listener("cache", "10.0.0.6:6379", 9, |_, _| 0.0)
+        .run();
+    // At the highest load, and in the second before it, connections were too many to be listed.
+    let began_ns = run.steps.last().unwrap().began_ns;
+    let is_list = |source: &str| matches!(source, "listener" | "peers");
+    run.hosts.retain(|one| !is_list(one.source.as_str()) || one.ended_ns + 1_000_000_000 < began_ns);
+    let verdict = findings(&run).verdict;
+    assert_eq!(found(&verdict), (Limit::Connections, "db", Confidence::Inferred), "{verdict:#?}");
+}
+
+#[test]
+fn a_ladder_that_begins_at_the_plateau_shows_no_size_of_a_pool() {
+    let ladder = |loads: [u32; 4]| Watch::over(&loads.map(|n| Level::at(n, 3200.0))).host("api", 1.0, 20e-6);
+    let verdict = ladder([200, 400, 800, 1600]).verdict();
+    assert_eq!(found(&verdict), (Limit::Pool, "api", Confidence::Inferred));
+    assert_eq!(verdict.size, None);
+    assert!(matches!(verdict.advice[..], [Advice::BeginLower, Advice::HeldBack(_)]), "{:?}", verdict.advice);
+    let also: Vec<Limit> = verdict.also.iter().map(|also| also.limit).collect();
+    assert_eq!(also, [Limit::Lock, Limit::Bandwidth]);
+    assert_eq!(size(&ladder([1, 2, 4, 8]).verdict()).round(), 1.0, "one request waits for no other");
+}
+
+#[test]
 fn a_pool_whose_queue_was_not_observed_is_inferred() {
     let verdict = Watch::pool(16.0, 0.005, 128).host("api", 2.0, 50e-6).verdict();
     assert_eq!(found(&verdict), (Limit::Pool, "api", Confidence::Inferred));

@@ -46,10 +46,10 @@ impl Tier {
         self.outside.is_none()
     }
 
-    /// The connections out of it to the tier that most lead to at the last step.
-    pub(crate) fn main_outflow(&self) -> Option<&Outflow> {
-        let last = |flow: &&Outflow| flow.connections.last().copied().flatten().unwrap_or(0.0);
-        self.out.iter().max_by(|a, b| last(a).total_cmp(&last(b)))
+    /// The connections out of it to the tier that most lead to at a step; `None` where none were listed there.
+    pub(crate) fn main_outflow(&self, step: usize) -> Option<&Outflow> {
+        let listed = self.out.iter().filter_map(|flow| Some((flow, flow.connections[step]?)));
+        listed.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(flow, _)| flow)
     }
 
     /// Where it is: its process, or all of its host where that is not known.

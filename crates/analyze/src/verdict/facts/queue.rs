@@ -22,6 +22,8 @@ const MAX_UNREAD: f64 = 0.5;
 /// Where requests wait.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Queue {
+    /// The step at which connections and requests are counted here.
+    pub(crate) step: usize,
     /// The tiers, several where load is shared out among them; empty where none is known.
     pub(crate) tiers: Vec<usize>,
     /// What they are passed on to, if no probe watches that.
@@ -112,7 +114,7 @@ pub(crate) fn find(ctx: &RuleContext<'_>, served_at_once: f64) -> Queue {
         let opens_anew = opens_anew(ctx, &here, high);
         let beyond = next.outside.clone();
         let tiers = here.clone();
-        best = Queue { tiers, outside: None, beyond, at_the_door: door, inside, out, opens_anew };
+        best = Queue { step: high, tiers, outside: None, beyond, at_the_door: door, inside, out, opens_anew };
         // A busy tier reads late, while most requests that wait do so beyond it.
         let most_beyond = held.zip(inside).is_some_and(|(held, inside)| inside - served_at_once > held);
         let held_here = door.is_some_and(|part| part >= bounds::AT_THE_DOOR) && !(next.passes && most_beyond);

@@ -146,27 +146,54 @@ fn tracked(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
     })
 }
 
-/// New connections found the accept queue full. Hosts count that; where the queue itself was full too, or connections
-/// failed, it held requests back. A process that accepts late for another reason has a full queue as well.
+/// New connections a second that found an accept queue of a host full, and those that were opened.
+#[derive(Clone, Copy)]
+struct Overflow {
+    dropped: f64,
+    opened: f64,
+}
+
+impl Overflow {
+    fn new(tcp: &Track<'_>, span: Span) -> Option<Self> {
+        let rate = |metric| tcp.per_sec(metric, span);
+        let dropped = rate(tcp::LISTEN_OVERFLOWS)?.max(rate(tcp::LISTEN_DROPS).unwrap_or(0.0));
+        Some(Self { dropped, opened: rate(tcp::PASSIVE_OPENS).unwrap_or(0.0) })
+    }
+
+    /// More than the burst of a step's begin.
+    fn counts(self) -> bool {
+        let all = self.dropped + self.opened;
+        self.dropped > 0.0 && self.dropped >= bounds::OVERFLOWN * all
+    }
+}
+
+/// Connections that fail are those of an accept queue only if they are as many as count there.
+fn are_connections_missed(step: &StepSummary) -> bool {
+    failed_to_connect(step) as f64 >= bounds::OVERFLOWN * step.counts.ended().max(1) as f64
+}
+
+/// New connections found the accept queue full, and did not at a lower load. Hosts count that; where the queue itself was full
+/// too, or connections failed, it held requests back. A process that accepts late for another reason has a full queue as well.
 fn accept_queue(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
+    let tcp = ctx.obs.hosts.track(host, Source::Tcp, Subject::Host)?;
+    let was_lower = |step: &StepSummary| {
+        let lower = ctx.steps().iter().zip(ctx.obs.spans);
+        let mut lower = lower.filter(|(other, _)| other.connections < step.connections);
+        let is_less = |span: &Span| Overflow::new(tcp, *span).is_some_and(|found| !found.counts());
+        ctx.steps().len() == 1 || lower.any(|(_, span)| is_less(span))
+    };
     let of_step = |(index, step, span): (usize, &StepSummary, Span)| {
-        let tcp = ctx.obs.hosts.track(host, Source::Tcp, Subject::Host)?;
-        let dropped = tcp
-            .per_sec(tcp::LISTEN_OVERFLOWS, span)?
-            .max(tcp.per_sec(tcp::LISTEN_DROPS, span).unwrap_or(0.0));
-        let opened = tcp.per_sec(tcp::PASSIVE_OPENS, span).unwrap_or(0.0);
+        let found = Overflow::new(tcp, span).filter(|found| found.counts() && was_lower(step))?;
         let full = ctx
             .of_kind(ResourceKind::AcceptQueue)
             .filter(|queue| queue.host == host)
             .find(|queue| queue.utilisation(index).is_some_and(|share| share >= BUSY));
-        let ratio = dropped / (dropped + opened).max(f64::MIN_POSITIVE);
-        let is_felt = full.is_some() || failed_to_connect(step) > 0;
-        (dropped > 0.0 && ratio >= bounds::OVERFLOWN && is_felt)
-            .then(|| (dropped, opened, full.map(Resource::place), step.at()))
+        let is_felt = full.is_some() || are_connections_missed(step);
+        is_felt.then(|| (found, full.map(Resource::place), step.at()))
     };
-    let (per_sec, opened, listener, at) = stopped(ctx).find_map(of_step)?;
-    let evidence =
-        Evidence::new(Observation::Overflown { host: host.to_owned() }, per_sec, Some(opened), at.clone());
+    let (Overflow { dropped: per_sec, opened }, listener, at) = stopped(ctx).find_map(of_step)?;
+    let overflown = Observation::Overflown { host: host.to_owned() };
+    let evidence = Evidence::new(overflown, per_sec, Some(opened), at.clone());
     let place = listener.unwrap_or_else(|| Place::host(host));
     let claim = Claim::AcceptQueue { per_sec, at };
     let found = observed(place, claim, evidence, Advice::LongerBacklog);
@@ -204,7 +231,7 @@ pub(crate) fn allowed(ctx: &RuleContext<'_>, queue: &Queue, at_once: Concurrency
     let from = ctx.obs.flow.tiers.get(*from)?;
     let (out, count) = (queue.out?, at_once.count.value);
     let as_many = bounds::is_same_size(out, count);
-    let callee = from.main_outflow()?;
+    let callee = from.main_outflow(queue.step)?;
     if !(queue.opens_anew && as_many) || queue.waits_inside(count) == Some(false) {
         return None;
     }

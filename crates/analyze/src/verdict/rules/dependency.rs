@@ -66,6 +66,7 @@ pub(crate) fn over_few_connections(ctx: &RuleContext<'_>, queue: &Queue, at_once
     let few = 0.5..(1.0 - bounds::SAME_SIZE) * at_once;
     let is_shared =
         queue.out.is_some_and(|out| few.contains(&out)) && queue.waits_inside(at_once) == Some(true);
-    let callee = ctx.obs.flow.tiers.get(*tier)?.main_outflow().filter(|_| is_shared)?;
+    let tier = ctx.obs.flow.tiers.get(*tier)?;
+    let callee = tier.main_outflow(queue.step).filter(|_| is_shared)?;
     Some(Candidate::named(Limit::Dependency, ctx.obs.flow.tiers.get(callee.to)?.place()))
 }
