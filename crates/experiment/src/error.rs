@@ -39,8 +39,8 @@ pub enum ExperimentError {
         .0.display()
     )]
     FleetInLab(PathBuf),
-    #[error("`{}` is not UTF-8; a file of requests is text", .0.display())]
-    NotText(PathBuf),
+    #[error("`{}` is not UTF-8; {what} is text", path.display())]
+    NotText { what: &'static str, path: PathBuf },
     #[error("{}{source}", in_line(*line))]
     Host {
         /// The line of the file of requests; `None` for the URL of a command line.
@@ -192,7 +192,7 @@ impl ExperimentError {
             Self::Curve { .. } => ErrorKind::Usage,
             Self::PlanFile { .. }
             | Self::Requests { .. }
-            | Self::NotText(_)
+            | Self::NotText { .. }
             | Self::FleetInLab(_)
             | Self::Host { .. }
             | Self::TargetNotInLab { .. }
