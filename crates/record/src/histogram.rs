@@ -12,25 +12,33 @@ use crate::sparse_counts::Shape;
 /// A histogram of times in nanoseconds, three significant digits.
 pub type Histogram = hdrhistogram::Histogram<u64>;
 
-/// The longest time of a histogram: about 18 minutes. Longer ones are recorded as this.
-const LONGEST_NS: u64 = 1 << 40;
+/// The longest time of a histogram: about 37 minutes, the end of its last bucket. Longer ones are recorded as this.
+const LONGEST_NS: u64 = (1 << 41) - 1;
+/// The bound that histograms of older files state. Their buckets are the same.
+const OLDER_BOUND_NS: u64 = 1 << 40;
 const SIGNIFICANT_DIGITS: u8 = 3;
 
 /// An empty histogram. All have the same bounds, so that any two can be merged exactly.
 pub fn latency_histogram() -> Histogram {
-    match Histogram::new_with_bounds(1, LONGEST_NS, SIGNIFICANT_DIGITS) {
+    bounded(LONGEST_NS)
+}
+
+fn bounded(longest_ns: u64) -> Histogram {
+    match Histogram::new_with_bounds(1, longest_ns, SIGNIFICANT_DIGITS) {
         Ok(histogram) => histogram,
         // The bounds are constants that the library accepts, which the first test run would show.
         Err(_) => unreachable!("constant histogram bounds"),
     }
 }
 
-/// What the encoded forms of [`latency_histogram`] have in common.
-static SHAPE: LazyLock<Option<Shape>> = LazyLock::new(|| {
-    let mut one = latency_histogram();
+/// What the encoded forms of [`latency_histogram`] have in common, and those of older files.
+static SHAPES: LazyLock<[Option<Shape>; 2]> = LazyLock::new(|| [LONGEST_NS, OLDER_BOUND_NS].map(shape));
+
+fn shape(longest_ns: u64) -> Option<Shape> {
+    let mut one = bounded(longest_ns);
     one.saturating_record(1);
     Shape::of(EncodedHistogram::encode(&one).as_bytes(), one.distinct_values())
-});
+}
 
 /// Bytes that are no histogram.
 #[derive(Debug, thiserror::Error)]
@@ -71,7 +79,7 @@ impl EncodedHistogram {
             return Ok(());
         }
         let corrupt = |error: &dyn std::fmt::Display| CorruptHistogram(error.to_string());
-        if let Some(counts) = SHAPE.as_ref().and_then(|shape| shape.counts(&self.0)) {
+        if let Some(counts) = SHAPES.iter().flatten().find_map(|shape| shape.counts(&self.0)) {
             let mut counts = counts.into_iter();
             return counts
                 .try_for_each(|(value, count)| sum.record_n(value, count))
@@ -115,6 +123,31 @@ mod tests {
         encoded.add_to(&mut sum).unwrap();
         encoded.add_to(&mut sum).unwrap();
         assert_eq!(sum, whole);
+    }
+
+    #[test]
+    fn a_time_beyond_the_longest_counts_as_that_and_as_no_shorter_one() {
+        for minutes in [20, 36, 37, 60, 10_000] {
+            let ns: u64 = minutes * 60_000_000_000;
+            let mut histogram = latency_histogram();
+            histogram.saturating_record(ns);
+            let [kept, right] = [histogram.value_at_quantile(0.5), ns.min(LONGEST_NS)];
+            assert!(histogram.equivalent(kept, right), "{minutes} minutes: {kept}");
+        }
+    }
+
+    #[test]
+    fn histograms_of_older_files_have_the_same_buckets() {
+        let (mut older, mut newer) = (bounded(OLDER_BOUND_NS), latency_histogram());
+        for ns in [1, 20_001, 9_999_999_999, OLDER_BOUND_NS, LONGEST_NS] {
+            older.saturating_record(ns);
+            newer.saturating_record(ns);
+        }
+        let encoded = EncodedHistogram::encode(&older);
+        assert!(shape(OLDER_BOUND_NS).unwrap().counts(encoded.as_bytes()).is_some());
+        let mut sum = latency_histogram();
+        encoded.add_to(&mut sum).unwrap();
+        assert_eq!(sum, newer);
     }
 
     #[test]
