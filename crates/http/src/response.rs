@@ -22,7 +22,7 @@ pub use head::Expect;
 pub use malformed::Malformed;
 
 /// The most interim (1xx) responses before one final response.
-const MAX_INTERIM: u8 = 16;
+pub(crate) const MAX_INTERIM: u8 = 16;
 
 /// A complete response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

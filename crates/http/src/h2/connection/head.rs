@@ -8,10 +8,9 @@ use crate::h2::event::Event;
 use crate::h2::frame::{self, FrameHeader};
 use crate::h2::head::{Head, HeadReader};
 use crate::h2::streams::Stream;
+use crate::response::MAX_INTERIM;
 
 const MAX_BLOCK_BYTES: usize = 64 * 1024;
-/// The most interim (1xx) responses before one final response.
-const MAX_INTERIM: u8 = 16;
 
 impl Connection {
     fn begin_response(&mut self, open: OpenBlock, head: Head) -> Result<(), Malformed> {
