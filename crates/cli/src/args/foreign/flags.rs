@@ -30,6 +30,8 @@ pub(super) enum Here {
     Own(Conflict, &'static str),
     /// It stands for these arguments, with the value in place of `{}`.
     Means(&'static [&'static str]),
+    /// It stands for the type of the body. wrk's `-T` is a time, which is refused.
+    ContentType,
     /// It stands for a cookie; several share one header.
     Cookie,
     /// It stands for the header that carries a name and a password.
@@ -52,7 +54,7 @@ const fn row(
     ForeignFlag { spelling, value, from, there, here }
 }
 
-use Here::{Cookie, Credentials, CredentialsOrAccept, Means, NoEffect, Own, Refused, Same};
+use Here::{ContentType, Cookie, Credentials, CredentialsOrAccept, Means, NoEffect, Own, Refused, Same};
 
 const BOTH: &str = "ab, hey";
 const NO_PROXY: &str = "requests go through no proxy; --connect-to HOST:PORT sends them to another server";
@@ -79,7 +81,7 @@ pub(super) const FOREIGN_FLAGS: &[ForeignFlag] = &[
     row("-p", Some("FILE"), "ab", "body of a POST", Means(&["-b", "@{}"])),
     row("-u", Some("FILE"), "ab", "body of a PUT", Means(&["-m", "PUT", "-b", "@{}"])),
     row("-D", Some("FILE"), "hey", "body from a file", Means(&["-b", "@{}"])),
-    row("-T", Some("TYPE"), BOTH, "content type of the body", Means(&["-H", "Content-Type: {}"])),
+    row("-T", Some("TYPE"), BOTH, "content type of the body", ContentType),
     row("-i", None, "ab", "HEAD instead of GET", Means(&["-m", "HEAD"])),
     row("-C", Some("NAME=VALUE"), "ab", "cookie", Cookie),
     row("-a", Some("USER:PASSWORD"), "hey", "basic authentication", Credentials),

@@ -81,6 +81,13 @@ fn a_clash_is_refused_with_what_to_write_instead() {
     };
     says("-q 10 -c 20", "-R 200 ");
     says("-q 10", "-R 500 ");
+    says("--connections 20 -q 10", "-R 200 ");
+    says("-q 10 --connections=20", "-R 200 ");
+    says("-kc 100 -q 10", "-R 1000 ");
+    says("-q 10 -kc100", "-R 1000 ");
+    says("-cpus 2 -q 10", "-R 500 ");
+    says("-T 30s", "`-T 30s` is a time: write --timeout 30s");
+    says("-T30", "--timeout 30");
     says("-t 30s", "-d 30s");
     says("-t 30s", "--timeout 30s");
     says("-d {\"a\":1}", "-b BODY");
@@ -102,6 +109,7 @@ fn a_clash_is_refused_with_what_to_write_instead() {
 fn options_of_plimsoll_and_their_values_stay_as_they_are() {
     for typed in [
         "plimsoll run http://h/ --name -k --header -z -b -p",
+        "plimsoll run http://h/ --html page.html --markdown - --live 127.0.0.1:1 -q",
         "plimsoll run http://h/ -c100 -d=5s -t 2 -o csv/ -q -- -k",
         "plimsoll http://h/ --name api -t 2",
         "plimsoll sweep http://h/ -n 5 -k",
@@ -109,6 +117,17 @@ fn options_of_plimsoll_and_their_values_stay_as_they_are() {
         "plimsoll",
     ] {
         assert_eq!(accepted(typed), typed.replace(' ', "|"));
+    }
+}
+
+#[test]
+fn an_option_whose_value_is_left_out_takes_no_other_option_for_it() {
+    for native in ["--html", "--markdown", "--live"] {
+        let line = translated(&format!("plimsoll run http://h/ {native} -k -n 5")).unwrap();
+        assert_eq!(line.line.join(" "), format!("plimsoll run http://h/ {native} -n 5"));
+        assert_eq!(line.remarks.len(), 1, "{:?}", line.remarks);
+        let line = accepted(&format!("plimsoll run http://h/ {native} -p order.json"));
+        assert_eq!(line, format!("plimsoll|run|http://h/|{native}|-b|@order.json"));
     }
 }
 
@@ -166,6 +185,7 @@ fn here(row: &ForeignFlag) -> String {
             let quoted = |arg: String| if arg.contains(' ') { format!("'{arg}'") } else { arg };
             format!("`{}`", args.iter().map(arg).map(quoted).collect::<Vec<_>>().join(" "))
         }
+        Here::ContentType => "`-H 'Content-Type: TYPE'`".to_owned(),
         Here::Cookie => "`-H 'Cookie: NAME=VALUE'`, all in one header".to_owned(),
         Here::Credentials => "`-H 'Authorization: Basic …'`".to_owned(),
         Here::CredentialsOrAccept => {

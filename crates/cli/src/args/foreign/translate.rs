@@ -6,7 +6,7 @@ use std::vec::IntoIter;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use clap::{Arg, ArgAction, Command};
-use plimsoll_units::parse_count;
+use plimsoll_units::{parse_count, parse_duration};
 
 use super::flags::{FOREIGN_FLAGS, ForeignFlag, Here, THREADS, flag};
 use crate::exit::UsageError;
@@ -36,7 +36,7 @@ pub(crate) fn translate(root: &Command, mut line: Vec<String>) -> Result<Transla
         _ => (root, 1.min(line.len())),
     };
     let args = line.split_off(words);
-    let connections = connections(&args);
+    let connections = connections(run, &args);
     let args = args.into_iter().peekable();
     let translated = Translated { line, remarks: Vec::new() };
     let mut reading =
@@ -45,12 +45,31 @@ pub(crate) fn translate(root: &Command, mut line: Vec<String>) -> Result<Transla
     Ok(reading.translated)
 }
 
-/// The value of `-c`, wherever it stands.
-fn connections(args: &[String]) -> Option<u64> {
-    let position = args.iter().position(|arg| arg.starts_with("-c") && !arg.starts_with("-cpus"))?;
-    let attached = args[position].trim_start_matches("-c");
-    let value = if attached.is_empty() { args.get(position + 1)?.as_str() } else { attached };
-    parse_count(value).ok()
+/// The value of `-c` or `--connections`, wherever it stands.
+fn connections(run: &Command, args: &[String]) -> Option<u64> {
+    args.iter().enumerate().find_map(|(at, arg)| {
+        let attached = connections_in(run, arg)?;
+        let attached = attached.strip_prefix('=').unwrap_or(attached);
+        let value = if attached.is_empty() { args.get(at + 1)?.as_str() } else { attached };
+        parse_count(value).ok()
+    })
+}
+
+/// What is attached to the option in this word: it may stand behind others in a bundle, of which none takes a value.
+fn connections_in<'a>(run: &Command, arg: &'a str) -> Option<&'a str> {
+    if let Some(attached) = arg.strip_prefix("--connections") {
+        return Some(attached).filter(|attached| attached.is_empty() || attached.starts_with('='));
+    }
+    let letters = arg.strip_prefix('-').filter(|_| long(arg).is_none())?;
+    let takes_value = |letter: &char| {
+        let typed = format!("-{letter}");
+        match (option(run, &typed), flag(&typed)) {
+            (Some(native), _) => native.get_action().takes_values(),
+            (None, row) => row.is_none_or(|row| row.value.is_some()),
+        }
+    };
+    let (at, _) = letters.char_indices().find(|(_, letter)| takes_value(letter))?;
+    letters[at..].strip_prefix('c')
 }
 
 /// An option of Plimsoll's that the line holds.
@@ -78,6 +97,13 @@ fn option<'a>(command: &'a Command, typed: &str) -> Option<&'a Arg> {
         Some(long) => arg.get_long() == Some(long),
         None => arg.get_short().is_some_and(|short| typed == format!("-{short}")),
     })
+}
+
+/// Whether this word is the value of the option before it, which takes one. An option whose value may be left out takes no other
+/// option for it; a dash alone is no option.
+fn is_value_of(native: &Arg, word: &str) -> bool {
+    let may_be_left_out = native.get_num_args().is_some_and(|count| count.min_values() == 0);
+    !may_be_left_out || word == "-" || !word.starts_with('-')
 }
 
 impl Reading<'_> {
@@ -126,10 +152,11 @@ impl Reading<'_> {
     fn long_option(&mut self, arg: String) -> Result<(), UsageError> {
         let (name, attached) = arg.split_once('=').map_or((arg.as_str(), false), |(name, _)| (name, true));
         let native = option(self.command, name);
-        let wants_value = !attached && native.is_some_and(|native| native.get_action().takes_values());
         native.map_or(Ok(()), |native| self.say(native, name, false))?;
+        let wants_value = native.filter(|native| !attached && native.get_action().takes_values());
         self.translated.line.push(arg);
-        self.translated.line.extend(self.args.next_if(|_| wants_value));
+        let value = self.args.next_if(|word| wants_value.is_some_and(|native| is_value_of(native, word)));
+        self.translated.line.extend(value);
         Ok(())
     }
 
@@ -177,7 +204,7 @@ impl Reading<'_> {
             return Ok(true);
         }
         self.translated.line.push(typed.to_owned());
-        self.translated.line.extend(self.args.next_if(|_| wants_value));
+        self.translated.line.extend(self.args.next_if(|word| wants_value && is_value_of(native, word)));
         Ok(false)
     }
 
@@ -202,6 +229,7 @@ impl Reading<'_> {
         };
         match row.here {
             Here::Means(args) => self.mean(typed, args, &value),
+            Here::ContentType => self.header(typed, &content_type(typed, &value)?),
             Here::Cookie => self.cookie(typed, &value),
             Here::CredentialsOrAccept if !value.contains(':') => self.header(typed, &accept(&value)?),
             Here::Credentials | Here::CredentialsOrAccept => self.header(typed, &credentials(typed, &value)?),
@@ -321,6 +349,14 @@ fn credentials(typed: &str, value: &str) -> Result<String, UsageError> {
         return Err(refusal(format!("{typed} needs a name and a password with a colon between them")));
     }
     Ok(format!("Authorization: Basic {}", BASE64_STANDARD.encode(value)))
+}
+
+/// The type of a body; wrk has a time in this place.
+fn content_type(typed: &str, value: &str) -> Result<String, UsageError> {
+    if parse_duration(value).is_ok() {
+        return Err(refusal(format!("`{typed} {value}` is a time: write --timeout {value}")));
+    }
+    Ok(format!("Content-Type: {value}"))
 }
 
 fn accept(value: &str) -> Result<String, UsageError> {
