@@ -242,22 +242,27 @@ impl SweepArgs {
     pub(crate) fn plan(&self) -> anyhow::Result<Asked> {
         let mut base = Base::of_file_or(self.file.as_deref(), ladder())?;
         let spec = &mut base.spec;
-        if self.ladder.is_some() || self.step.is_some() {
-            spec.load = self.ladder_over(&spec.load);
+        let load = self.ladder_over(&spec.load);
+        if self.ladder.is_some() {
+            spec.only(load);
+        } else if self.step.is_some() {
+            spec.load = load;
         }
         spec.warm = self.warm.or(spec.warm);
         spec.connections_max = self.max_connections.or(spec.connections_max);
-        let csv = self.request.apply_to(self.url.as_deref(), spec)?;
+        // The patience of users follows from the conditions, and a timeout that is typed counts before it.
         spec.judge_by(self.slo.objective()?);
+        let csv = self.request.apply_to(self.url.as_deref(), spec)?;
         base.asked(csv, &self.keep, &self.watch)
     }
 
-    /// The ladder of the flags, and for what they leave open that of a plan.
+    /// The ladder of the flags, and for what they leave open that of a plan. A budget is of the ladder that finds its own end.
     fn ladder_over(&self, load: &LoadSpec) -> LoadSpec {
         let (planned, limit, budget) = match load {
             LoadSpec::Ladder { steps, step_limit, budget } => (steps.clone(), *step_limit, *budget),
             LoadSpec::Single { .. } => (None, None, None),
         };
+        let budget = budget.filter(|_| self.ladder.is_none());
         let steps = self.ladder.clone().or(planned);
         LoadSpec::Ladder { steps, step_limit: self.step.or(limit), budget }
     }
@@ -268,24 +273,50 @@ impl RunArgs {
     pub(crate) fn plan(&self) -> anyhow::Result<Asked> {
         let mut base = Base::of_file_or(self.file.as_deref(), single())?;
         let spec = &mut base.spec;
-        let says_load = self.connections.is_some()
-            || self.rate.is_some()
-            || self.arrivals.is_some()
-            || self.duration.is_some()
-            || self.requests_count.is_some();
-        if says_load {
-            spec.only(self.level_over(&spec.load));
-        }
+        self.lay_load_over(spec)?;
         spec.warm = self.warm.or(spec.warm);
         spec.connections_max = self.max_connections.or(spec.connections_max);
         spec.depth = self.pipeline.or(spec.depth);
-        let csv = self.request.apply_to(self.url.as_deref(), spec)?;
+        // The patience of users follows from the conditions, and a timeout that is typed counts before it.
         spec.judge_by(self.slo.objective()?);
+        let csv = self.request.apply_to(self.url.as_deref(), spec)?;
         let asked = base.asked(csv, &self.keep, &self.watch)?;
         if let Some(level) = asked.plan.level() {
             refuse_idle_threads(self.request.threads, level.connections())?;
         }
         Ok(asked)
+    }
+
+    /// Puts the load of the flags in the place of all that a plan would load.
+    ///
+    /// # Errors
+    /// When the flags are about a load that neither they nor the plan have.
+    fn lay_load_over(&self, spec: &mut PlanSpec) -> Result<(), UsageError> {
+        let parts = [
+            ("-d", self.duration.is_some()),
+            ("-n", self.requests_count.is_some()),
+            ("--arrivals", self.arrivals.is_some()),
+        ];
+        let part = parts.into_iter().find(|(_, is_given)| *is_given).map(|(option, _)| option);
+        let says_how_much = self.connections.is_some() || self.rate.is_some();
+        if part.is_none() && !says_how_much {
+            return Ok(());
+        }
+        let is_one_load =
+            matches!(spec.load, LoadSpec::Single { .. }) && spec.search.is_none() && spec.overload.is_none();
+        if let Some(option) = part.filter(|_| !says_how_much && !is_one_load) {
+            return Err(UsageError(format!(
+                "{option} alone does not say how much load, and the plan file makes more than one: give -c or -R too"
+            )));
+        }
+        let load = self.level_over(&spec.load);
+        if self.arrivals.is_some() && matches!(load, LoadSpec::Single { profile: None, .. }) {
+            return Err(UsageError(
+                "--arrivals is about a rate, and there is none: give -R RATE, or leave it out".to_owned(),
+            ));
+        }
+        spec.only(load);
+        Ok(())
     }
 
     /// The level of the flags, and for what they leave open that of a plan.
@@ -381,3 +412,6 @@ pub(crate) fn fresh_seed() -> u64 {
     // The standard library's hashers begin with keys that the system drew for this process.
     RandomState::new().build_hasher().finish() >> 32
 }
+
+#[cfg(test)]
+mod tests;

@@ -12,7 +12,11 @@ use super::load::{Asked, Base};
 use super::{KeepArgs, RequestArgs, SloArgs, WatchArgs, values};
 use crate::exit::UsageError;
 
+/// What `--timeout` says here, where users give up: their patience follows from the limit.
+const PATIENCE: &str = "Give up a connection attempt, or a request, after this time [default: 4 times the limit of p99, 1 s to 10 s]";
+
 #[derive(Debug, Clone, clap::Args)]
+#[command(mut_arg("timeout", |timeout| timeout.help(PATIENCE)))]
 #[command(before_help = "\
 Examples:
   plimsoll overload http://127.0.0.1:8080/api --p99 200ms               search for what it holds, then overload that
@@ -90,6 +94,12 @@ impl OverloadArgs {
             return Ok(Some(rate_per_sec));
         }
         let path = values::named_run(PathBuf::from(text)).map_err(|error| UsageError(error.to_string()))?;
+        if !path.exists() {
+            return Err(UsageError(format!(
+                "--rate: `{text}` is no rate such as 740 or 2k, and there is no run file of that name"
+            ))
+            .into());
+        }
         let findings = read_run(&path)?.findings;
         let none = || {
             UsageError(format!(

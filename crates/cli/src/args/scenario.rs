@@ -58,10 +58,12 @@ impl ScenarioArgs {
     pub(crate) fn apply_to(&self, spec: &mut PlanSpec) -> anyhow::Result<Option<Vec<u8>>> {
         spec.seed = self.seed.unwrap_or(spec.seed);
         spec.trace = self.trace.or(spec.trace);
-        let scenario = &mut spec.scenario;
         if let Some(path) = &self.requests {
-            scenario.requests = read_requests(path, Path::new(""))?;
+            spec.scenario.requests = read_requests(path, Path::new(""))?;
+            // They take the place of the single request of a plan file.
+            (spec.method, spec.body) = (None, None);
         }
+        let scenario = &mut spec.scenario;
         if !self.expect.is_empty() {
             scenario.checks.clone_from(&self.expect);
         }
