@@ -11,8 +11,15 @@ use plimsoll_stats::mean;
 const MAX_GAP_NS: u64 = 2_500_000_000;
 /// The same in usual distances of reads.
 const MAX_GAPS: f64 = 2.5;
+/// After an hour hosts are read more rarely: each time after so many parts of the time since the run began.
+const READS_PER_RUN: f64 = 3600.0;
 /// A rate is known only if reads cover this part of the time it is for.
 const MIN_COVERED: f64 = 0.5;
+/// This part of the time between the reads must lie within it. It is a little less than half, for a window of a second lies
+/// within two distances of a second and a little.
+const MIN_WITHIN: f64 = 0.45;
+/// Reads of one counter by two probes are compared only if they are so far apart: clocks of two machines differ by less.
+const APART_NS: u64 = 100_000_000;
 /// In less time without load the ticks by which kernels count processor time show nothing.
 const MIN_REST_SEC: f64 = 0.3;
 /// A gauge that was not read within a span was that of a read so near to it.
@@ -57,7 +64,7 @@ fn max_gap_ns(reads: &[Read<'_>]) -> u64 {
 pub(crate) struct Track<'a> {
     source: Source,
     reads: Vec<Read<'a>>,
-    /// The longest distance of two reads that shows what was between them.
+    /// The longest distance of two reads in a short run that shows what was between them.
     max_gap_ns: u64,
 }
 
@@ -91,6 +98,30 @@ impl<'a> Track<'a> {
         self.reads.iter().filter_map(move |read| Some((read.at_ns, read.counters.get(metric)? as f64)))
     }
 
+    /// How many cores the quota of a control group allows, or of the group of a process; `None` without a quota.
+    pub(crate) fn quota(&self) -> Option<f64> {
+        let period_us = self.last(self.own(cgroup::PERIOD_US)?).filter(|period_us| *period_us > 0.0)?;
+        Some(self.last(self.own(cgroup::QUOTA_US)?)? / period_us)
+    }
+
+    /// True if two tracks of a source read the same counter: neither contradicts the other.
+    pub(crate) fn counts_the_same(&self, other: &Self, metric: Metric) -> bool {
+        self.fits_between(other, metric) && other.fits_between(self, metric)
+    }
+
+    /// The first and the last value of a counter are each between what another track read before and after.
+    fn fits_between(&self, other: &Self, metric: Metric) -> bool {
+        let others: Vec<(u64, f64)> = other.values(metric).collect();
+        let fits = |(at_ns, value): (u64, f64)| {
+            let before = others.iter().rfind(|read| read.0 + APART_NS <= at_ns);
+            let after = others.iter().find(|read| read.0 >= at_ns + APART_NS);
+            before.is_none_or(|read| read.1 <= value) && after.is_none_or(|read| value <= read.1)
+        };
+        let mut values = self.values(metric);
+        let first = values.next();
+        first.into_iter().chain(values.last()).all(fits)
+    }
+
     /// The part of its periods in which a control group was held back; `None` if it had none, or they are not known.
     pub(crate) fn throttled(&self, span: Span) -> Option<f64> {
         let periods = self.per_sec(cgroup::PERIODS, span).filter(|periods| *periods > 0.0)?;
@@ -101,14 +132,14 @@ impl<'a> Track<'a> {
     ///
     /// A counter is taken to grow evenly between two reads of it. What lies between reads too far apart is left out, and
     /// with less than half of the span covered, or a counter that fell (what it counts was started again), nothing is known.
-    /// Nor is it where most of what the reads are apart lies outside the span: it is another time's then.
+    /// Nor is it where clearly most of what the reads are apart lies outside the span: it is another time's then.
     pub(crate) fn per_sec(&self, metric: Metric, span: Span) -> Option<f64> {
         let values: Vec<(u64, f64)> = self.values(metric).collect();
         let (mut grown, mut covered_sec, mut read_sec) = (0.0, 0.0, 0.0);
         for pair in values.windows(2) {
             let (before, after) = (pair[0], pair[1]);
             let between = Span { from_ns: before.0, to_ns: after.0 };
-            if after.0 - before.0 > self.max_gap_ns {
+            if after.0 - before.0 > self.max_gap_after(before.0) {
                 continue;
             }
             if let Some(shared) = between.shared(span) {
@@ -122,8 +153,14 @@ impl<'a> Track<'a> {
         }
         let enough = covered_sec > 0.0
             && covered_sec >= MIN_COVERED * span.seconds()
-            && covered_sec >= MIN_COVERED * read_sec;
+            && covered_sec >= MIN_WITHIN * read_sec;
         enough.then(|| grown / covered_sec)
+    }
+
+    /// The longest time from a read at this time to the next that shows what was between them. In a long run it grows with the
+    /// time, whatever was usual in most of the run.
+    fn max_gap_after(&self, at_ns: u64) -> u64 {
+        self.max_gap_ns.max((MAX_GAPS * at_ns as f64 / READS_PER_RUN) as u64)
     }
 
     /// From the first read to the last one up to this time; `None` unless there are two, some time apart.
@@ -255,6 +292,55 @@ mod tests {
         assert_eq!(per_sec(&[(0, 5)], 0.0, 1.0), None, "one read is no difference");
         assert_eq!(per_sec(&[(0, 50), (1, 3)], 0.0, 1.0), None, "it was started again");
         assert_eq!(per_sec(&[(0, 0), (1, 90)], 0.2, 0.6), None, "most of it is of another time");
+    }
+
+    #[test]
+    fn reads_a_second_and_a_little_apart_show_each_second() {
+        let counters: Vec<(u64, Counters)> =
+            (0..4).map(|n| (n * 1_000_500_000, Counters::from([(tcp::ESTABLISHED, n * 100_050)]))).collect();
+        let mut track = Track::new(Source::Tcp);
+        counters.iter().for_each(|(at_ns, counters)| track.push(*at_ns, counters));
+        let second = Span { from_ns: SECOND_NS, to_ns: 2 * SECOND_NS };
+        let rate = track.per_sec(tcp::ESTABLISHED, second).unwrap();
+        assert!((rate - 100_000.0).abs() < 1e-3, "{rate}");
+    }
+
+    #[test]
+    fn the_reads_of_a_long_run_show_its_end_as_well_as_its_beginning() {
+        const HOUR_SEC: u64 = 3600;
+        let next = |at_sec: &u64| Some(at_sec + (at_sec / HOUR_SEC).max(1));
+        let times = std::iter::successors(Some(0), next).take_while(|at_sec| *at_sec <= 12 * HOUR_SEC);
+        let counters = counters(&times.map(|at_sec| (at_sec, at_sec)).collect::<Vec<_>>());
+        let mut track = Track::new(Source::Tcp);
+        counters.iter().for_each(|(at_ns, counters)| track.push(*at_ns, counters));
+        track.sort();
+        let hours = |from: f64, to: f64| {
+            let ns = |hours: f64| (hours * 3600e9) as u64;
+            track.per_sec(tcp::ESTABLISHED, Span { from_ns: ns(from), to_ns: ns(to) })
+        };
+        assert_eq!((hours(0.0, 12.0), hours(11.0, 11.5)), (Some(1.0), Some(1.0)));
+    }
+
+    #[test]
+    fn a_gap_in_a_long_run_is_one_all_the_same() {
+        let reads = [(36_000, 0), (36_010, 10), (36_100, 100), (36_110, 110)];
+        assert_eq!(per_sec(&reads, 36_000.0, 36_010.0), Some(1.0));
+        assert_eq!(per_sec(&reads, 36_020.0, 36_090.0), None);
+    }
+
+    #[test]
+    fn two_probes_read_one_counter_or_two() {
+        let same = |a: &[(u64, u64)], b: &[(u64, u64)]| {
+            let (of_a, of_b) = (counters(a), counters(b));
+            let (mut a, mut b) = (Track::new(Source::Tcp), Track::new(Source::Tcp));
+            of_a.iter().for_each(|(at_ns, counters)| a.push(*at_ns, counters));
+            of_b.iter().for_each(|(at_ns, counters)| b.push(*at_ns, counters));
+            a.counts_the_same(&b, tcp::ESTABLISHED)
+        };
+        assert!(same(&[(1, 10), (3, 30), (5, 50)], &[(2, 20), (4, 40)]));
+        assert!(!same(&[(1, 10), (3, 30), (5, 50)], &[(2, 70), (4, 90)]), "one began with more");
+        assert!(!same(&[(2, 70), (4, 90)], &[(1, 10), (3, 30), (5, 50)]), "whichever is first");
+        assert!(!same(&[(0, 0), (2, 10), (5, 20)], &[(0, 0), (2, 50), (5, 90)]), "one grew faster");
     }
 
     #[test]

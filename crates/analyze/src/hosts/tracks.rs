@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use plimsoll_plan::PlanHost;
-use plimsoll_record::metric::{cpu, process};
+use plimsoll_record::metric::{cgroup, cpu, process};
 use plimsoll_record::{EventKind, Reading, Run, Source, Subject};
 
 use super::track::{Span, Track};
@@ -91,10 +91,30 @@ impl<'a> Hosts<'a> {
         tracks.filter_map(move |(subject, track)| Some((Part::from_sample(source, subject)?, track)))
     }
 
-    /// True if two hosts are the same machine, sampled twice. A host of a lab is none.
+    /// The control group that a host is: that of a host of a lab, or of a container with a quota. The group at the top of a
+    /// machine is not, for it does not count the time that other guests of the machine took, and a container without a quota
+    /// may use all of its machine.
+    pub(crate) fn own_group(&self, host: &str) -> Option<&Track<'a>> {
+        let is_machine = self.track(host, Source::Cpu, Subject::Host).is_some();
+        let group = self.track(host, Source::Cgroup, Subject::Host)?;
+        (!is_machine || group.quota().is_some()).then_some(group)
+    }
+
+    /// True if two hosts are the same machine, or the same container of it, sampled twice. A host of a lab is none.
     pub(crate) fn are_one_machine(&self, host: &str, other: &str) -> bool {
         let machine = |host| self.track(host, Source::Cpu, Subject::Host)?.last_number(cpu::MACHINE);
-        host == other || machine(host).is_some_and(|id| machine(other) == Some(id))
+        let same_kernel = || machine(host).is_some_and(|id| machine(other) == Some(id));
+        host == other || same_kernel() && self.are_one_group(host, other)
+    }
+
+    /// True if what one of two hosts of one kernel uses is used of the other too. The generator's group is the one that caps it,
+    /// also on a machine that has more.
+    fn are_one_group(&self, host: &str, other: &str) -> bool {
+        match [(host, self.own_group(host)), (other, self.own_group(other))] {
+            [(_, Some(one)), (_, Some(another))] => one.counts_the_same(another, cgroup::USAGE_US),
+            [(_, None), (GENERATOR, _) | (_, None)] | [(GENERATOR, _), (_, None)] => true,
+            _ => false,
+        }
     }
 
     /// Of the hosts that are the same machine as this, the one whose processes used most: what is the machine's stands there.

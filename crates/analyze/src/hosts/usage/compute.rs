@@ -35,15 +35,15 @@ pub(super) fn resources(samples: &StepSamples<'_>, host: &str) -> Vec<Resource> 
     resources
 }
 
-/// How many processors a host may use: its own group's quota where it is made on this machine, what the plan says, what it
-/// has, or what the machine has that it is made on.
+/// How many processors a host may use: where it is a control group that group's quota, what the plan says, what it has, or what
+/// the machine has that it is made on.
 pub(crate) fn cores_of(samples: &StepSamples<'_>, host: &str) -> Option<f64> {
     let declared = || {
         Some(samples.hosts.track(host, Source::Declared, Subject::Host)?.last(declared::CORES_MILLI)? / 1e3)
     };
     let has = || samples.hosts.track(host, Source::Cpu, Subject::Host)?.last(cpu::CORES);
-    match samples.hosts.track(host, Source::Cgroup, Subject::Host) {
-        Some(own) => quota_of(own).or_else(declared).or_else(has).or(Some(samples.machine_cores)),
+    match samples.hosts.own_group(host) {
+        Some(own) => own.quota().or_else(declared).or_else(has).or(Some(samples.machine_cores)),
         None => has().or_else(declared),
     }
 }
@@ -81,11 +81,6 @@ fn is_in(set: u64, core: u32) -> bool {
     set.checked_shr(core).is_some_and(|rest| rest & 1 == 1)
 }
 
-fn quota_of(track: &Track<'_>) -> Option<f64> {
-    let period_us = track.last(track.own(cgroup::PERIOD_US)?).filter(|period_us| *period_us > 0.0)?;
-    Some(track.last(track.own(cgroup::QUOTA_US)?)? / period_us)
-}
-
 fn cpu(samples: &StepSamples<'_>, host: &str) -> Option<Resource> {
     let cores = cores_of(samples, host);
     let track = cpu_track(samples, host)?;
@@ -99,9 +94,9 @@ pub(super) fn cores_at_rest(samples: &StepSamples<'_>, host: &str) -> Option<f64
     host_cores(track, cores_of(samples, host), samples.hosts.rest(track)?)
 }
 
-/// What counts the processor time of a host: its own control group, where it is made on this machine.
+/// What counts the processor time of a host: the control group that it is, or its machine.
 fn cpu_track<'s>(samples: &'s StepSamples<'_>, host: &str) -> Option<&'s Track<'s>> {
-    let own = samples.hosts.track(host, Source::Cgroup, Subject::Host);
+    let own = samples.hosts.own_group(host);
     own.or_else(|| samples.hosts.track(host, Source::Cpu, Subject::Host))
 }
 
@@ -134,7 +129,7 @@ fn all_quotas(samples: &StepSamples<'_>, host: &str) -> Vec<Resource> {
     let of = |source, cores: fn(&Track<'_>, Span) -> Option<f64>| -> Vec<Resource> {
         let quota = |(part, track): (Part, &Track<'_>)| {
             let group = group_of(part)?;
-            let quota = quota_of(track)?;
+            let quota = track.quota()?;
             let used = samples.each(|span| cores(track, span));
             Some(Resource::new(ResourceKind::Quota, (host, group), Some(quota), used))
         };

@@ -169,8 +169,8 @@ impl<'a> HostProcesses<'a> {
 
     /// What the kernel used for packets, and what other guests of the machine took, where these are part of what is counted.
     fn of_kernel(self, moment: Moment) -> f64 {
-        let track = |source| self.hosts.track(self.host, source, Subject::Host);
-        let whole = track(Source::Cpu).filter(|_| track(Source::Cgroup).is_none());
+        let machine = self.hosts.track(self.host, Source::Cpu, Subject::Host);
+        let whole = machine.filter(|_| self.hosts.own_group(self.host).is_none());
         let rate = |metric| whole.and_then(|track| track.per_sec(metric, self.span(track, moment)?));
         let parts = [cpu::SOFTIRQ_MS, cpu::IRQ_MS, cpu::STEAL_MS].into_iter().filter_map(rate);
         parts.sum::<f64>() / 1e3
