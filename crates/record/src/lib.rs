@@ -41,7 +41,7 @@ pub use run::{
 };
 pub use sample::{HostSample, Reading, Sharing};
 pub use source::{Source, SourceName, SubjectKind};
-pub use subject::{Address, Subject};
+pub use subject::{Address, Subject, is_inner_interface};
 pub use tags::{Tag, TagChanges, TagError, Tags};
 pub use tally::Tally;
 pub use text::Text;

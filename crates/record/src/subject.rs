@@ -46,6 +46,37 @@ impl fmt::Display for Address<'_> {
     }
 }
 
+/// How the names of interfaces begin that lead to containers, guests or tunnels of their host.
+const INNER: [&str; 14] = [
+    "br-",
+    "cali",
+    "cilium",
+    "cni",
+    "docker",
+    "flannel",
+    "lxc",
+    "tailscale",
+    "tap",
+    "tun",
+    "veth",
+    "virbr",
+    "vnet",
+    "wg",
+];
+
+/// True for the name of an interface that leads to containers, guests or tunnels of its host, or of its pod (`POD/INTERFACE`). What
+/// carries its bytes is memory or another interface, so that it has no speed of its own, whatever its driver reports.
+///
+/// ```
+/// # use plimsoll_record::is_inner_interface;
+/// assert!(is_inner_interface("veth12ab") && is_inner_interface("api-1/tunl0"));
+/// assert!(!is_inner_interface("eth0") && !is_inner_interface("docker-registry-1/eth0"));
+/// ```
+pub fn is_inner_interface(name: &str) -> bool {
+    let name = name.rsplit('/').next().unwrap_or(name);
+    INNER.iter().any(|begin| name.starts_with(begin))
+}
+
 /// What of a host was read. Its [`Display`](fmt::Display) is the word in run files and streams, and
 /// [`Subject::parse`] reads that word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

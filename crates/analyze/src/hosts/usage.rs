@@ -8,7 +8,7 @@ pub(crate) mod sleep;
 use plimsoll_record::metric::{
     cgroup, declared, disk, interface, listener, mariadb, memcached, memory, process,
 };
-use plimsoll_record::{Metric, Source, Subject};
+use plimsoll_record::{Metric, Source, Subject, is_inner_interface};
 
 use super::demand::{Demand, Load, demand};
 use super::resource::{Resource, ResourceKind};
@@ -111,26 +111,21 @@ fn link(samples: &StepSamples<'_>, host: &str, interface: &Part, track: &Track<'
     })
 }
 
-/// How the names of interfaces begin that lead to containers, guests or tunnels of the host. What the plan says of a host's link is
-/// not said of these.
-const INNER: [&str; 9] = ["docker", "br-", "veth", "cni", "cali", "virbr", "flannel", "tun", "wg"];
-
-fn is_inner(interface: &Part) -> bool {
-    matches!(interface, Part::Interface(name) if INNER.iter().any(|begin| name.starts_with(begin)))
-}
-
-/// What the plan says, or for bits the speed of the interface. The loopback has no limit of its own.
+/// What the plan says, or for bits the speed of the interface. The loopback has no limit of its own, nor have interfaces to
+/// containers, guests or tunnels: what the plan says of a host's link is not said of these, and their speed is invented.
 fn link_capacity(
     samples: &StepSamples<'_>,
     (host, interface): (&str, &Part),
     track: &Track<'_>,
     (kind, planned): (ResourceKind, Metric),
 ) -> Option<f64> {
-    let declared = || samples.hosts.track(host, Source::Declared, Subject::Host)?.last(planned);
+    if interface.is_loopback() || matches!(interface, Part::Interface(name) if is_inner_interface(name)) {
+        return None;
+    }
+    let declared = samples.hosts.track(host, Source::Declared, Subject::Host);
     let bits = matches!(kind, ResourceKind::BandwidthOut | ResourceKind::BandwidthIn);
     let speed = || track.last(interface::SPEED_BITS_PER_SEC).filter(|_| bits);
-    let declared = if is_inner(interface) { None } else { declared() };
-    declared.or_else(speed).filter(|_| !interface.is_loopback())
+    declared.and_then(|declared| declared.last(planned)).or_else(speed)
 }
 
 fn capped_disk(samples: &StepSamples<'_>, host: &str, group: &Part, track: &Track<'_>) -> Vec<Resource> {

@@ -215,6 +215,19 @@ fn what_is_declared_of_a_link_is_not_said_of_a_bridge_behind_it() {
 }
 
 #[test]
+fn the_speed_that_a_tunnel_reports_is_no_limit() {
+    let reported = |name: &'static str| {
+        let link = ("web", "interface", name);
+        let watch = ladder().host("web", 1.0, 50e-6).counter(link, "sent_bytes", |_, x| 385.0 * x);
+        watch.gauge(link, "speed_bits_per_sec", |_, _| 10e6).verdict().limit
+    };
+    for name in ["tun0", "tap0", "vnet3", "tailscale0", "lxc4f0c", "cilium_host"] {
+        assert_ne!(reported(name), Limit::Bandwidth, "{name}");
+    }
+    assert_eq!(reported("eth1"), Limit::Bandwidth);
+}
+
+#[test]
 fn a_group_that_writes_as_much_as_it_may_is_disk_and_without_a_limit_it_is_not() {
     let group = ("db", "cgroup", "");
     let watch = |limit: Option<f64>| {
@@ -293,6 +306,29 @@ fn time_stolen_by_other_guests_is_busy_and_named() {
     let verdict = watch.verdict();
     assert_eq!((verdict.limit, verdict.host()), (Limit::Cpu, "web"));
     assert_eq!(verdict.place.of_host(), Some(&Part::OtherGuests));
+}
+
+#[test]
+fn a_machines_cpu_is_what_proc_stat_says_and_not_what_its_top_group_counts() {
+    let (cpu, group) = (("vm", "cpu", ""), ("vm", "cgroup", ""));
+    let watch = || {
+        ladder()
+            .gauge(cpu, "cores", |_, _| 2.0)
+            .counter(cpu, "total_ms", |_, _| 2000.0)
+            .counter(cpu, "idle_ms", |_, x| 1300.0 - 0.4 * x)
+            .counter(cpu, "steal_ms", |_, _| 700.0)
+            .counter(group, "usage_us", |_, x| 400.0 * x)
+    };
+    let verdict = watch().verdict();
+    assert_eq!((verdict.limit, verdict.host()), (Limit::Cpu, "vm"), "{verdict:#?}");
+    // A container with a quota has no more than that, whatever the rest of its machine does.
+    let container =
+        watch().gauge(group, "quota_us", |_, _| 20_000.0).gauge(group, "period_us", |_, _| 10_000.0);
+    let container = container.findings();
+    let used =
+        container.resources.iter().find(|one| one.kind == ResourceKind::Cpu && one.host == "vm").unwrap();
+    assert!(used.utilisation(7).is_some_and(|share| (share - 0.64).abs() < 0.01), "{used:?}");
+    assert_ne!(container.verdict.limit, Limit::Cpu);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use plimsoll_record::metric::{
     conntrack, core, cpu, disk, interface, memory, pressure, scheduler, sockets, tcp,
 };
-use plimsoll_record::{CounterSet, Metric, Source, Subject};
+use plimsoll_record::{CounterSet, Metric, Source, Subject, is_inner_interface};
 
 use super::row::Index;
 use crate::collector::{Missing, Read};
@@ -171,14 +171,14 @@ fn by_device<'a>(index: &Index<'a>, names: Names) -> BTreeMap<&'a str, CounterSe
     devices
 }
 
-/// The loopback has no limit, so that it is reported only where there is no other interface. A veth reports 10 Gbit/s
-/// whatever its cap.
+/// The loopback has no limit, so that it is reported only where there is no other interface. Virtual interfaces report speeds that
+/// their drivers make up: a veth 10 Gbit/s, a tunnel 10 Mbit/s, whatever they carry.
 fn interfaces<'a>(index: &Index<'a>) -> BTreeMap<&'a str, CounterSet> {
     let mut devices = by_device(index, INTERFACE);
     if devices.len() > 1 {
         devices.remove("lo");
     }
-    for (_, counters) in devices.iter_mut().filter(|(device, _)| device.starts_with("veth")) {
+    for (_, counters) in devices.iter_mut().filter(|(device, _)| is_inner_interface(device)) {
         counters.remove(interface::SPEED_BITS_PER_SEC);
     }
     devices

@@ -29,6 +29,8 @@ fn an_exporters_page_reads_like_the_hosts_own_files() {
          node_network_speed_bytes{device=\"eth0\"} 1.25e8\n\
          node_network_receive_bytes_total{device=\"veth1\"} 3\n\
          node_network_speed_bytes{device=\"veth1\"} 1.25e9\n\
+         node_network_receive_bytes_total{device=\"tun0\"} 3\n\
+         node_network_speed_bytes{device=\"tun0\"} 1.25e6\n\
          node_netstat_TcpExt_ListenDrops 4\n\
          go_goroutines 9\nprocess_cpu_seconds_total 3\n",
     );
@@ -38,7 +40,11 @@ fn an_exporters_page_reads_like_the_hosts_own_files() {
     assert_eq!(counters(&reads, Source::Memory, "")[memory::SWAP_USED_BYTES], 40);
     assert_eq!(counters(&reads, Source::Disk, "sda")[disk::BUSY_MS], 1250);
     assert_eq!(counters(&reads, Source::Interface, "eth0")[interface::SPEED_BITS_PER_SEC], 1_000_000_000);
-    assert!(counters(&reads, Source::Interface, "veth1").get(interface::SPEED_BITS_PER_SEC).is_none());
+    for made_up in ["veth1", "tun0"] {
+        let counters = counters(&reads, Source::Interface, made_up);
+        assert!(counters.get(interface::SPEED_BITS_PER_SEC).is_none(), "{made_up}");
+        assert_eq!(counters[interface::RECEIVED_BYTES], 3, "{made_up}");
+    }
     assert_eq!(counters(&reads, Source::Tcp, "")[tcp::LISTEN_DROPS], 4);
     let of_exporter = |read: &Read| matches!(read.source, Source::Go | Source::Prometheus);
     assert!(!reads.iter().any(of_exporter), "nothing of the exporter itself: {reads:?}");
