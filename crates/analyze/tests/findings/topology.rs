@@ -170,10 +170,13 @@ fn two_servers_of_one_name_keep_their_own_children() {
             peers("local", "11 nginx", &[("127.0.0.1:81", 1)]),
             peers("local", "20 nginx", &[]),
             peers("local", "21 nginx", &[("127.0.0.1:9000", 6)]),
+            // The first server replaced a worker after the second was started.
+            sample("local", "process", "31 nginx", &[("parent", 10)]),
+            peers("local", "31 nginx", &[("127.0.0.1:81", 4)]),
         ],
     );
     let tiers = found(&run);
-    let expected = ["1 local nginx:80 -> 1x2", "2 local nginx:81 -> 2x6", "3 local ?:9000"];
+    let expected = ["1 local nginx:80 -> 1x6", "2 local nginx:81 -> 2x6", "3 local ?:9000"];
     assert_eq!(reported(&tiers), expected);
 }
 

@@ -115,8 +115,9 @@ impl<'a> Sockets<'a> {
         }
     }
 
-    /// Of a server of several processes one is reported to listen. The others belong to the process of their name that
-    /// listens and came before them, for children come after their parent; or else to any of their name, or to their parent.
+    /// Of a server of several processes one is reported to listen. The others belong to their parent if that has their name and
+    /// listens. Where their parent is not known they belong to the process of their name that listens and came before them, for
+    /// children come after their parent; or else to any of their name, or to a parent of another name.
     fn gather_families(&mut self) {
         let listening: BTreeSet<Key<'a>> = self
             .listening
@@ -126,13 +127,10 @@ impl<'a> Sockets<'a> {
         self.families = listening.iter().map(|key| (*key, BTreeSet::from([key.1]))).collect();
         for ((host, pid), name) in self.names.iter().filter(|(key, _)| !listening.contains(key)) {
             let alike = |key: &&Key<'a>| key.0 == *host && self.names.get(*key) == Some(name);
-            let before = listening.iter().filter(alike).rfind(|key| key.1 < *pid);
-            let parent = || {
-                listening
-                    .iter()
-                    .find(|key| key.0 == *host && self.parents.get(&(*host, *pid)) == Some(&key.1))
-            };
-            if let Some(leader) = before.or_else(|| listening.iter().find(alike)).or_else(parent) {
+            let parent = self.parents.get(&(*host, *pid)).and_then(|parent| listening.get(&(*host, *parent)));
+            let before = || listening.iter().filter(alike).rfind(|key| key.1 < *pid);
+            let any = || listening.iter().find(alike);
+            if let Some(leader) = parent.filter(alike).or_else(before).or_else(any).or(parent) {
                 self.families.entry(*leader).or_default().insert(*pid);
             }
         }
