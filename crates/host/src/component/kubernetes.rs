@@ -1,7 +1,7 @@
 //! The pods of a workload on Kubernetes, by cAdvisor's page of their kubelets.
 //!
 //! Each container is a control group of the host, each interface of a pod one of its interfaces. cAdvisor measures a group
-//! every 10 to 17 s; only a new measurement becomes a sample.
+//! every 10 to 17 s; only a new measurement becomes a sample, and a kubelet is asked only when there may be one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -18,6 +18,10 @@ use crate::collector::{Collector, Missing, Read};
 const DEADLINE: Duration = Duration::from_secs(5);
 /// Pods come and go: they are looked up at this interval.
 const PODS_INTERVAL: Duration = Duration::from_secs(5);
+/// cAdvisor measures nothing a second time sooner than this. A page costs its kubelet much where a node has many pods.
+const MEASURED_AFTER: Duration = Duration::from_secs(8);
+/// A node that does not answer holds up the others until the deadline: one that failed twice is asked again after this time.
+const RETRY_AFTER: Duration = Duration::from_secs(30);
 
 /// The names of pods by the node that they run on.
 type Nodes = BTreeMap<String, BTreeSet<String>>;
@@ -27,13 +31,31 @@ struct Pods {
     cluster: Option<Cluster>,
     /// Its pods, and when they were looked up.
     nodes: Option<(Instant, Nodes)>,
-    /// When each subject was last measured, in milliseconds of its node's clock.
-    times_ms: BTreeMap<String, u64>,
+    pages: Pages,
+}
+
+/// The last measurement of one subject.
+#[derive(Debug, Clone, Copy)]
+struct Last {
+    /// When it was made, in milliseconds of its node's clock.
+    time_ms: u64,
+    /// When it was first seen, less than a second later; `None` for the first of its subject, which may be older.
+    seen: Option<Instant>,
+}
+
+/// What the pages of all nodes said so far.
+#[derive(Debug, Default)]
+struct Pages {
+    subjects: BTreeMap<String, Last>,
+    /// When each node may have something new.
+    due: BTreeMap<String, Instant>,
+    /// Nodes whose last page could not be read.
+    failing: BTreeSet<String>,
 }
 
 /// A collector of the pods of one workload.
 pub(super) fn collector(workload: &Workload) -> Collector {
-    let mut pods = Pods { workload: workload.clone(), cluster: None, nodes: None, times_ms: BTreeMap::new() };
+    let mut pods = Pods { workload: workload.clone(), cluster: None, nodes: None, pages: Pages::default() };
     Collector::subjects(Source::Cgroup, move || {
         let reads = pods.read();
         reads.map_err(|why| Missing::Failed(format!("k8s://{}: {why}", pods.workload)))
@@ -42,24 +64,27 @@ pub(super) fn collector(workload: &Workload) -> Collector {
 
 impl Pods {
     fn read(&mut self) -> Result<Vec<Read>, String> {
-        let mut all = Vec::new();
+        let mut reads = Vec::new();
         for (node, pods) in self.nodes()? {
-            let page = self.page(&node).map_err(|error| error.to_string())?;
-            let found = measured(&page, &self.workload.namespace, &pods);
-            all.extend(found.ok_or_else(|| format!("the page of node {node} is not cAdvisor's"))?);
+            if !self.pages.is_due(&node, RealClock.now()) {
+                continue;
+            }
+            let found = self.measured(&node, &pods);
+            let now = RealClock.now();
+            match found {
+                Ok(found) => reads.extend(self.pages.news(&node, found, now)),
+                Err(why) => {
+                    reads.push(self.pages.failed(&node, &format!("k8s://{}: {why}", self.workload), now))
+                }
+            }
         }
-        Ok(all.into_iter().filter_map(|measured| self.news(measured)).collect())
+        Ok(reads)
     }
 
-    /// What was measured since the last read; cAdvisor repeats the rest. The first that is seen of a subject may be 17 s old,
-    /// and would stand for now.
-    fn news(&mut self, measured: Measured) -> Option<Read> {
-        let Measured { source, subject, time_ms, counters } = measured;
-        if let Some(time_ms) = time_ms {
-            let before = self.times_ms.insert(format!("{source} {subject}"), time_ms);
-            before.filter(|before| *before != time_ms)?;
-        }
-        Some(Read::new(source, Subject::Named(&subject), Ok(counters)))
+    fn measured(&mut self, node: &str, pods: &BTreeSet<String>) -> Result<Vec<Measured>, String> {
+        let page = self.page(node).map_err(|error| format!("node {node}: {error}"))?;
+        let found = measured(&page, &self.workload.namespace, pods);
+        found.ok_or_else(|| format!("the page of node {node} is not cAdvisor's"))
     }
 
     fn page(&mut self, node: &str) -> Result<String, KubernetesError> {
@@ -102,5 +127,115 @@ impl Pods {
             None => Cluster::connect(None, DEADLINE)?,
         };
         Ok(self.cluster.insert(cluster))
+    }
+}
+
+impl Pages {
+    fn is_due(&self, node: &str, now: Instant) -> bool {
+        self.due.get(node).is_none_or(|due| now >= *due)
+    }
+
+    /// What of a node's page was measured since its last page; cAdvisor repeats the rest.
+    fn news(&mut self, node: &str, found: Vec<Measured>, now: Instant) -> Vec<Read> {
+        let mut reads = Vec::new();
+        let mut due = None;
+        for measured in found {
+            let (seen, is_new) = self.note(&measured, now);
+            let again = seen.map_or(now, |seen| seen + MEASURED_AFTER);
+            due = Some(due.map_or(again, |due: Instant| due.min(again)));
+            if is_new {
+                let Measured { source, subject, counters, .. } = measured;
+                reads.push(Read::new(source, Subject::Named(&subject), Ok(counters)));
+            }
+        }
+        self.due.insert(node.to_owned(), due.unwrap_or(now));
+        self.failing.remove(node);
+        reads
+    }
+
+    /// When the last measurement of a subject was first seen, if that is known, and whether that is now. The first that is seen of
+    /// a subject may be 17 s old, and would stand for now.
+    fn note(&mut self, measured: &Measured, now: Instant) -> (Option<Instant>, bool) {
+        let Some(time_ms) = measured.time_ms else { return (None, true) };
+        let key = format!("{} {}", measured.source, measured.subject);
+        let before = self.subjects.get(&key).copied();
+        let is_new = before.is_some_and(|before| before.time_ms != time_ms);
+        let seen = if is_new { Some(now) } else { before.and_then(|before| before.seen) };
+        self.subjects.insert(key, Last { time_ms, seen });
+        (seen, is_new)
+    }
+
+    /// What a node that could not be read makes: one failed read, and those of other nodes go on.
+    fn failed(&mut self, node: &str, why: &str, now: Instant) -> Read {
+        let is_first = self.failing.insert(node.to_owned());
+        self.due.insert(node.to_owned(), if is_first { now } else { now + RETRY_AFTER });
+        Read::new(Source::Cgroup, Subject::Named(node), Err(Missing::Failed(why.to_owned())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_record::{CounterSet, Reading};
+
+    use super::*;
+    use crate::collector::tests::subjects;
+
+    fn at(sec: u64) -> Instant {
+        Instant::from_nanos(sec * 1_000_000_000)
+    }
+
+    fn group(subject: &str, time_ms: u64) -> Measured {
+        let counters = CounterSet::default();
+        Measured { source: Source::Cgroup, subject: subject.to_owned(), time_ms: Some(time_ms), counters }
+    }
+
+    #[test]
+    fn a_measurement_is_a_sample_once_and_the_first_of_a_subject_is_none() {
+        let mut pages = Pages::default();
+        let times = [(0, 100), (1, 100), (2, 112), (3, 112), (14, 124)];
+        let seen = times.map(|(sec, time_ms)| pages.news("n1", vec![group("api/a", time_ms)], at(sec)).len());
+        assert_eq!(seen, [0, 0, 1, 0, 1]);
+    }
+
+    #[test]
+    fn a_node_is_asked_again_when_the_first_of_its_subjects_may_be_measured_again() {
+        let mut pages = Pages::default();
+        let mut due = |sec: u64, a: u64, b: u64| {
+            assert!(pages.is_due("n1", at(sec)), "{sec}");
+            pages.news("n1", vec![group("api/a", a), group("api/b", b)], at(sec));
+            (sec + 1..).find(|sec| pages.is_due("n1", at(*sec)))
+        };
+        assert_eq!(due(0, 100, 105), Some(1), "how old they are is not known");
+        assert_eq!(due(3, 112, 105), Some(4), "the other's age is not known");
+        assert_eq!(due(8, 112, 117), Some(11), "8 s after the first was measured");
+        assert_eq!(due(11, 112, 117), Some(12), "each second from then on");
+        assert_eq!(due(15, 124, 117), Some(16), "8 s after the second was measured");
+        assert!(pages.is_due("n2", at(0)), "another node");
+    }
+
+    #[test]
+    fn a_subject_without_a_time_is_always_new() {
+        let mut pages = Pages::default();
+        for sec in 0..3 {
+            let undated = Measured { time_ms: None, ..group("api/a", 0) };
+            assert_eq!(subjects(&pages.news("n1", vec![undated], at(sec))), ["api/a"]);
+            assert!(pages.is_due("n1", at(sec + 1)));
+        }
+    }
+
+    #[test]
+    fn a_node_that_fails_is_one_failed_read_and_is_left_alone_for_a_while() {
+        let mut pages = Pages::default();
+        let read = pages.failed("n1", "not ready", at(4));
+        assert_eq!((read.source, read.subject.as_str()), (Source::Cgroup, "n1"));
+        assert_eq!(read.reading, Reading::Failed("not ready".to_owned()));
+        assert!(pages.is_due("n1", at(5)), "it may answer the next time");
+        pages.failed("n1", "not ready", at(5));
+        assert!(!pages.is_due("n1", at(34)) && pages.is_due("n1", at(35)) && pages.is_due("n2", at(6)));
+        pages.news("n2", vec![group("api/a", 100)], at(6));
+        assert_eq!(pages.news("n2", vec![group("api/a", 112)], at(7)).len(), 1, "the others go on");
+        pages.news("n1", Vec::new(), at(35));
+        pages.failed("n1", "not ready", at(36));
+        assert!(pages.is_due("n1", at(37)), "it answered in between");
     }
 }
