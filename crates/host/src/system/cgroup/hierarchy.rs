@@ -1,6 +1,6 @@
 //! The control groups of a process in the hierarchies of version 1 and 2.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use plimsoll_sys::CgroupPaths;
 
@@ -39,6 +39,11 @@ pub(super) fn top(root: &Path) -> CgroupPaths {
     CgroupPaths::from_fn(|controller| if controller.is_empty() { unified() } else { mount(root, controller) })
 }
 
+/// False for the path of a group outside of this process's namespace of control groups, cgroup_namespaces(7).
+fn is_below_top(path: &Path) -> bool {
+    !path.components().any(|part| part == Component::ParentDir)
+}
+
 /// The groups of a process.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Membership {
@@ -50,7 +55,8 @@ pub(crate) struct Membership {
 
 impl Membership {
     /// Parses `/proc/PID/cgroup`, cgroups(7): lines of a number, controllers and a path, which in version 2 is that of all
-    /// controllers. A path that does not exist is hidden in a container, where its group is the top.
+    /// controllers. A path that does not exist is hidden in a container, where its group is the top. One that leads above the top
+    /// is of a process outside of the container, whose group cannot be read here.
     pub(crate) fn parse(root: &Path, text: &str) -> Option<Self> {
         let lines = || text.lines().filter_map(|line| line.split_once(':')?.1.split_once(':'));
         let line = |controller: &str| {
@@ -60,7 +66,7 @@ impl Membership {
         };
         let top = top(root);
         let folders = CgroupPaths::from_fn(|controller| {
-            let (mount, path) = (top.get(controller)?, line(controller)?);
+            let (mount, path) = (top.get(controller)?, line(controller).filter(|path| is_below_top(path))?);
             Some(Some(mount.join(path)).filter(|folder| folder.exists()).unwrap_or_else(|| mount.to_owned()))
         });
         let (mount, folder) = match (&top.unified, &top.cpu) {

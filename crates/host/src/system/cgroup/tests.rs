@@ -161,3 +161,22 @@ fn controllers_of_version_1_that_share_a_hierarchy_or_do_not_are_both_found() {
     let hidden = Membership::parse(root.path(), "2:cpu,cpuacct:/docker/4711\n").unwrap();
     assert_eq!((hidden.groups()[0].0.as_str(), hidden.quota()), ("/", None));
 }
+
+#[test]
+fn a_group_outside_of_the_namespace_is_not_that_of_this_process() {
+    let v2 = tree(&[
+        ("sys/fs/cgroup/cgroup.procs", ""),
+        ("sys/fs/cgroup/cpu.max", "150000 100000\n"),
+        ("sys/fs/cgroup/box/cpu.max", "50000 100000\n"),
+    ]);
+    for outside in ["0::/../../system.slice/nginx.service\n", "0::/..\n", "0::/../box\n"] {
+        assert_eq!(Membership::parse(v2.path(), outside), None, "{outside}");
+    }
+    let inside = Membership::parse(v2.path(), "0::/box..1\n").unwrap();
+    assert_eq!(inside.quota(), Some(Quota { quota_us: 150_000, period_us: 100_000 }));
+    let v1 = tree(&[
+        ("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "20000\n"),
+        ("sys/fs/cgroup/cpu/cpu.cfs_period_us", "10000\n"),
+    ]);
+    assert_eq!(Membership::parse(v1.path(), "2:cpu,cpuacct:/../nginx.service\n"), None);
+}
