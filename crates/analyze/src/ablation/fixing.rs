@@ -32,7 +32,7 @@ impl After {
 }
 
 /// From the combination with most switches on: always the switch next that saves most, as it was measured there, else by its
-/// mean cost. Switches that save time stay on.
+/// mean cost. Switches that save time stay on, and so do those that save none in the combination that is left.
 pub(super) fn order(cells: &[Cell], costs: &[SwitchCost], names: &[String]) -> Vec<FixStep> {
     let on = |cell: &&Cell| cell.settings.iter().filter(|on| **on).count();
     let Some(first) = cells.iter().max_by_key(on) else { return Vec::new() };
@@ -54,8 +54,9 @@ pub(super) fn order(cells: &[Cell], costs: &[SwitchCost], names: &[String]) -> V
         let best = (0..options.len()).min_by(|a, b| time_of(a).total_cmp(&time_of(b)));
         let Some(best) = best else { break };
         let (cost, next) = options.remove(best);
-        // Costs that do not add up cannot be taken off for ever.
-        if next.time_sec.value <= 0.0 {
+        // Costs that do not add up cannot be taken off for ever. A switch that costs something next to others may save time without
+        // them.
+        if next.time_sec.value <= 0.0 || (next.measured && next.time_sec.value >= time_sec) {
             break;
         }
         let name = |cost: &SwitchCost| names.get(cost.switch).cloned().unwrap_or_default();

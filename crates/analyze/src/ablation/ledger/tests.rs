@@ -88,6 +88,26 @@ fn a_switch_that_noise_may_have_put_before_another_is_tied_with_it() {
 }
 
 #[test]
+fn a_switch_whose_removal_was_measured_to_cost_time_is_not_to_be_fixed() {
+    let trial = |(settings, time_us): ([bool; 2], f64)| Trial {
+        settings: settings.to_vec(),
+        round: None,
+        throughput_per_sec: 1e6 / time_us,
+        at_most: false,
+        per_request: Vec::new(),
+    };
+    // The cache costs 300 µs next to the log, and saves 100 µs without it: 100 µs on average.
+    let times =
+        [([false, false], 200.0), ([true, false], 500.0), ([false, true], 100.0), ([true, true], 800.0)];
+    let switches = vec!["log".to_owned(), "cache".to_owned()];
+    let trials = times.map(trial).to_vec();
+    let ledger = ledger(&Trials { group: None, switches, per_request: Vec::new(), trials });
+    assert!(cost_of(&ledger, "cache").cost_sec.value > 0.0);
+    let order: Vec<&str> = ledger.order.iter().map(|step| step.name.as_str()).collect();
+    assert_eq!(order, ["log"]);
+}
+
+#[test]
 fn an_interaction_is_named_and_only_that_one() {
     let ledger = ledger(&trials(3, 4, 0.01, 2));
     let named: Vec<(&str, Option<&str>)> =
