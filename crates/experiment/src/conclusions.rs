@@ -61,7 +61,7 @@ impl TierScalings {
 pub enum MachineNeed {
     /// The number of each tier.
     Plan(Box<MachinePlan>),
-    /// No host was sampled, so that nothing says what a request uses.
+    /// No host was sampled, or no run carried what it was sent, so that nothing says what a request uses.
     NoHostSampled,
 }
 

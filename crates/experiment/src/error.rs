@@ -65,6 +65,15 @@ pub enum ExperimentError {
     System { what: &'static str, source: io::Error },
     #[error("there is no lab file `{0}`; name one that is there, or see `plimsoll lab list`")]
     NoLabFile(String),
+    #[error("PLIMSOLL_SERVICES is `{}`, which is no folder; set it to the folder of the built services, or unset it", .0.display())]
+    NoServices(PathBuf),
+    #[error("there is no variant `{variant}` of {file}; {known}")]
+    NoVariant {
+        file: String,
+        variant: String,
+        /// Those there are.
+        known: String,
+    },
     #[error("there is no lab file in {}; their names end in .toml", .0.display())]
     NoLabFiles(PathBuf),
     #[error("no scenario in {} has a name with {}", folder.display(), only.join(" or "))]
@@ -167,6 +176,11 @@ pub enum ExperimentError {
         "no host was sampled in {0}: nothing says what a request uses; make the run with --probe, or on the target's machine"
     )]
     NoHostSampled(String),
+    #[error(
+        "in no step of {0} 95 % of the requests succeeded, and refusals are no capacity: load it with fewer connections, or at a \
+         lower rate"
+    )]
+    NothingCarried(String),
     #[error("no column is mapped to a tier; add for example --map web.cpu_percent=COLUMN")]
     NoTier,
     #[error("interrupted")]
@@ -200,6 +214,11 @@ impl ExperimentError {
             | Self::Plan(_)
             | Self::Unfit(_)
             | Self::Mapping(_)
+            | Self::Row { .. }
+            | Self::NoRows { .. }
+            | Self::NoTier
+            | Self::NoServices(_)
+            | Self::NoVariant { .. }
             | Self::Profiler(_)
             | Self::Columns(_)
             | Self::NothingProtected(_)

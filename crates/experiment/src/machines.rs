@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use plimsoll_analyze::{Observed, TableReading, TableRow, explain_table, observe_runs, observe_table};
+use plimsoll_analyze::{
+    Observed, Remark, TableReading, TableRow, explain_table, observe_runs, observe_table,
+};
 
 use crate::ExperimentError;
 use crate::table::{Mapping, read_table};
@@ -28,12 +30,18 @@ impl TableRows<'_> {
 /// What the hosts of recorded runs use.
 ///
 /// # Errors
-/// When a run cannot be read, or no host was sampled.
+/// When a run cannot be read, no run carried what it was sent, or no host was sampled.
 pub fn observe_run_files(paths: &[PathBuf]) -> Result<Observed, ExperimentError> {
     let observed = observe_runs(&by_name(&read_named_runs(paths)?));
     if observed.tiers.is_empty() {
         let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
-        return Err(ExperimentError::NoHostSampled(names.join(", ")));
+        let is_of_no_use =
+            |remark: &&Remark| matches!(remark, Remark::NoAnswers(_) | Remark::NothingCarried(_));
+        let unused = observed.remarks.iter().filter(is_of_no_use).count();
+        return Err(match unused == paths.len() {
+            true => ExperimentError::NothingCarried(names.join(", ")),
+            false => ExperimentError::NoHostSampled(names.join(", ")),
+        });
     }
     Ok(observed)
 }

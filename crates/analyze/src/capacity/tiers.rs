@@ -6,9 +6,10 @@ use super::kinds::{NamedRun, by_requests};
 use super::machines::is_one_size;
 use crate::groups::{firsts, grouped};
 use crate::hosts::tracks::GENERATOR;
+use crate::load::knee::best_carrying_step;
 use crate::{Confidence, Estimate, Findings, Limit, MachineSize, Resource, ResourceKind};
 
-/// What a tier used in one run, at the step of the highest throughput.
+/// What a tier used in one run, at the step of the highest throughput of successful answers.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct TierUse {
     pub tier: String,
@@ -56,8 +57,8 @@ pub struct TierRow {
     pub confidence: Confidence,
     /// True if the generator was the limit, so that the throughput is a lower bound.
     pub lower_bound: bool,
-    /// How well the tier that differs scaled; `None` for the run with the fewest machines, and where none differs.
-    pub efficiency: Option<Efficiency>,
+    /// How well each tier scaled of which this run has more machines than another, all else equal; of each tier once.
+    pub efficiencies: Vec<Efficiency>,
 }
 
 /// A tier and how many machines it has.
@@ -88,16 +89,19 @@ impl TierScaling {
     }
 }
 
-/// A row of each run, those of the same requests together; runs without an answer have none.
+/// A row of each run, those of the same requests together; runs in which no step carried what it was sent have none.
 pub fn tier_rows(runs: &[(&str, &Findings)]) -> Vec<TierRow> {
     let kinds = by_requests(runs).into_iter().enumerate();
     let of_kind =
         |kind: usize, (name, findings): NamedRun<'_>| Some(TierRow { kind, ..row(name, findings)? });
-    let mut rows: Vec<TierRow> =
-        kinds.flat_map(|(kind, runs)| runs.into_iter().filter_map(move |run| of_kind(kind, run))).collect();
+    let rows = kinds.flat_map(|(kind, runs)| runs.into_iter().filter_map(move |run| of_kind(kind, run)));
+    with_efficiencies(rows.collect())
+}
+
+fn with_efficiencies(mut rows: Vec<TierRow>) -> Vec<TierRow> {
     let found: Vec<(usize, Efficiency)> = alike(&rows).iter().flat_map(|alike| efficiencies(alike)).collect();
     for (place, efficiency) in found {
-        rows[place].efficiency = Some(efficiency);
+        rows[place].efficiencies.push(efficiency);
     }
     rows
 }
@@ -173,9 +177,9 @@ fn others(row: &TierRow, tier: &str) -> Vec<TierCount> {
     others.map(|other| TierCount { tier: other.tier.clone(), machines: other.machines }).collect()
 }
 
-/// The row of one run; `None` if nothing was answered.
+/// The row of one run; `None` if no step carried what it was sent.
 pub(crate) fn row(name: &str, findings: &Findings) -> Option<TierRow> {
-    let (position, step) = findings.best_answered_step()?;
+    let (position, step) = best_carrying_step(&findings.steps)?;
     let verdict = &findings.verdict;
     let tier_of_host = |host: &str| tier_of(findings, host).to_owned();
     Some(TierRow {
@@ -192,7 +196,7 @@ pub(crate) fn row(name: &str, findings: &Findings) -> Option<TierRow> {
         limiting_tier: tier_of_host(verdict.host()),
         confidence: verdict.confidence,
         lower_bound: findings.lower_bound,
-        efficiency: None,
+        efficiencies: Vec::new(),
     })
 }
 
@@ -254,7 +258,7 @@ mod tests {
             limiting_tier: String::new(),
             confidence: Confidence::Measured,
             lower_bound: false,
-            efficiency: None,
+            efficiencies: Vec::new(),
         }
     }
 
@@ -292,6 +296,23 @@ mod tests {
         assert_eq!(found.len(), 1);
         let (place, efficiency) = &found[0];
         assert_eq!((*place, efficiency.from, efficiency.from_lower_bound), (1, 1, true));
+    }
+
+    #[test]
+    fn a_row_with_more_machines_of_two_tiers_keeps_how_each_scaled() {
+        let runs = [
+            row("a", &[("web", 1), ("api", 1)], 1000.0),
+            row("b", &[("web", 1), ("api", 2)], 1900.0),
+            row("c", &[("web", 2), ("api", 1)], 1000.0),
+            row("d", &[("web", 2), ("api", 2)], 1900.0),
+        ];
+        let found = with_efficiencies(runs.to_vec());
+        let ratios = |row: &TierRow| -> Vec<(String, f64)> {
+            row.efficiencies.iter().map(|one| (one.tier.clone(), one.ratio.value)).collect()
+        };
+        assert!(found[0].efficiencies.is_empty());
+        assert_eq!(ratios(&found[1]), [("api".to_owned(), 0.95)]);
+        assert_eq!(ratios(&found[3]), [("web".to_owned(), 0.5), ("api".to_owned(), 0.95)]);
     }
 
     #[test]

@@ -29,6 +29,15 @@ pub(crate) fn usable(steps: &[StepSummary]) -> Vec<&StepSummary> {
     usable
 }
 
+/// The step of the highest throughput of successful answers and its position, of the whole steps if there are such; `None` if in
+/// every step too many requests failed. A refusal is fast, so that the step of the highest throughput may be one that carries least.
+pub(crate) fn best_carrying_step(steps: &[StepSummary]) -> Option<(usize, &StepSummary)> {
+    let carrying = steps.iter().enumerate().filter(|(_, step)| counts_for_capacity(step));
+    carrying.max_by(|(_, a), (_, b)| {
+        whole(a).cmp(&whole(b)).then(a.throughput.value.total_cmp(&b.throughput.value))
+    })
+}
+
 /// The knee of a ladder, or `None` with fewer than two usable steps.
 ///
 /// The plateau is known (`reached`) if the ladder went to at least twice the knee's concurrency: then a

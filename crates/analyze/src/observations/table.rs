@@ -94,6 +94,13 @@ fn is_one_core(used: &[Option<f64>]) -> bool {
     !is_over && used.iter().flatten().filter(|used| **used >= 1.0 - TIE).count() > 1
 }
 
+/// What one machine of a resource's tier has of it in a row; `None` where the row does not say.
+pub(crate) fn capacity_in(row: &TableRow, resource: &Resource) -> Option<f64> {
+    let tier = row.tier(&resource.host)?;
+    let figure = FIGURES.iter().find(|figure| figure.kind == resource.kind)?;
+    (figure.capacity)(row, tier).filter(|capacity| *capacity > 0.0)
+}
+
 impl<'a> Observations<'a> {
     /// What rows show, with what the tiers of one of them have and what a request costs them there.
     pub(crate) fn from_table(rows: &'a [&'a TableRow], row: usize) -> Self {

@@ -9,13 +9,14 @@ use super::explain::{TableFindings, concluded};
 use super::row::{RowFinding, TableRow, TableTier};
 use crate::capacity::tiers::{self, TierRow, TierUse};
 use crate::groups::grouped;
+use crate::load::knee::best_carrying_step;
 use crate::{Findings, Limit, StepSummary, Verdict};
 
 /// One run of a plan file, as far as rows are made of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RowRun {
     pub spec: RowSpec,
-    /// What was measured, at the step of the highest throughput.
+    /// What was measured, at the step of the highest throughput of successful answers.
     pub measured: TierRow,
     /// Bytes received for each response there.
     pub response_bytes: Option<f64>,
@@ -38,9 +39,9 @@ pub struct RunRows {
 }
 
 impl RowRun {
-    /// What a run has for rows; `None` if nothing was answered. `name` is that of the file's variant, or of the file.
+    /// What a run has for rows; `None` if no step carried what it was sent. `name` is that of the file's variant, or of the file.
     pub fn from_findings(name: &str, spec: &RowSpec, findings: &Findings) -> Option<Self> {
-        let (_, step) = findings.best_answered_step()?;
+        let (_, step) = best_carrying_step(&findings.steps)?;
         Some(Self {
             spec: spec.clone(),
             measured: tiers::row(name, findings)?,

@@ -1,6 +1,6 @@
 //! Refusals next to a resource that refusing alone fills, and the doors that tell nothing.
 
-use plimsoll_analyze::{Advice, Claim, Confidence, Limit, Observation, Verdict};
+use plimsoll_analyze::{Advice, Claim, Confidence, Limit, Observation};
 use plimsoll_record::{EncodedHistogram, FailureKind, latency_histogram};
 
 use crate::synthetic::{Level, findings};
@@ -54,7 +54,7 @@ fn a_limiter_that_counts_what_it_denies_refuses_though_next_to_nothing_is_served
 
 /// A proxy that lets sixteen requests through to an API, keeps the others at its door, and refuses those that wait too long: a
 /// few at 128 connections, many at 256. Or one that lets a rate of 3,200 requests/s through and delays the others.
-fn refusing_beyond(bound: bool) -> Verdict {
+pub(crate) fn refusing_beyond(bound: bool) -> Watch {
     let mut levels = pool_levels(16.0, 0.005, 64);
     levels.push(Level { refused: 0.08, intervals: 60, ..Level::at(128, 3200.0 / 0.92) });
     levels.push(Level { refused: 0.5, intervals: 60, ..Level::at(256, 6400.0) });
@@ -69,16 +69,15 @@ fn refusing_beyond(bound: bool) -> Verdict {
         .process("api", "8 java", 50e-6)
         .listener("api", "10.0.0.3:9000", 8, |_, _| 0.0)
         .gauge(("api", "peers", "8 java"), "10.0.0.9:1", |_, _| 0.0)
-        .verdict()
 }
 
 #[test]
 fn refusals_that_begin_beyond_the_plateau_of_an_observed_pool_did_not_stop_growth() {
-    let verdict = refusing_beyond(true);
+    let verdict = refusing_beyond(true).verdict();
     assert_eq!((verdict.limit, verdict.host()), (Limit::Pool, "web"), "{verdict:#?}");
     let also: Vec<Limit> = verdict.also.iter().map(|also| also.limit).collect();
     assert_eq!((verdict.confidence, also), (Confidence::Inferred, vec![Limit::Refused]));
-    let delaying = refusing_beyond(false);
+    let delaying = refusing_beyond(false).verdict();
     assert_eq!(
         (delaying.limit, delaying.confidence),
         (Limit::Refused, Confidence::Inferred),

@@ -1,8 +1,8 @@
 //! Verdicts from tables of measurements, made up so that the truth is known.
 
 use plimsoll_analyze::{
-    Claim, Conclusion, Confidence, Limit, LoadEffect, Place, RowClaim, TableFindings, TableRow, TableTier,
-    explain_table,
+    Claim, Conclusion, Confidence, Goal, Limit, LoadEffect, Place, RowClaim, TableFindings, TableRow,
+    TableTier, explain_table, observe_table, plan_machines,
 };
 
 /// An API measured directly: cores of its machine, CPU and link used, bytes of a response.
@@ -154,6 +154,28 @@ fn a_full_generator_is_the_limit_and_a_core_in_use_a_thread() {
     assert_eq!(made.rows[0].verdict.place, Place::Generator);
     let served = explain_table(&[row(10.0, 1_000.0, 0.3, 0.99), row(20.0, 1_010.0, 0.3, 1.0)]);
     assert_eq!(limits(&served), [Limit::Thread; 2]);
+}
+
+#[test]
+fn how_full_a_tier_was_is_judged_by_what_the_machines_of_each_row_have() {
+    let row = |cores: f64, per_sec: f64| TableRow {
+        throughput_per_sec: per_sec,
+        tiers: vec![TableTier {
+            name: "api".to_owned(),
+            instances: Some(1.0),
+            cores: Some(cores),
+            cores_used: Some(cores / 2.0),
+            ..TableTier::default()
+        }],
+        ..TableRow::default()
+    };
+    // Both were half full: eight cores in use of sixteen are not twice what a machine of four has.
+    let rows = [row(4.0, 2_000.0), row(16.0, 8_000.0)];
+    let goal = Goal { target_per_sec: 10_000.0, utilisation: 0.7 };
+    let plan = plan_machines(&observe_table(&rows, &explain_table(&rows)), goal);
+    let need = &plan.tiers[0].needs[0];
+    assert!((need.demand.used_most - 0.5).abs() < 1e-9, "{need:?}");
+    assert!(plan.tiers[0].machines.unwrap().at_least);
 }
 
 #[test]

@@ -56,7 +56,7 @@ pub(crate) struct PlanArgs {
     #[arg(long, value_name = "NAME", requires = "csv")]
     group: Vec<String>,
     /// Only rows of at most so many requests per second
-    #[arg(long, value_name = "RATE", requires = "csv", value_parser = positive_rate)]
+    #[arg(long, value_name = "RATE", requires = "csv", value_parser = read_rate)]
     rows_to: Option<f64>,
     /// How full a machine may be: a ratio, or per cent
     #[arg(long, visible_alias = "utilization", value_name = "RATIO", default_value = "70%", value_parser = values::share)]
@@ -92,7 +92,7 @@ impl FromStr for Target {
     fn from_str(text: &str) -> Result<Self, String> {
         let path = Path::new(text);
         let names_file = path.extension().is_some_and(|ending| ending == "csv") || text.contains('/');
-        match positive_rate(text) {
+        match read_rate(text) {
             Ok(rate) => Ok(Self::Rate(rate)),
             Err(_) if names_file || path.exists() => Ok(Self::Curve(path.to_owned())),
             Err(why) => Err(format!("{why}, and there is no such file")),
@@ -100,9 +100,8 @@ impl FromStr for Target {
     }
 }
 
-fn positive_rate(text: &str) -> Result<f64, String> {
-    let rate = parse_rate(text).map_err(|error| error.to_string())?;
-    if rate > 0.0 { Ok(rate) } else { Err(format!("`{text}` is no rate above 0 such as 500 or 100k")) }
+fn read_rate(text: &str) -> Result<f64, String> {
+    parse_rate(text).map_err(|error| error.to_string())
 }
 
 pub(crate) fn plan(args: &PlanArgs) -> anyhow::Result<Exit> {
@@ -194,12 +193,9 @@ impl PlanArgs {
                 "--what-if changes the plan of one rate; write --target RATE with it, not a file",
             ));
         }
-        let curve = read_curve(file)?;
-        let goal = Goal { target_per_sec: curve.peak_per_sec(), utilisation };
-        let plan = plan_machines(observed, goal);
-        let cost = prices.map(|prices| price_plan(&plan, prices));
-        let day = plan_day(observed, &curve, utilisation, prices);
-        let shown = self.show(&PlanView { cost: cost.as_ref(), day: Some(&day), ..PlanView::new(&plan) })?;
+        let day = plan_day(observed, &read_curve(file)?, utilisation, prices);
+        let cost = day.peak_cost.as_ref();
+        let shown = self.show(&PlanView { cost, day: Some(&day), ..PlanView::new(&day.peak) })?;
         let Some(out) = &self.out else { return Ok(shown) };
         let name = file_stem(file);
         let drawn = figure::day(&name, &day).map_err(anyhow::Error::from);

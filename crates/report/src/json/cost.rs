@@ -11,10 +11,12 @@ document! {
         currency: String = &cost.currency.symbol,
         /// True if the currency stands before the number: `$0.17`, not `0.17 EUR`.
         currency_leads: bool = cost.currency.leads,
-        /// The sum over the tiers, per hour.
-        per_hour: f64 = cost.per_hour,
-        /// What a million requests cost at the target rate.
-        per_million: f64 = cost.per_million,
+        /// The sum over the tiers, per hour; null if all are left out.
+        per_hour: Option<f64> = cost.per_hour,
+        /// What a million requests cost at the target rate; null if all tiers are left out.
+        per_million: Option<f64> = cost.per_million,
+        /// True if they may cost more: a tier may need more machines, or is left out.
+        at_least: bool = cost.at_least(),
         /// The tiers that have a price.
         tiers: Vec<TierCostDocument> = each(&cost.tiers, TierCostDocument::new),
         /// The tiers that are left out: without a price, or without a number of machines.

@@ -13,7 +13,7 @@ document! {
         missing: u64 = day.missing.len() as u64,
         /// Machine-hours of each tier, in the order of `hours.machines`.
         tiers: Vec<TierHoursDocument> = each(&day.tiers, TierHoursDocument::new),
-        /// What all hours cost; null without prices.
+        /// What all hours cost; null without prices, or without a price and a number of any tier at the peak.
         cost: Option<DayCostDocument> = day.cost.as_ref().map(DayCostDocument::new),
     }
 
@@ -21,11 +21,15 @@ document! {
     pub struct HourDocument(hour: &HourPlan) {
         /// Its beginning, as the curve counts time.
         hour: String = &hour.label,
+        /// The same as a number: it is one more for the next hour, so that hours without a row are seen.
+        number: i64 = hour.hour,
         /// The highest rate within it, requests per second.
         peak_per_sec: f64 = hour.peak_per_sec,
         /// Machines of each tier; null where it is not known how many.
         machines: Vec<Option<u64>> = each(&hour.machines, |machines| machines.map(|machines| machines.count)),
-        /// What they cost; null without prices.
+        /// Whether each tier may need more.
+        at_least: Vec<bool> = each(&hour.machines, |machines| machines.is_some_and(|machines| machines.at_least)),
+        /// What they cost; null without prices, or without a price and a number of any tier at the peak.
         cost: Option<f64> = hour.cost,
     }
 
@@ -43,11 +47,15 @@ document! {
     pub struct DayCostDocument(cost: &DayCost) {
         /// The currency as the user wrote it; empty where none is written.
         currency: String = &cost.currency.symbol,
+        /// True if the currency stands before the number.
+        currency_leads: bool = cost.currency.leads,
         /// With the machines of each hour.
         by_hour: f64 = cost.by_hour,
         /// With the machines of the peak in all hours.
         constant: f64 = cost.constant,
         /// The tiers that are left out: without a price, or without a number of machines.
         without: Vec<String> = cost.without.clone(),
+        /// True if it may cost more: a tier is left out, or may need more machines in an hour.
+        at_least: bool = cost.at_least,
     }
 }

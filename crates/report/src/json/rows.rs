@@ -44,12 +44,29 @@ document! {
         limiting_tier: String = &row.limiting_tier,
         /// The confidence of that.
         confidence: &'static str = row.confidence.name(),
-        /// Throughput per machine compared with the fewest machines of the tier that differs; null where none differs.
+        /// Throughput per machine compared with the fewest machines of the tier that differs; null where none differs. Of several
+        /// tiers the first of `efficiencies`.
         efficiency: Option<f64> = efficiency(row).map(|ratio| ratio.value),
         /// The 95 % interval of that.
         efficiency_interval: Interval = efficiency(row),
+        /// The same for each tier of which another row has fewer machines, all else equal.
+        efficiencies: Vec<EfficiencyDocument> = each(&row.efficiencies, EfficiencyDocument::new),
         /// The tiers.
         tiers: Vec<TierUseDocument> = each(&row.tiers, TierUseDocument::new),
+    }
+
+    /// How well a tier scaled out.
+    pub struct EfficiencyDocument(efficiency: &Efficiency) {
+        /// The tier.
+        tier: String = &efficiency.tier,
+        /// Its machines in the row that is compared with.
+        from: u32 = efficiency.from,
+        /// Throughput per machine, over that of the row compared with: 1 for linear.
+        efficiency: f64 = efficiency.ratio.value,
+        /// The 95 % interval of that.
+        interval: Interval = efficiency.ratio,
+        /// True if the throughput of the row compared with is a lower bound.
+        from_lower_bound: bool = efficiency.from_lower_bound,
     }
 
     /// What a tier used.
@@ -190,7 +207,7 @@ document! {
 }
 
 fn efficiency(row: &TierRow) -> Option<Estimate> {
-    row.efficiency.as_ref().map(|Efficiency { ratio, .. }| *ratio)
+    row.efficiencies.first().map(|Efficiency { ratio, .. }| *ratio)
 }
 
 fn alone(tier: &TableTier) -> Option<AloneDocument> {

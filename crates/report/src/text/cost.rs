@@ -7,21 +7,24 @@ use super::paragraph::wrapped;
 use super::table::{Column, table};
 use crate::amount::{bound, if_known, list, money};
 
-/// The cost of each tier, and of all of them.
+/// The cost of each tier, and of all of them; of tiers that are all left out only which they are.
 pub(super) fn plan_cost(cost: &PlanCost, target_per_sec: f64) -> String {
     let amount = |value: f64| money(&cost.currency, value);
     let columns: [Column<'_, TierCost>; 2] = [
         ("an hour", &|tier| format!("{}{}", bound(tier.at_least), amount(tier.per_hour))),
         ("tier: machines", &|tier| escape_control(&machines(&cost.currency, tier))),
     ];
-    let least = bound(cost.tiers.iter().any(|tier| tier.at_least));
-    let together = format!(
-        "Together {least}{} an hour; a million requests cost {least}{} at {} requests/s.",
-        amount(cost.per_hour),
-        amount(cost.per_million),
-        count_text(target_per_sec)
-    );
-    let mut lines = vec![table(&cost.tiers, &columns), wrapped("", "", &escape_control(&together))];
+    let least = bound(cost.at_least());
+    let mut lines = Vec::new();
+    if let Some((per_hour, per_million)) = cost.per_hour.zip(cost.per_million) {
+        let together = format!(
+            "Together {least}{} an hour; a million requests cost {least}{} at {} requests/s.",
+            amount(per_hour),
+            amount(per_million),
+            count_text(target_per_sec)
+        );
+        lines.extend([table(&cost.tiers, &columns), wrapped("", "", &escape_control(&together))]);
+    }
     lines.extend(cost.tiers.iter().filter_map(|tier| alone(&cost.currency, tier)));
     if !cost.without.is_empty() {
         let without = format!("Without a price or a number: {}.", list(cost.without.iter().cloned(), ", "));

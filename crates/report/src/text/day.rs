@@ -9,10 +9,12 @@ use crate::amount::{bound, counted, list, money};
 /// Columns between two columns.
 const GAP: &str = "  ";
 
-/// The machines of each hour, consecutive hours with the same machines in one line; then all machine-hours and the cost, compared
-/// with those of the peak throughout.
+/// The machines of each hour, consecutive hours with the same machines at the same cost in one line; then all machine-hours and
+/// the cost, compared with those of the peak throughout.
 pub(super) fn day_plan(day: &DayPlan) -> String {
-    let spans = day.hours.chunk_by(|one, next| one.machines == next.machines && next.hour == one.hour + 1);
+    // Of several sizes as many machines may cost more.
+    let is_alike = |one: &HourPlan, next: &HourPlan| one.machines == next.machines && one.cost == next.cost;
+    let spans = day.hours.chunk_by(|one, next| is_alike(one, next) && next.hour == one.hour + 1);
     let header = ["peak".to_owned()].into_iter().chain(day.tiers.iter().map(|tier| tier.tier.clone()));
     let header: Vec<String> = header.chain(day.cost.iter().map(|_| "an hour".to_owned())).collect();
     let mut lines = vec![(header, "hours".to_owned())];
@@ -39,7 +41,11 @@ fn cells(day: &DayPlan, span: &[HourPlan]) -> Vec<String> {
     let mut cells = vec![count_text(peak)];
     cells.extend(span[0].machines.iter().map(count));
     let cost = day.cost.as_ref().zip(span[0].cost);
-    cells.extend(cost.map(|(cost, per_hour)| money(&cost.currency, per_hour)));
+    cells.extend(cost.map(|(cost, per_hour)| {
+        let may_need_more = span[0].machines.iter().flatten().any(|machines| machines.at_least);
+        let least = bound(!cost.without.is_empty() || may_need_more);
+        format!("{least}{}", money(&cost.currency, per_hour))
+    }));
     cells
 }
 
@@ -65,7 +71,7 @@ fn sums(day: &DayPlan) -> String {
         list(day.tiers.iter().map(tier), ", ")
     );
     let cost = day.cost.as_ref().map(|cost| {
-        let amount = |value: f64| money(&cost.currency, value);
+        let amount = |value: f64| format!("{}{}", bound(cost.at_least), money(&cost.currency, value));
         let less = (cost.constant > 0.0)
             .then(|| format!(", {:.0} % less", 100.0 * (1.0 - cost.by_hour / cost.constant)));
         let without = match cost.without.as_slice() {

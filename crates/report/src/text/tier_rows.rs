@@ -1,36 +1,55 @@
 //! Runs of the same tiers with other numbers of machines, as one table.
 
-use plimsoll_analyze::{RequestKind, TierRow, TierUse};
+use plimsoll_analyze::{Efficiency, RequestKind, TierRow, TierUse};
 use plimsoll_units::{count_text, duration_text, escape_control};
 
 use super::paragraph::wrapped;
 use super::table::{Column, table};
 use crate::amount::{at_least, bound, half_width, if_known, list};
+use crate::words::machines::request_kinds;
 
 /// A row of each run, and which of them are of the same requests if not all are.
 pub fn tier_rows(rows: &[TierRow], kinds: &[RequestKind]) -> String {
+    let mut scaled = rows.iter().flat_map(|row| &row.efficiencies).map(|efficiency| &efficiency.tier);
+    let first = scaled.next();
+    let several = scaled.any(|tier| Some(tier) != first);
     let columns: [Column<'_, TierRow>; 7] = [
         ("run", &|row| escape_control(&row.name)),
         ("QPS", &|row| at_least(row.throughput.value, row.lower_bound)),
         ("conns", &|row| row.connections.to_string()),
         ("mean", &|row| duration_text(row.mean_latency_ns)),
-        ("scales", &scales),
+        ("scales", &|row| escape_control(&scales(row, several))),
         ("what limits", &|row| escape_control(&limit(row))),
         ("machines: CPU, Mbit/s in and out", &|row| escape_control(&list(row.tiers.iter().map(used), ", "))),
     ];
     let note = "scales: throughput per machine, compared with the run with the fewest machines of that tier and all else equal.";
-    let note = rows.iter().any(|row| row.efficiency.is_some()).then(|| note.to_owned());
-    let kind = |kind: &RequestKind| format!("{} ({})", kind.name, list(kind.runs.iter().cloned(), ", "));
-    let kinds = (kinds.len() > 1).then(|| {
-        let kinds = escape_control(&list(kinds.iter().map(kind), "; "));
+    let note = first.map(|_| note.to_owned());
+    let several_kinds = (kinds.len() > 1).then(|| {
+        let kinds = escape_control(&request_kinds(kinds));
         format!("Only runs of the same requests are compared. These are of several: {kinds}.")
     });
-    let notes = note.into_iter().chain(kinds).map(|note| format!("\n{}", wrapped("", "", &note)));
+    let notes = note
+        .into_iter()
+        .chain(several_kinds)
+        .chain(without_row(rows, kinds))
+        .map(|note| format!("\n{}", wrapped("", "", &note)));
     table(rows, &columns) + &list(notes, "")
 }
 
-fn scales(row: &TierRow) -> String {
-    if_known(row.efficiency.as_ref(), |efficiency| {
+/// The runs that have no row, if there are any.
+fn without_row(rows: &[TierRow], kinds: &[RequestKind]) -> Option<String> {
+    let runs = kinds.iter().flat_map(|kind| &kind.runs);
+    let missing: Vec<String> = runs.filter(|run| rows.iter().all(|row| row.name != **run)).cloned().collect();
+    (!missing.is_empty()).then(|| {
+        let missing = escape_control(&list(missing, ", "));
+        format!("Without a row, because in no step 95 % of the requests succeeded: {missing}.")
+    })
+}
+
+/// How well each tier scaled, with its name where the table has several such tiers.
+fn scales(row: &TierRow, several: bool) -> String {
+    let one = |efficiency: &Efficiency| {
+        let tier = if several { format!("{} ", efficiency.tier) } else { String::new() };
         let half = if_known(half_width(efficiency.ratio), |half| format!(" ± {:.0}", 100.0 * half));
         // Where both throughputs are lower bounds, their ratio is none.
         let sign = match (row.lower_bound, efficiency.from_lower_bound) {
@@ -38,8 +57,9 @@ fn scales(row: &TierRow) -> String {
             (false, true) => "≤ ",
             _ => "",
         };
-        format!("{sign}{:.0}{half} %", 100.0 * efficiency.ratio.value)
-    })
+        format!("{tier}{sign}{:.0}{half} %", 100.0 * efficiency.ratio.value)
+    };
+    list(row.efficiencies.iter().map(one), ", ")
 }
 
 fn limit(row: &TierRow) -> String {

@@ -3,7 +3,7 @@
 use plimsoll_analyze::{FleetCause, FleetDoubt, FleetLimit, Limit};
 use plimsoll_units::count_text;
 
-use super::machines::{number, resource};
+use super::machines::{number, request_kinds, resource};
 use crate::amount::if_known;
 
 /// What stops a tier: `the CPU of 3 machines`, `the lock of store that stopped two`.
@@ -59,6 +59,14 @@ pub(crate) fn doubt(doubt: &FleetDoubt) -> String {
             "`{}` at {place} stopped {run} at {} requests/s. Whether more machines of {tier} help against it is not known: measure two.",
             limit.name(),
             count_text(*per_sec)
+        ),
+        FleetDoubt::OtherRequests { run, kinds } => format!(
+            "The rate is of the requests of {run}. The runs are of {} kinds of requests: {}. What stopped the others is not counted.",
+            kinds.len(),
+            request_kinds(kinds)
+        ),
+        FleetDoubt::OtherRows { row, kinds } => format!(
+            "The rate is of the requests of {row}. The rows are of {kinds} kinds of requests; --group picks one."
         ),
         FleetDoubt::NoFigures(tier) => {
             format!("What a request uses of {tier} was not observed: it may stop these machines earlier.")

@@ -193,10 +193,19 @@ fn used_otherwise(doubt: &Doubt) -> String {
     }
 }
 
+/// Kinds of requests with their runs: `GET /a (one, two); GET /b (three)`.
+pub(crate) fn request_kinds(kinds: &[RequestKind]) -> String {
+    let kind = |kind: &RequestKind| format!("{} ({})", kind.name, list(kind.runs.iter().cloned(), ", "));
+    list(kinds.iter().map(kind), "; ")
+}
+
 /// What holds for all of a plan.
 pub(crate) fn remark(remark: &Remark) -> String {
     match remark {
         Remark::NoAnswers(run) => format!("{run} has no step with answers and is not used."),
+        Remark::NothingCarried(run) => format!(
+            "{run} is not used: in no step of it 95 % of the requests succeeded, and refusals are no capacity."
+        ),
         Remark::GeneratorLimit(run) => {
             format!("In {run} the load generator was the limit: what stops the target there is not known.")
         }
@@ -213,16 +222,12 @@ pub(crate) fn remark(remark: &Remark) -> String {
             "The rows are of {kinds} kinds of requests. Each tier is planned by the kind that is dearest for it, since their \
              mix is not known; --group picks one."
         ),
-        Remark::Requests(kinds) => {
-            let kind =
-                |kind: &RequestKind| format!("{} ({})", kind.name, list(kind.runs.iter().cloned(), ", "));
-            format!(
-                "The runs are of {} kinds of requests: {}. Each tier is planned by the kind that is dearest for it, since their mix \
-                 is not known, and how it scales is computed from one kind at a time.",
-                kinds.len(),
-                list(kinds.iter().map(kind), "; ")
-            )
-        }
+        Remark::Requests(kinds) => format!(
+            "The runs are of {} kinds of requests: {}. Each tier is planned by the kind that is dearest for it, since their mix \
+             is not known, and how it scales is computed from one kind at a time.",
+            kinds.len(),
+            request_kinds(kinds)
+        ),
         Remark::Without(tier) => format!(
             "Without {tier}: what it does for the others (connections kept ready, waiting for slow clients, encryption) falls \
              to them, and what that costs is not known."

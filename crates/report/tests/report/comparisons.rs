@@ -1,8 +1,11 @@
 //! Figures of ledgers and of scaling, and the text of tables of tiers.
 
-use plimsoll_analyze::{Confidence, Efficiency, Estimate, Limit, TierCount, TierRow, TierScaling, TierUse};
+use plimsoll_analyze::{
+    Confidence, Currency, DayCost, DayPlan, Efficiency, Estimate, Goal, HourPlan, Limit, Machines, Observed,
+    PlanCost, RequestKind, TierCount, TierHours, TierRow, TierScaling, TierUse, plan_machines,
+};
 use plimsoll_report::figure::{self, Bar, Caption};
-use plimsoll_report::text;
+use plimsoll_report::{PlanView, json, text};
 
 fn bar(name: &str, value: f64, interval: Option<(f64, f64)>) -> Bar {
     Bar { name: name.to_owned(), value, interval, label: format!("{value} µs") }
@@ -79,17 +82,25 @@ fn a_row_shows_tiers_their_limit_and_their_scaling() {
         limiting_tier: "tomcat".to_owned(),
         confidence: Confidence::Measured,
         lower_bound: true,
-        efficiency: Some(Efficiency { tier: "tomcat".to_owned(), from: 1, from_lower_bound: false, ratio }),
+        efficiencies: vec![Efficiency { tier: "tomcat".to_owned(), from: 1, from_lower_bound: false, ratio }],
     };
     let scales = |lower_bound: bool, from_lower_bound: bool| {
-        let efficiency = row.efficiency.clone().map(|own| Efficiency { from_lower_bound, ..own });
-        text::tier_rows(&[TierRow { lower_bound, efficiency, ..row.clone() }], &[])
+        let own = row.efficiencies.iter().cloned();
+        let efficiencies = own.map(|own| Efficiency { from_lower_bound, ..own }).collect();
+        text::tier_rows(&[TierRow { lower_bound, efficiencies, ..row.clone() }], &[])
     };
     assert!(scales(true, false).contains("≥ 93 ± 2 %"));
     assert!(scales(false, true).contains("≤ 93 ± 2 %"), "the machines of the base may carry more");
     for both in [scales(true, true), scales(false, false)] {
         assert!(!both.contains("≥ 93") && !both.contains("≤ 93"), "{both}");
     }
+    let of_nginx = Efficiency { tier: "nginx".to_owned(), from: 1, from_lower_bound: false, ratio };
+    let both = [row.efficiencies.clone(), vec![of_nginx]].concat();
+    let of_two = text::tier_rows(&[TierRow { lower_bound: false, efficiencies: both, ..row.clone() }], &[]);
+    assert!(of_two.contains("tomcat 93 ± 2 %, nginx 93 ± 2 %"), "{of_two}");
+    let kinds =
+        [RequestKind { name: "GET /".to_owned(), runs: vec!["six".to_owned(), "refused".to_owned()] }];
+    assert!(text::tier_rows(&[row.clone()], &kinds).contains("succeeded: refused."));
     let text = text::tier_rows(&[row], &[]);
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     // The last column wraps between words.
@@ -99,4 +110,51 @@ fn a_row_shows_tiers_their_limit_and_their_scaling() {
     {
         assert!(flowing.contains(part), "{part}: {text}");
     }
+}
+
+#[test]
+fn hours_with_as_many_machines_at_another_cost_have_lines_of_their_own() {
+    let machines = Some(Machines { count: 2, range: None, at_least: false });
+    let hour = |hour: i64, cost: f64| HourPlan {
+        hour,
+        label: format!("{hour:02}:00"),
+        peak_per_sec: 100.0,
+        machines: vec![machines],
+        cost: Some(cost),
+    };
+    let currency = Currency::default();
+    let cost = DayCost { currency, by_hour: 5.2, constant: 6.0, without: Vec::new(), at_least: false };
+    let day = DayPlan {
+        peak: plan_machines(&Observed::default(), Goal { target_per_sec: 100.0, utilisation: 0.7 }),
+        peak_cost: None,
+        hours: vec![hour(0, 1.6), hour(1, 1.6), hour(2, 2.0)],
+        missing: Vec::new(),
+        tiers: vec![TierHours { tier: "api".to_owned(), by_hour: Some(6), constant: Some(6) }],
+        cost: Some(cost),
+    };
+    let text = text::machines(&PlanView { day: Some(&day), ..PlanView::new(&day.peak) });
+    for line in ["1.60  00:00 to 01:00, 2 hours", "2.00  02:00"] {
+        assert!(text.contains(line), "{line}: {text}");
+    }
+}
+
+#[test]
+fn a_cost_that_is_not_known_is_not_zero() {
+    let plan = plan_machines(&Observed::default(), Goal { target_per_sec: 100.0, utilisation: 0.7 });
+    let cost = PlanCost {
+        currency: Currency::default(),
+        tiers: Vec::new(),
+        without: vec!["api".to_owned()],
+        per_hour: None,
+        per_million: None,
+    };
+    let view = PlanView { cost: Some(&cost), ..PlanView::new(&plan) };
+    let text = text::machines(&view);
+    assert!(text.contains("Without a price or a number: api.") && !text.contains("0.00"), "{text}");
+    let document = serde_json::to_value(json::PlanDocument::new(&view)).unwrap();
+    assert_eq!(document["cost"]["per_hour"], serde_json::Value::Null);
+    assert_eq!(
+        (&document["cost"]["per_million"], &document["cost"]["at_least"]),
+        (&serde_json::Value::Null, &true.into())
+    );
 }

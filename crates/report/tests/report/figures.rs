@@ -1,6 +1,8 @@
 //! Figures: what a program can check.
 
-use plimsoll_analyze::{DayPlan, Estimate, HourPlan, Machines, TierHours, step_outcomes};
+use plimsoll_analyze::{
+    DayPlan, Estimate, Goal, HourPlan, Machines, Observed, TierHours, plan_machines, step_outcomes,
+};
 use plimsoll_record::{FailureKind, RunCommand};
 use plimsoll_report::figure::{Caption, Figure, Series, StepPoint, answer, comparison, success, throughput};
 
@@ -178,7 +180,9 @@ fn a_day_has_its_rate_and_the_machines_of_each_tier_by_hour() {
     let tier = |tier: &str| TierHours { tier: tier.to_owned(), by_hour: None, constant: None };
     let hours =
         vec![hour(8, 400.0, 1, machines(2)), hour(9, 900.0, 1, None), hour(11, 300.0, 1, machines(1))];
-    let day = DayPlan { hours, missing: vec![10], tiers: vec![tier("web"), tier("api")], cost: None };
+    let goal = Goal { target_per_sec: 900.0, utilisation: 0.7 };
+    let (peak, tiers) = (plan_machines(&Observed::default(), goal), vec![tier("web"), tier("api")]);
+    let day = DayPlan { peak, peak_cost: None, hours, missing: vec![10], tiers, cost: None };
     let drawn = plimsoll_report::figure::day("shop", &day).unwrap();
     assert!(drawn.png.len() > 1_000 && !drawn.svg.contains("NaN"));
     for text in ["Machines by hour: shop", "requests/s", "machines", "hour of the day", "web", "api"] {

@@ -42,10 +42,17 @@ pub struct PlanCost {
     pub tiers: Vec<TierCost>,
     /// Tiers that are left out: without a price, or without a number of machines.
     pub without: Vec<String>,
-    /// The sum over the tiers.
-    pub per_hour: f64,
+    /// The sum over the tiers; `None` if all are left out.
+    pub per_hour: Option<f64>,
     /// What a million requests cost at the target rate.
-    pub per_million: f64,
+    pub per_million: Option<f64>,
+}
+
+impl PlanCost {
+    /// True if it may cost more: a tier may need more machines, or is left out.
+    pub fn at_least(&self) -> bool {
+        !self.without.is_empty() || self.tiers.iter().any(|tier| tier.at_least)
+    }
 }
 
 /// What a plan costs by these prices.
@@ -55,8 +62,9 @@ pub fn price_plan(plan: &MachinePlan, prices: &PriceList) -> PlanCost {
         plan.tiers.iter().map(cost).partition(|(_, cost)| cost.is_some());
     let tiers: Vec<TierCost> = priced.into_iter().filter_map(|(_, cost)| cost).collect();
     let without = without.into_iter().map(|(tier, _)| tier).collect();
-    let per_hour: f64 = tiers.iter().map(|tier| tier.per_hour).sum();
-    let per_million = per_hour / (plan.goal.target_per_sec * SEC_PER_HOUR) * MILLION;
+    // Nothing that has a price is no machines for nothing.
+    let per_hour: Option<f64> = (!tiers.is_empty()).then(|| tiers.iter().map(|tier| tier.per_hour).sum());
+    let per_million = per_hour.map(|per_hour| per_hour / (plan.goal.target_per_sec * SEC_PER_HOUR) * MILLION);
     PlanCost { currency: prices.currency.clone(), tiers, without, per_hour, per_million }
 }
 

@@ -34,7 +34,7 @@ pub struct HourPlan {
     pub peak_per_sec: f64,
     /// The machines of each tier, in the order of the plan; `None` where nothing tells.
     pub machines: Vec<Option<Machines>>,
-    /// What they cost, without the tiers that [`DayCost::without`] names; `None` without prices.
+    /// What they cost, without the tiers that [`DayCost::without`] names; `None` without prices, and where these are all tiers.
     pub cost: Option<f64>,
 }
 
@@ -51,11 +51,16 @@ pub struct TierHours {
 /// A day.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DayPlan {
+    /// The plan of the highest rate.
+    pub peak: MachinePlan,
+    /// What that costs; `None` without prices.
+    pub peak_cost: Option<PlanCost>,
     pub hours: Vec<HourPlan>,
     /// Hours between the first and the last of which the curve has no row; they are in no sum.
     pub missing: Vec<i64>,
     pub tiers: Vec<TierHours>,
-    /// The cost with the machines of each hour, and with those of the peak in all of them; `None` without prices.
+    /// The cost with the machines of each hour, and with those of the peak in all of them; `None` without prices, and where no tier
+    /// has a price and a number at the peak.
     pub cost: Option<DayCost>,
 }
 
@@ -67,6 +72,8 @@ pub struct DayCost {
     pub constant: f64,
     /// Tiers without a price, or without a number of machines at the peak.
     pub without: Vec<String>,
+    /// True if it may cost more: a tier is left out, or may need more machines in an hour.
+    pub at_least: bool,
 }
 
 impl RateCurve {
@@ -95,10 +102,10 @@ pub fn plan_day(
 ) -> DayPlan {
     let plan = |target_per_sec| plan_machines(observed, Goal { target_per_sec, utilisation });
     let peak = plan(curve.peak_per_sec());
-    let priced = prices.map(|prices| price_plan(&peak, prices));
+    let peak_cost = prices.map(|prices| price_plan(&peak, prices));
     // Costs are compared, so that they are those of the same tiers: of those that have one at the peak.
     let counted: Vec<String> =
-        priced.iter().flat_map(|cost| &cost.tiers).map(|cost| cost.tier.clone()).collect();
+        peak_cost.iter().flat_map(|cost| &cost.tiers).map(|cost| cost.tier.clone()).collect();
     let hour = |(hour, (label, per_sec)): (&i64, &(String, f64))| {
         let (machines, cost) = fleet(&plan(*per_sec), prices, &counted);
         HourPlan { hour: *hour, label: label.clone(), peak_per_sec: *per_sec, machines, cost }
@@ -111,17 +118,24 @@ pub fn plan_day(
         constant: constant[index].map(|machines| machines.count * hours.len() as u64),
     });
     let tiers = tiers.collect();
-    let cost = priced.filter(|_| !counted.is_empty()).map(|priced| DayCost {
-        currency: priced.currency,
-        by_hour: hours.iter().filter_map(|hour| hour.cost).sum(),
-        constant: priced.per_hour * hours.len() as f64,
-        without: priced.without,
-    });
+    let cost = peak_cost.as_ref().and_then(|cost| day_cost(cost, &hours));
     let known = |hour: &i64| curve.hours.contains_key(hour);
     let span = curve.hours.keys().next().zip(curve.hours.keys().next_back());
     let missing =
         span.map_or_else(Vec::new, |(first, last)| (*first..*last).filter(|hour| !known(hour)).collect());
-    DayPlan { hours, missing, tiers, cost }
+    DayPlan { peak, peak_cost, hours, missing, tiers, cost }
+}
+
+/// What all hours cost, by what the peak does; `None` if no tier has a cost there.
+fn day_cost(peak: &PlanCost, hours: &[HourPlan]) -> Option<DayCost> {
+    let mut machines = hours.iter().flat_map(|hour| &hour.machines).flatten();
+    Some(DayCost {
+        currency: peak.currency.clone(),
+        by_hour: hours.iter().filter_map(|hour| hour.cost).sum(),
+        constant: peak.per_hour? * hours.len() as f64,
+        without: peak.without.clone(),
+        at_least: !peak.without.is_empty() || machines.any(|machines| machines.at_least),
+    })
 }
 
 /// The machines of each tier, and what those of the tiers that count cost.
@@ -139,11 +153,12 @@ fn fleet(
         let mixed = priced(tier).map(count).filter(|count| *count != machines.count);
         Some(mixed.map_or(machines, |count| Machines { count, range: None, ..machines }))
     };
-    let of_counted = |cost: &PlanCost| {
+    let of_counted = |cost: &PlanCost| -> f64 {
         let tiers = cost.tiers.iter().filter(|cost| counted.contains(&cost.tier));
         tiers.map(|cost| cost.per_hour).sum()
     };
-    (plan.tiers.iter().map(machines).collect(), cost.as_ref().map(of_counted))
+    let known = cost.as_ref().filter(|_| !counted.is_empty());
+    (plan.tiers.iter().map(machines).collect(), known.map(of_counted))
 }
 
 #[cfg(test)]
@@ -242,6 +257,28 @@ mod tests {
     }
 
     #[test]
+    fn a_day_in_which_nothing_has_a_number_at_the_peak_has_no_cost() {
+        let mut observed = observed(&[1.0]);
+        let points = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0].map(|n| (n, 900.0 * n / (1.0 + 0.1 * n * (n - 1.0))));
+        observed.tiers[0].scaling = Scaling::fit(points.to_vec());
+        let curve = curve(&[(0, 600.0), (1, 60_000.0)]);
+        let day = plan_day(&observed, &curve, 0.7, Some(&prices(&["api=1/h"])));
+        assert!(day.cost.is_none() && day.hours.iter().all(|hour| hour.cost.is_none()), "{day:?}");
+        let peak = day.peak_cost.unwrap();
+        assert_eq!((peak.per_hour, peak.per_million, peak.at_least()), (None, None, true));
+    }
+
+    #[test]
+    fn a_cost_that_leaves_a_tier_out_is_a_least_one() {
+        let mut observed = observed(&[1.0]);
+        observed.tiers.push(ObservedTier { name: "web".to_owned(), ..observed.tiers[0].clone() });
+        let at_least = |list: &[&str]| {
+            plan_day(&observed, &curve(&[(0, 600.0)]), 0.7, Some(&prices(list))).cost.unwrap().at_least
+        };
+        assert!(at_least(&["api=1/h"]) && !at_least(&["api=1/h", "web=1/h"]));
+    }
+
+    #[test]
     fn a_tier_whose_machines_idle_above_the_goal_has_no_number_and_no_cost() {
         let mut observed = observed(&[1.0]);
         let demand = observed.tiers[0].demands[0].clone();
@@ -275,7 +312,7 @@ mod tests {
         let cost = price_plan(&plan, &list);
         assert_eq!(cost.tiers[0].alone.iter().map(|alone| alone.count).collect::<Vec<_>>(), [3, 2]);
         // 1.6 an hour for 3.6 million requests.
-        assert!((cost.per_million - 1.6 / 3.6).abs() < 1e-12);
+        assert!((cost.per_million.unwrap() - 1.6 / 3.6).abs() < 1e-12);
     }
 
     #[test]
@@ -287,7 +324,7 @@ mod tests {
         let tier = &cost.tiers[0];
         assert_eq!((tier.machines.len(), tier.machines[0].count), (1, 3));
         assert_eq!(tier.machines[0].size.unwrap().cores, Some(0.5));
-        assert!((cost.per_hour - 1.8).abs() < 1e-12 && tier.alone.is_empty());
+        assert!((cost.per_hour.unwrap() - 1.8).abs() < 1e-12 && tier.alone.is_empty());
         let size_of_plan = price_plan(&plan, &prices(&["api@1=1/h"]));
         assert_eq!(size_of_plan.tiers[0].machines[0].count, 2);
     }
@@ -296,7 +333,7 @@ mod tests {
     fn a_tier_without_a_price_is_named() {
         let plan = plan_machines(&observed(&[1.0]), Goal { target_per_sec: 1_000.0, utilisation: 0.7 });
         let cost = price_plan(&plan, &prices(&["web=1/h"]));
-        assert_eq!((cost.without.as_slice(), cost.per_hour), (&["api".to_owned()][..], 0.0));
+        assert_eq!((cost.without.as_slice(), cost.per_hour), (&["api".to_owned()][..], None));
         assert!(prices(&["web=1/h"]).check(&observed(&[1.0])).is_err());
         assert!(prices(&["api@2=1/h"]).check(&observed(&[1.0])).is_err());
         assert_eq!(prices(&["api@1=1/h"]).check(&observed(&[1.0])), Ok(()));

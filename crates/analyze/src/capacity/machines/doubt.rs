@@ -63,6 +63,8 @@ pub struct Taken {
 pub enum Remark {
     /// A run has no step with answers.
     NoAnswers(String),
+    /// A run has answers, and in none of its steps enough with success for its throughput to be capacity.
+    NothingCarried(String),
     /// In a run the load generator was the limit.
     GeneratorLimit(String),
     /// In a run the generator was not healthy.

@@ -2,10 +2,12 @@
 
 use std::str::FromStr;
 
+use super::doubt::Remark;
 use super::growth::{Growth, Stop, TierMachines};
 use super::observed::{Halt, Observed, ObservedTier};
 use super::plan::rate_of_machine;
 use super::terms::TierResource;
+use crate::capacity::kinds::RequestKind;
 use crate::{Estimate, Limit, Place};
 
 /// A resource that was used less than this is followed to its end over more than what was observed of it.
@@ -73,6 +75,10 @@ pub enum FleetDoubt {
     MoreOfStopped { tier: String, run: String, per_sec: f64, limit: Limit, place: Place },
     /// Nothing bounds the tier.
     NoFigures(String),
+    /// Runs are of several kinds of requests, and the rate is of those of the run that growth starts from.
+    OtherRequests { run: String, kinds: Vec<RequestKind> },
+    /// Rows are of so many kinds of requests, and the rate is of those of the row that growth starts from.
+    OtherRows { row: String, kinds: usize },
 }
 
 /// What given machines carry.
@@ -160,7 +166,7 @@ pub fn fleet_capacity(
             doubts.push(FleetDoubt::NoFigures(tier.clone()));
         }
         limits.extend(own);
-        doubts.extend(known.halts.iter().filter_map(|halt| beyond(known, halt, *machines)));
+        doubts.extend(halts(growth, known).filter_map(|halt| beyond(known, halt, *machines)));
     }
     limits.sort_by(|a, b| a.per_sec.value.total_cmp(&b.per_sec.value));
     let held = held.into_iter().min_by(|a: &FleetLimit, b| a.per_sec.value.total_cmp(&b.per_sec.value));
@@ -173,8 +179,15 @@ pub fn fleet_capacity(
     }));
     let at_most = !doubts.is_empty();
     doubts.extend(limits.first().and_then(extrapolated));
+    doubts.extend(observed.remarks.iter().filter_map(|remark| other_requests(growth, remark)));
     let from = (growth.from.per_sec, growth.from.at.clone());
     Ok(FleetCapacity { utilisation, machines, held, limits, at_most, from, doubts })
+}
+
+/// Where a tier was stopped under the requests that growth is followed for: those of others may not meet the same lock.
+fn halts<'a>(growth: &Growth, tier: &'a ObservedTier) -> impl Iterator<Item = &'a Halt> {
+    let kind = growth.from.kind;
+    tier.halts.iter().filter(move |halt| halt.kind == kind)
 }
 
 /// Where a tier of so many machines is full.
@@ -188,11 +201,12 @@ fn full(growth: &Growth, tier: &ObservedTier, machines: f64) -> Vec<FleetLimit> 
     };
     let stops = growth.stops.iter().filter(|stop| stop.tier == tier.name);
     let mut limits: Vec<FleetLimit> = stops.map(by_resource).collect();
-    limits.extend(tier.scaling.as_ref().and_then(|scaling| {
+    let scaling = tier.scaling.as_ref().filter(|scaling| scaling.kind == growth.from.kind);
+    limits.extend(scaling.and_then(|scaling| {
         let (few, most) = scaling.span();
         Some(limit(FleetCause::Contention { few, most }, Estimate::exact(scaling.throughput(machines)?)))
     }));
-    let halts = tier.halts.iter().filter(|halt| machines <= halt.machines);
+    let halts = halts(growth, tier).filter(|halt| machines <= halt.machines);
     limits.extend(halts.map(|halt| {
         let (run, place) = (halt.run.clone(), halt.place.clone());
         limit(FleetCause::Halt { run, limit: halt.limit, place }, Estimate::exact(halt.per_sec))
@@ -239,6 +253,15 @@ fn extrapolated(first: &FleetLimit) -> Option<FleetDoubt> {
     (share < MIN_SHARE).then_some(FleetDoubt::Extrapolated { tier, resource, share })
 }
 
+fn other_requests(growth: &Growth, remark: &Remark) -> Option<FleetDoubt> {
+    let at = growth.from.at.clone();
+    match remark {
+        Remark::Requests(kinds) => Some(FleetDoubt::OtherRequests { run: at, kinds: kinds.clone() }),
+        Remark::Kinds(kinds) => Some(FleetDoubt::OtherRows { row: at, kinds: *kinds }),
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::growth::GrowthStart;
@@ -266,6 +289,7 @@ mod tests {
         let from = GrowthStart {
             per_sec: 300.0,
             at: "base".to_owned(),
+            kind: 0,
             limit: Limit::Cpu,
             also: Vec::new(),
             machines: vec![machines("web"), machines("api")],
@@ -297,12 +321,31 @@ mod tests {
         assert!(!capacity(&observed(), "api=4").at_most, "it may carry more, not less");
     }
 
+    /// A run of these requests that a lock of the web stopped at 420/s.
+    fn locked(kind: usize) -> Halt {
+        let (run, place) = ("two".to_owned(), Place::host("web"));
+        Halt { run, kind, per_sec: 420.0, machines: 1.0, limit: Limit::Lock, place }
+    }
+
+    #[test]
+    fn what_stops_other_requests_is_named_and_bounds_nothing() {
+        let mut observed = observed();
+        observed.tiers[0].halts.push(locked(1));
+        let contended = Scaling::fit(vec![(1.0, 100.0), (2.0, 120.0)]).unwrap();
+        observed.tiers[1].scaling = Some(contended.of_kind(1));
+        let kind = |name: &str| RequestKind { name: name.to_owned(), runs: vec![format!("run of {name}")] };
+        let kinds = vec![kind("read"), kind("write")];
+        observed.remarks.push(Remark::Requests(kinds.clone()));
+        assert_eq!(first(&observed, "api=3"), ("api".to_owned(), 900.0));
+        let carried = capacity(&observed, "api=3,web=2");
+        assert!(!carried.at_most, "{carried:?}");
+        assert_eq!(carried.doubts, [FleetDoubt::OtherRequests { run: "base".to_owned(), kinds }]);
+    }
+
     #[test]
     fn a_lock_bounds_what_machines_of_other_tiers_give() {
         let mut observed = observed();
-        let place = Place::host("web");
-        let halt = Halt { run: "two".to_owned(), per_sec: 420.0, machines: 1.0, limit: Limit::Lock, place };
-        observed.tiers[0].halts.push(halt);
+        observed.tiers[0].halts.push(locked(0));
         assert_eq!(first(&observed, "api=3"), ("web".to_owned(), 420.0));
         assert!(!capacity(&observed, "api=3").at_most);
         let more = capacity(&observed, "api=3,web=2");

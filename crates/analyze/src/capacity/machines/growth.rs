@@ -41,6 +41,8 @@ pub struct GrowthStart {
     pub per_sec: f64,
     /// Where that was: a row, a run.
     pub at: String,
+    /// The number of its requests.
+    pub kind: usize,
     /// What limited it.
     pub limit: Limit,
     /// Locks and dependencies that may have limited it as well.

@@ -5,13 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::demand::TierDemand;
 use super::doubt::{Doubt, Remark};
 use super::growth::{Growth, GrowthStart, TierMachines};
-use super::observed::{Observed, ObservedTier};
+use super::observed::{Observed, ObservedTier, SizedDemands};
 use super::scaling::Scaling;
 use super::size::{MachineSize, is_one_size};
 use super::terms::TierResource;
 use super::tier_load::{LoadedTier, TierLoad, kind_of};
 use crate::capacity::kinds::{by_requests, request_kinds};
 use crate::groups::grouped;
+use crate::load::knee::best_carrying_step;
 use crate::{Findings, Limit, Resource, TableFindings, TableRow, Verdict};
 
 /// Rows whose costs of a request differ by this factor or more were not of the same thing.
@@ -56,6 +57,7 @@ fn remark(name: &str, findings: &Findings) -> Option<Remark> {
     let name = name.to_owned();
     match findings.verdict.limit {
         _ if findings.best_answered_step().is_none() => Some(Remark::NoAnswers(name)),
+        _ if best_carrying_step(&findings.steps).is_none() => Some(Remark::NothingCarried(name)),
         Limit::Generator => Some(Remark::GeneratorLimit(name)),
         _ if findings.lower_bound => Some(Remark::LowerBound(name)),
         Limit::None => Some(Remark::NotPushed(name)),
@@ -70,37 +72,44 @@ type KindDemands<'a> = BTreeMap<&'a str, Vec<TierDemand>>;
 fn observe(mut observed: Observed, kinds: &[Vec<TierLoad<'_>>]) -> Observed {
     let mut other_uses: BTreeMap<&str, Vec<OtherUse<'_>>> = BTreeMap::new();
     let mut kind_demands: Vec<KindDemands<'_>> = Vec::new();
-    for kind in kinds {
+    for (number, kind) in kinds.iter().enumerate() {
         let mut of_kind = KindDemands::new();
+        let mut sizes: BTreeMap<&str, Vec<SizedDemands>> = BTreeMap::new();
         for load in kind {
             for tier in &load.tiers {
-                of_kind.entry(tier.name).or_default().extend(load.observe(tier, observed.tier(tier.name)));
+                let demands = load.observe(tier, number, observed.tier(tier.name));
+                if let Some(size) = load.size(tier) {
+                    SizedDemands::add(sizes.entry(tier.name).or_default(), size, demands.clone());
+                }
+                of_kind.entry(tier.name).or_default().extend(demands);
                 other_uses.entry(tier.name).or_default().push((load.label, load.used_otherwise(tier)));
             }
             load.add_front(&mut observed);
         }
+        sizes.into_iter().for_each(|(name, sizes)| observed.tier(name).uses(sizes));
         // What a request costs in rows is known from all of them together.
         for demands in of_kind.values_mut().filter(|_| !kind.iter().any(TierLoad::is_row)) {
             *demands = TierDemand::fullest(std::mem::take(demands));
         }
         kind_demands.push(of_kind);
     }
+    let start = start(kinds, &kind_demands);
     for tier in &mut observed.tiers {
         let of_kinds = kind_demands.iter().filter_map(|kind| kind.get(tier.name.as_str())).flatten().cloned();
         tier.demands =
             TierDemand::dearest(std::mem::take(&mut tier.demands).into_iter().chain(of_kinds).collect());
         tier.sizes.sort_by(|a, b| a.size.cores.unwrap_or(0.0).total_cmp(&b.size.cores.unwrap_or(0.0)));
         for size in &mut tier.sizes {
-            size.demands = TierDemand::fullest(std::mem::take(&mut size.demands));
+            size.demands = TierDemand::dearest(std::mem::take(&mut size.demands));
         }
-        let (scaling, left_out) = scaling(kinds, &tier.name);
+        let (scaling, left_out) = scaling(kinds, &tier.name, planned_size(tier, start.as_ref()));
         tier.scaling = scaling;
         tier.doubts.extend(left_out);
         tier.doubts.extend(differing(kinds, tier));
         tier.doubts.extend(other_uses.get(tier.name.as_str()).and_then(|uses| other_use_doubt(uses)));
         tier.doubts.extend(unseen(kinds, tier));
     }
-    observed.growth = growth(kinds, &kind_demands, &observed);
+    observed.growth = start.and_then(|start| start.growth(&observed));
     observed.take_machines_of_growth();
     observed
 }
@@ -115,35 +124,56 @@ struct ScalingPoint<'a> {
     per_sec: f64,
 }
 
+/// The size of the machines that a tier is planned with, where it was observed with several sizes: those of the load that growth
+/// starts from. `None` for any size.
+fn planned_size(tier: &ObservedTier, start: Option<&Start<'_, '_>>) -> Option<Option<MachineSize>> {
+    let load = start.filter(|_| tier.sizes.len() > 1)?.load;
+    load.tiers.iter().find(|own| own.name == tier.name).map(|own| load.size(own))
+}
+
 /// Throughput by the number of machines of a tier in the loads that it limits; then what is left out of it. The rows of a table are
 /// read by their groups.
-fn scaling(kinds: &[Vec<TierLoad<'_>>], name: &str) -> (Option<Scaling>, Option<Doubt>) {
+fn scaling(
+    kinds: &[Vec<TierLoad<'_>>],
+    name: &str,
+    planned: Option<Option<MachineSize>>,
+) -> (Option<Scaling>, Option<Doubt>) {
     let loads = kinds.iter().enumerate().flat_map(|(kind, loads)| loads.iter().map(move |load| (kind, load)));
     let points: Vec<ScalingPoint<'_>> =
         loads.filter_map(|(kind, load)| ScalingPoint::new(kind, load, name)).collect();
     let is_row = kinds.iter().flatten().any(TierLoad::is_row);
-    let (scaling, left_out) = scaling_by(&points);
+    let (scaling, left_out) = scaling_by(&points, planned);
     (scaling, left_out.filter(|_| !is_row))
 }
 
-/// The scaling by loads of the same requests on machines of one size; of several such sets that of most counts.
-fn scaling_by(points: &[ScalingPoint<'_>]) -> (Option<Scaling>, Option<Doubt>) {
+/// The scaling by loads of the same requests on machines of one size, which are those that are planned; of several such sets that of
+/// most counts.
+fn scaling_by(
+    points: &[ScalingPoint<'_>],
+    planned: Option<Option<MachineSize>>,
+) -> (Option<Scaling>, Option<Doubt>) {
     let sets = grouped(points, |one, other| one.kind == other.kind && one.is_of_size(other));
+    let is_planned =
+        |set: &&Vec<&ScalingPoint<'_>>| planned.is_none_or(|planned| is_one_size(set[0].size, planned));
     let fitted = |set: &Vec<&ScalingPoint<'_>>| {
-        Scaling::fit(set.iter().map(|point| (point.machines, point.per_sec)).collect())
+        let scaling = Scaling::fit(set.iter().map(|point| (point.machines, point.per_sec)).collect());
+        scaling.map(|scaling| scaling.of_kind(set[0].kind))
     };
     // Of several sets with as many counts the first.
-    let best = sets.iter().rev().max_by_key(|set| fitted(set).map_or(0, |scaling| scaling.points.len()));
-    let Some(best) = best else { return (None, None) };
-    let chosen = best[0];
-    let left_out = points.iter().filter(|point| point.kind != chosen.kind || !point.is_of_size(chosen));
-    let (of_requests, of_size): (Vec<_>, Vec<_>) = left_out.partition(|point| point.kind != chosen.kind);
+    let counts = |set: &&Vec<&ScalingPoint<'_>>| fitted(set).map_or(0, |scaling| scaling.points.len());
+    let best = sets.iter().rev().filter(is_planned).max_by_key(counts);
+    let chosen = best.map(|set| set[0]);
+    let is_of_others = |point: &&ScalingPoint<'_>| chosen.is_some_and(|chosen| point.kind != chosen.kind);
+    let is_left_out = |point: &&ScalingPoint<'_>| {
+        is_of_others(point) || !chosen.is_some_and(|chosen| point.is_of_size(chosen))
+    };
+    let (of_requests, of_size): (Vec<_>, Vec<_>) = points.iter().filter(is_left_out).partition(is_of_others);
     let is_any = !of_requests.is_empty() || !of_size.is_empty();
-    let several = points.iter().any(|point| point.machines != chosen.machines);
+    let several = points.iter().any(|point| point.machines != points[0].machines);
     let names = |points: Vec<&ScalingPoint<'_>>| points.iter().map(|point| point.run.to_owned()).collect();
     let doubt = (several && is_any)
         .then(|| Doubt::OtherRuns { of_requests: names(of_requests), of_size: names(of_size) });
-    (fitted(best), doubt)
+    (best.and_then(fitted), doubt)
 }
 
 impl<'a> ScalingPoint<'a> {
@@ -216,38 +246,50 @@ fn unseen(kinds: &[Vec<TierLoad<'_>>], tier: &ObservedTier) -> Option<Doubt> {
     }
 }
 
+/// The load that growth starts from.
+struct Start<'k, 'a> {
+    /// The number of its requests.
+    kind: usize,
+    load: &'k TierLoad<'a>,
+    /// What such a request uses of each tier.
+    demands: &'k KindDemands<'a>,
+}
+
 /// Growth starts from the load in which most machines were busy: the largest test there is. A tier tested by itself answers
 /// faster than the whole, and says nothing of how that grows. Of runs of the same requests on as many machines that of the highest
 /// throughput stands for all: in the others some machine was smaller.
-fn growth(
-    kinds: &[Vec<TierLoad<'_>>],
-    kind_demands: &[KindDemands<'_>],
-    observed: &Observed,
-) -> Option<Growth> {
-    let loads = kinds
-        .iter()
-        .zip(kind_demands)
-        .flat_map(|(kind, demands)| fastest(kind).into_iter().map(move |load| (load, demands)));
-    let (load, demands) = loads.max_by(|a, b| a.0.busy().total_cmp(&b.0.busy()))?;
-    let known = |tier: &LoadedTier<'_>| observed.tiers.iter().find(|known| known.name == tier.name);
-    let of_tier = |tier: &LoadedTier<'_>| demands.get(tier.name).map_or(&[][..], Vec::as_slice);
-    let stops = load.tiers.iter().filter_map(|tier| Some(load.stops(tier, known(tier)?, of_tier(tier))));
-    let count =
-        |tier: &LoadedTier<'_>| Some(TierMachines { tier: tier.name.to_owned(), machines: tier.machines? });
-    let from = GrowthStart {
-        per_sec: load.per_sec().value,
-        at: load.label.to_owned(),
-        limit: load.verdict.limit,
-        also: load
-            .verdict
-            .also
-            .iter()
-            .filter(|suspect| matches!(suspect.limit, Limit::Lock | Limit::Dependency))
-            .map(|suspect| (suspect.limit, suspect.place.clone()))
-            .collect(),
-        machines: load.tiers.iter().filter_map(count).collect(),
-    };
-    Growth::new(from, stops.flatten().collect())
+fn start<'k, 'a>(
+    kinds: &'k [Vec<TierLoad<'a>>],
+    kind_demands: &'k [KindDemands<'a>],
+) -> Option<Start<'k, 'a>> {
+    let kinds = kinds.iter().zip(kind_demands).enumerate();
+    let starts = kinds.flat_map(|(kind, (loads, demands))| {
+        fastest(loads).into_iter().map(move |load| Start { kind, load, demands })
+    });
+    starts.max_by(|a, b| a.load.busy().total_cmp(&b.load.busy()))
+}
+
+impl Start<'_, '_> {
+    fn growth(&self, observed: &Observed) -> Option<Growth> {
+        let Self { kind, load, demands } = self;
+        let known = |tier: &LoadedTier<'_>| observed.tiers.iter().find(|known| known.name == tier.name);
+        let of_tier = |tier: &LoadedTier<'_>| demands.get(tier.name).map_or(&[][..], Vec::as_slice);
+        let stops = load.tiers.iter().filter_map(|tier| Some(load.stops(tier, known(tier)?, of_tier(tier))));
+        let count = |tier: &LoadedTier<'_>| {
+            Some(TierMachines { tier: tier.name.to_owned(), machines: tier.machines? })
+        };
+        let also = load.verdict.also.iter();
+        let also = also.filter(|suspect| matches!(suspect.limit, Limit::Lock | Limit::Dependency));
+        let from = GrowthStart {
+            per_sec: load.per_sec().value,
+            at: load.label.to_owned(),
+            kind: *kind,
+            limit: load.verdict.limit,
+            also: also.map(|suspect| (suspect.limit, suspect.place.clone())).collect(),
+            machines: load.tiers.iter().filter_map(count).collect(),
+        };
+        Growth::new(from, stops.flatten().collect())
+    }
 }
 
 /// The fastest of the runs that have as many machines of each tier, without those of which a machine is smaller than in another and
@@ -303,7 +345,7 @@ mod tests {
         let other_requests = point("login", 1, 0.5, 2.0, 20.0);
         let other_size = point("large", 0, 1.0, 2.0, 390.0);
         let two = point("two", 0, 0.5, 2.0, 190.0);
-        let (scaling, doubt) = scaling_by(&[one, other_requests, other_size, two]);
+        let (scaling, doubt) = scaling_by(&[one, other_requests, other_size, two], None);
         assert_eq!(scaling.unwrap().points, [(1.0, 100.0), (2.0, 190.0)]);
         let (of_requests, of_size) = (vec!["login".to_owned()], vec!["large".to_owned()]);
         assert_eq!(doubt, Some(Doubt::OtherRuns { of_requests, of_size }));
@@ -312,9 +354,23 @@ mod tests {
     #[test]
     fn runs_of_different_requests_alone_are_no_scaling() {
         let (scaling, doubt) =
-            scaling_by(&[point("one", 0, 1.0, 1.0, 100.0), point("two", 1, 1.0, 2.0, 20.0)]);
+            scaling_by(&[point("one", 0, 1.0, 1.0, 100.0), point("two", 1, 1.0, 2.0, 20.0)], None);
         assert_eq!(scaling, None);
         assert!(matches!(doubt, Some(Doubt::OtherRuns { of_requests, .. }) if of_requests == ["two"]));
+    }
+
+    #[test]
+    fn the_scaling_of_machines_that_are_not_planned_is_left_out() {
+        let small = [point("one", 0, 0.5, 1.0, 100.0), point("two", 0, 0.5, 2.0, 190.0)];
+        let large = point("large", 0, 2.0, 2.0, 800.0);
+        let planned = Some(large.size);
+        let all: Vec<ScalingPoint<'_>> = small.into_iter().chain([large]).collect();
+        let (scaling, doubt) = scaling_by(&all, planned);
+        let of_size = vec!["one".to_owned(), "two".to_owned()];
+        assert_eq!((scaling, doubt), (None, Some(Doubt::OtherRuns { of_requests: Vec::new(), of_size })));
+        let (none_limits, doubt) = scaling_by(&all[..2], planned);
+        assert!(none_limits.is_none() && doubt.is_some(), "none of the planned machines was the limit");
+        assert_eq!(scaling_by(&all, Some(all[0].size)).0.unwrap().points.len(), 2);
     }
 
     #[test]

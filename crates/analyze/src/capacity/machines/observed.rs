@@ -28,6 +28,8 @@ pub struct SizedDemands {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Halt {
     pub run: String,
+    /// The number of the run's requests: those of others may not meet it.
+    pub kind: usize,
     pub per_sec: f64,
     /// Machines of the tier then.
     pub machines: f64,
@@ -41,10 +43,12 @@ pub struct ObservedTier {
     pub name: String,
     /// What a request uses of each of its resources, each once.
     pub demands: Vec<TierDemand>,
-    /// The same of each size of machine that was observed, the smallest first; empty where sizes are not known.
+    /// The same of each size of machine that was observed, the smallest first, by the dearest requests; empty where sizes are not
+    /// known.
     pub sizes: Vec<SizedDemands>,
     /// The most it was seen to carry.
     pub carried: Option<Carried>,
+    /// How it scaled with machines of the size that is planned.
     pub scaling: Option<Scaling>,
     pub halts: Vec<Halt>,
     pub doubts: Vec<Doubt>,
@@ -88,12 +92,21 @@ impl Observed {
     }
 }
 
-impl ObservedTier {
-    /// Remembers what its machines of this size use.
-    pub(super) fn uses(&mut self, size: MachineSize, demands: Vec<TierDemand>) {
-        match self.sizes.iter_mut().find(|known| known.size.is_same_as(&size)) {
+impl SizedDemands {
+    /// Adds what machines of a size use to the others of that size.
+    pub(super) fn add(all: &mut Vec<Self>, size: MachineSize, demands: Vec<TierDemand>) {
+        match all.iter_mut().find(|known| known.size.is_same_as(&size)) {
             Some(known) => known.demands.extend(demands),
-            None => self.sizes.push(SizedDemands { size, demands }),
+            None => all.push(Self { size, demands }),
+        }
+    }
+}
+
+impl ObservedTier {
+    /// Remembers what requests of one kind use of its machines, by their sizes.
+    pub(super) fn uses(&mut self, of_kind: Vec<SizedDemands>) {
+        for SizedDemands { size, demands } in of_kind {
+            SizedDemands::add(&mut self.sizes, size, TierDemand::fullest(demands));
         }
     }
 

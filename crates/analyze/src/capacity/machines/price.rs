@@ -106,12 +106,23 @@ impl PriceList {
         Ok(Some(Self { currency: first.currency.clone(), prices }))
     }
 
-    /// Checks that each price is of a tier and of a size that were observed.
+    /// Checks that each price is of a tier and of a size that were observed, and that no size has two.
     ///
     /// # Errors
-    /// When one is not.
+    /// When one is not, or two are of the same machines.
     pub fn check(&self, observed: &Observed) -> Result<(), PriceError> {
-        self.prices.iter().try_for_each(|price| price.check(observed))
+        self.prices.iter().try_for_each(|price| price.check(observed))?;
+        let sizes = observed.tiers.iter().flat_map(|tier| tier.sizes.iter().map(move |size| (tier, size)));
+        for (tier, sized) in sizes {
+            let is_for = |price: &&Price| {
+                price.tier == tier.name && price.size.is_some_and(|selector| selector.includes(&sized.size))
+            };
+            let mut of_size = self.prices.iter().filter(is_for);
+            if let Some((one, other)) = of_size.next().zip(of_size.next()) {
+                return Err(PriceError::Twice { one: one.text.clone(), other: other.text.clone() });
+            }
+        }
+        Ok(())
     }
 
     /// What a machine of this tier and size costs an hour; `None` without a price. A price for the size counts before one for all.
@@ -146,6 +157,7 @@ impl Price {
 
 #[cfg(test)]
 mod tests {
+    use super::super::observed::{ObservedTier, SizedDemands};
     use super::*;
 
     fn price(text: &str) -> Price {
@@ -181,6 +193,17 @@ mod tests {
         assert!(matches!(list(&["api=1/h", "web=1/h", "api=2/h"]), Err(PriceError::Twice { .. })));
         assert!(list(&["api=1/h", "api@0.5=2/h"]).unwrap().is_some());
         assert_eq!(list(&[]), Ok(None));
+    }
+
+    #[test]
+    fn two_prices_that_are_of_one_size_are_refused() {
+        let size = MachineSize { cores: Some(0.5), out_bits_per_sec: Some(20e6), ..MachineSize::default() };
+        let sizes = vec![SizedDemands { size, demands: Vec::new() }];
+        let tier = ObservedTier { name: "api".to_owned(), sizes, ..ObservedTier::default() };
+        let observed = Observed { tiers: vec![tier], ..Observed::default() };
+        let check = |texts: &[&str]| list(texts).unwrap().unwrap().check(&observed);
+        assert!(matches!(check(&["api@0.5=1/h", "api@20Mbit=2/h"]), Err(PriceError::Twice { .. })));
+        assert_eq!(check(&["api@0.5=1/h", "api=2/h"]), Ok(()));
     }
 
     #[test]

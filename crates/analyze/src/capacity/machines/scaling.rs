@@ -18,6 +18,8 @@ const MIN_CONTENTION: f64 = 0.05;
 /// Throughput over the number of machines of one tier, where it was this tier that limited.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scaling {
+    /// The number of the requests that it is of.
+    pub kind: usize,
     /// Machines and requests per second, the fewest machines first.
     pub points: Vec<(f64, f64)>,
     /// The Universal Scalability Law over machines, where six counts or more were measured and it fits.
@@ -96,7 +98,12 @@ impl Scaling {
             UslFit::Fitted(usl) => Some(usl),
             UslFit::TooFewPoints(_) | UslFit::Poor => None,
         };
-        Some(Self { points: measured, usl })
+        Some(Self { kind: 0, points: measured, usl })
+    }
+
+    /// The same of requests of this number.
+    pub(super) fn of_kind(self, kind: usize) -> Self {
+        Self { kind, ..self }
     }
 
     /// The contention between machines, from fewer counts than the law of scalability takes; `None` where that is fitted, and where

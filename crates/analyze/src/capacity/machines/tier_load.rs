@@ -11,7 +11,9 @@ use crate::capacity::tiers::hosts_by_tier;
 use crate::findings::{Claim, RowClaim};
 use crate::groups::grouped;
 use crate::hosts::utilisation::BUSY;
+use crate::load::knee::best_carrying_step;
 use crate::observations::Observations;
+use crate::observations::table::capacity_in;
 use crate::table::together_per_sec;
 use crate::{Demand, Estimate, Findings, Law, Limit, Part, Place, Resource, ResourceKind, TableRow, Verdict};
 
@@ -64,9 +66,9 @@ impl LoadedTier<'_> {
 }
 
 impl<'a> TierLoad<'a> {
-    /// The step of the highest throughput; `None` if nothing was answered.
+    /// The step of the highest throughput of successful answers; `None` if no step carried what it was sent.
     pub(super) fn from_run(name: &'a str, findings: &'a Findings) -> Option<Self> {
-        let (load, _) = findings.best_answered_step()?;
+        let (load, _) = best_carrying_step(&findings.steps)?;
         let tier = |(name, hosts): (&'a str, Vec<&'a str>)| {
             let machines = Some(hosts.len() as f64);
             LoadedTier { name, hosts, machines }
@@ -87,19 +89,19 @@ impl<'a> TierLoad<'a> {
         Self { label: &row.label, verdict, obs: Observations::from_table(rows, load), load, tiers }
     }
 
-    /// What a request uses of a tier; the rest of what the load says of it is kept.
-    pub(super) fn observe(&self, tier: &LoadedTier<'_>, known: &mut ObservedTier) -> Vec<TierDemand> {
+    /// What a request uses of a tier; the rest of what the load says of it is kept. `kind` is the number of the load's requests.
+    pub(super) fn observe(
+        &self,
+        tier: &LoadedTier<'_>,
+        kind: usize,
+        known: &mut ObservedTier,
+    ) -> Vec<TierDemand> {
         if tier.machines.is_some() || self.resources(tier).next().is_some() {
             known.carries(self.per_sec().value, tier.count(), self.label);
         }
-        self.judge(tier, known);
+        self.judge(tier, kind, known);
         known.lacks(self.label, &self.unsampled(tier));
-        let demands: Vec<TierDemand> =
-            self.demands(tier).into_iter().chain(self.own_capacity(tier)).collect();
-        if let Some(size) = self.size(tier) {
-            known.uses(size, demands.clone());
-        }
-        demands
+        self.demands(tier).into_iter().chain(self.own_capacity(tier)).collect()
     }
 
     fn row(&self) -> Option<&'a TableRow> {
@@ -116,6 +118,14 @@ impl<'a> TierLoad<'a> {
 
     pub(super) fn used(&self, resource: &Resource) -> Option<f64> {
         resource.used.get(self.load).copied().flatten()
+    }
+
+    /// The share of a machine that a load used; of a row by what its own machines have, where the row says so.
+    fn share(&self, resource: &Resource, load: usize) -> Option<f64> {
+        match self.obs.rows.get(load).and_then(|row| capacity_in(row, resource)) {
+            Some(capacity) => resource.used.get(load).copied().flatten().map(|used| used / capacity),
+            None => resource.utilisation(load),
+        }
     }
 
     pub(super) fn limits(&self, tier: &LoadedTier<'_>) -> bool {
@@ -181,7 +191,7 @@ impl<'a> TierLoad<'a> {
         let for_all = hosts / (hosts - self.unsampled(tier).len() as f64);
         let one = |(resource, demand): (&Resource, Demand)| {
             let (kind, unit) = kind_of(resource)?;
-            let shares = (0..resource.used.len()).filter_map(|load| resource.utilisation(load));
+            let shares = (0..resource.used.len()).filter_map(|load| self.share(resource, load));
             Some(TierDemand {
                 resource: kind,
                 part: resource.part.clone(),
@@ -266,7 +276,7 @@ impl<'a> TierLoad<'a> {
     }
 
     /// A tier that is stopped by something else than what is planned by needs that fixed, not machines.
-    fn judge(&self, tier: &LoadedTier<'_>, known: &mut ObservedTier) {
+    fn judge(&self, tier: &LoadedTier<'_>, kind: usize, known: &mut ObservedTier) {
         let needs_a_fix = matches!(
             self.verdict.limit,
             Limit::Disk
@@ -280,7 +290,7 @@ impl<'a> TierLoad<'a> {
             let (run, per_sec) = (self.label.to_owned(), self.per_sec().value);
             let (limit, place) = (self.verdict.limit, self.verdict.place.clone());
             known.doubts.push(Doubt::StoppedBy { run: run.clone(), per_sec, limit, place: place.clone() });
-            known.halts.push(Halt { run, per_sec, machines: tier.count(), limit, place });
+            known.halts.push(Halt { run, kind, per_sec, machines: tier.count(), limit, place });
         }
     }
 

@@ -138,8 +138,9 @@ impl WhatIf {
             changed.remarks.push(Remark::Without(self.tier.clone()));
         } else {
             self.change_demands(&mut changed.tiers[index].demands)?;
-            // Such machines were not observed.
+            // Such machines were not observed, and neither was how throughput follows their number.
             changed.tiers[index].sizes.clear();
+            changed.tiers[index].scaling = None;
         }
         changed.growth = changed.growth.and_then(|growth| self.changed_growth(growth));
         Ok(changed)
@@ -178,6 +179,7 @@ impl WhatIf {
         }
         for stop in stops.iter_mut().filter(|stop| stop.tier == self.tier) {
             stop.capacity = self.capacity(stop.resource, stop.capacity).unwrap_or(stop.capacity);
+            stop.scaled = None;
         }
         Growth::new(from, stops)
     }
@@ -185,8 +187,49 @@ impl WhatIf {
 
 #[cfg(test)]
 mod tests {
-
+    use super::super::observed::ObservedTier;
+    use super::super::plan::plan_machines;
+    use super::super::scaling::Scaling;
+    use super::super::terms::{Goal, Origin};
     use super::*;
+    use crate::Estimate;
+    use crate::findings::Part;
+
+    /// A request takes 1 ms of a core; two machines of one core each carried 1,600/s together.
+    fn scaled() -> Observed {
+        let demand = TierDemand {
+            resource: TierResource::Cpu,
+            part: Part::Whole,
+            unit: DemandUnit::Cores,
+            per_request: Estimate::exact(1e-3),
+            covered: 1.0,
+            idle: 0.0,
+            capacity: Some(1.0),
+            used_most: 1.0,
+            used_there: 1.0,
+            limits_there: true,
+            origin: Origin::Run("two".to_owned()),
+        };
+        let scaling = Scaling::fit(vec![(1.0, 900.0), (2.0, 1_600.0)]);
+        let tier = ObservedTier {
+            name: "api".to_owned(),
+            demands: vec![demand],
+            scaling,
+            ..ObservedTier::default()
+        };
+        Observed { tiers: vec![tier], ..Observed::default() }
+    }
+
+    #[test]
+    fn the_scaling_of_the_machines_that_were_measured_says_nothing_of_others() {
+        let goal = Goal { target_per_sec: 2_000.0, utilisation: 0.7 };
+        let count = |observed: &Observed| plan_machines(observed, goal).tiers[0].machines.unwrap().count;
+        assert_eq!(count(&scaled()), 3);
+        let what_if: WhatIf = "api.cores=4x".parse().unwrap();
+        let changed = what_if.applied(&scaled()).unwrap();
+        // A machine of four cores carries 2,800/s at 70 %.
+        assert_eq!((count(&changed), &changed.tiers[0].scaling), (1, &None));
+    }
 
     #[test]
     fn changes_are_read_as_they_are_typed() {

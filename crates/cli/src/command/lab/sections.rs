@@ -63,7 +63,8 @@ impl Sections {
         match &conclusions.machines {
             None => {}
             Some(MachineNeed::NoHostSampled) => {
-                sections.section("Machines", "No host was sampled: nothing says what a request uses.\n");
+                let why = "No host was sampled, or in no run 95 % of the requests succeeded: nothing says what a request uses.\n";
+                sections.section("Machines", why);
             }
             Some(MachineNeed::Plan(plan)) => {
                 sections.section("Machines", &text::machines(&PlanView::new(plan)));
