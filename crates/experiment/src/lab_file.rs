@@ -1,9 +1,11 @@
 //! Lab files: where they are, and the cases that are in them.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use plimsoll_lab::LabSpec;
 use plimsoll_plan::PlanFile;
+use plimsoll_units::named;
 
 use crate::ExperimentError;
 use crate::input::read_plan_file;
@@ -80,9 +82,20 @@ impl LabFile {
         passed.collect()
     }
 
-    /// The file's own plan, or a variant by its name; `None` if there is no such variant.
-    pub fn find_case(&self, variant: Option<&str>) -> Option<Case<'_>> {
-        self.cases(false).into_iter().find(|case| case.variant == variant)
+    /// The file's own plan, or a variant by its name.
+    ///
+    /// # Errors
+    /// When there is no such variant.
+    pub fn find_case(&self, variant: Option<&str>) -> Result<Case<'_>, ExperimentError> {
+        let cases = self.cases(false);
+        let names: Vec<&str> = cases.iter().filter_map(|case| case.variant).collect();
+        let known =
+            if names.is_empty() { "it has none".to_owned() } else { format!("it has {}", named(&names)) };
+        cases.into_iter().find(|case| case.variant == variant).ok_or_else(|| ExperimentError::NoVariant {
+            file: self.name().to_owned(),
+            variant: variant.unwrap_or_default().to_owned(),
+            known,
+        })
     }
 
     /// The name of the file's plan.
@@ -113,10 +126,23 @@ impl Case<'_> {
 
     /// The folder of built services that `${services}` stands for: `PLIMSOLL_SERVICES`, or `services/bin` in the file's
     /// folder or in one of the two above it, where `make services` puts them.
-    pub(crate) fn services(&self) -> Option<PathBuf> {
-        let named = std::env::var_os(SERVICES).map(PathBuf::from);
-        let near = self.folder.ancestors().take(3).map(|above| above.join("services/bin"));
-        named.into_iter().chain(near).find(|folder| folder.is_dir())
+    ///
+    /// # Errors
+    /// When `PLIMSOLL_SERVICES` names no folder.
+    pub(crate) fn services(&self) -> Result<Option<PathBuf>, ExperimentError> {
+        services(std::env::var_os(SERVICES), self.folder)
+    }
+}
+
+/// The folder that is named, or one near the folder of the file. Services start in folders of their own, so that it is absolute.
+fn services(named: Option<OsString>, folder: &Path) -> Result<Option<PathBuf>, ExperimentError> {
+    let Some(named) = named.filter(|named| !named.is_empty()).map(PathBuf::from) else {
+        let mut near = folder.ancestors().take(3).map(|above| above.join("services/bin"));
+        return Ok(near.find(|folder| folder.is_dir()));
+    };
+    match std::path::absolute(&named) {
+        Ok(folder) if folder.is_dir() => Ok(Some(folder)),
+        _ => Err(ExperimentError::NoServices(named)),
     }
 }
 
@@ -132,4 +158,20 @@ pub fn files_in(folder: &Path) -> Result<Vec<PathBuf>, ExperimentError> {
     files.retain(|path| path.extension().is_some_and(|ending| ending == "toml"));
     files.sort();
     Ok(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_folder_of_services_is_absolute_and_there() {
+        let found =
+            |named: Option<&str>, folder: &str| services(named.map(OsString::from), Path::new(folder));
+        // Tests run in the folder of their crate.
+        let own = std::env::current_dir().unwrap().join("src");
+        assert_eq!(found(Some("src"), "/").unwrap(), Some(own));
+        assert!(matches!(found(Some("no-such-folder"), "/"), Err(ExperimentError::NoServices(_))));
+        assert_eq!((found(None, "/").unwrap(), found(Some(""), "/").unwrap()), (None, None));
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use std::{io, thread};
@@ -37,7 +37,7 @@ pub fn raise_lab(
     let own = std::env::current_exe().ok().and_then(|path| path.parent().map(Path::to_owned));
     let options = LabOptions {
         folder: case.folder,
-        services: case.services(),
+        services: case.services()?,
         programs: own.into_iter().collect(),
         runtime: privileges.runtime_folder(),
         ready_within: READY_WITHIN,
@@ -133,7 +133,8 @@ impl Session {
         interrupted: &AtomicBool,
     ) -> Result<Option<ExitStatus>, String> {
         let mut command = Command::new("/bin/sh");
-        command.args(["-c", text]);
+        // Standard output is that of the answer, and nothing that a command asks for is typed.
+        command.args(["-c", text]).stdin(Stdio::null()).stdout(io::stderr());
         let waited = match (self, host) {
             (Self::Lab(session), Some(name)) => {
                 let host = session.lab.hosts.iter().find(|host| host.name == name);

@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use plimsoll_analyze::Findings;
+use plimsoll_analyze::{Findings, RunStatus};
 
 use crate::ExperimentError;
 use crate::context::{Progress, RunContext};
 use crate::lab_file::{Case, LabFile};
-use crate::recorded::{file_stem, read_run};
+use crate::recorded::{RecordedRun, file_stem, read_run};
 use crate::runner::PlanRunner;
 
 /// A recorded run under its name in a comparison.
@@ -35,10 +35,10 @@ pub fn by_name(runs: &[NamedRun]) -> Vec<(&str, &Findings)> {
 }
 
 /// Runs the file's own plan and its variants. One that fails is reported and does not end the others; the flag is true if any
-/// did.
+/// did. One of several that the user cut short is left out: it is no evidence together with others.
 ///
 /// # Errors
-/// When no run was made.
+/// When no run was made, or the user ended the first.
 pub fn run_tiers(
     file: &LabFile,
     mut runner: PlanRunner<'_>,
@@ -50,9 +50,11 @@ pub fn run_tiers(
     for (index, case) in cases.iter().enumerate() {
         context.report(&Progress::RunBegins { name: &case.name, number: index + 1, count, same_lab: false });
         match run_case(case, &mut runner, context) {
-            Ok((path, findings)) => {
+            Ok(recorded) if count == 1 || !is_cut_short(&recorded) => {
+                let RecordedRun { path, findings, .. } = recorded;
                 runs.push(NamedRun { name: case.own_name().to_owned(), path, findings });
             }
+            Ok(_) => {}
             Err(error) if !context.is_interrupted() => {
                 failed = true;
                 context.report(&Progress::RunFailed(&error.in_part(&case.name)));
@@ -63,21 +65,26 @@ pub fn run_tiers(
             break;
         }
     }
-    if runs.is_empty() { Err(ExperimentError::NoRuns(file.name().to_owned())) } else { Ok((runs, failed)) }
+    match runs.is_empty() {
+        true if context.is_interrupted() => Err(ExperimentError::Interrupted),
+        true => Err(ExperimentError::NoRuns(file.name().to_owned())),
+        false => Ok((runs, failed)),
+    }
+}
+
+fn is_cut_short(RecordedRun { run, findings, .. }: &RecordedRun) -> bool {
+    RunStatus::new(run, findings, false) == RunStatus::Interrupted
 }
 
 fn run_case(
     case: &Case<'_>,
     runner: &mut PlanRunner<'_>,
     context: RunContext<'_>,
-) -> Result<(PathBuf, Findings), ExperimentError> {
+) -> Result<RecordedRun, ExperimentError> {
     let (path, ended) = runner.run(case)?;
     context.report(&Progress::RunRecorded(&path));
     match ended {
-        None => {
-            let findings = read_run(&path)?.findings;
-            Ok((path, findings))
-        }
+        None => read_run(&path),
         Some(source) => Err(ExperimentError::ServiceEnded { path, source: source.into() }),
     }
 }

@@ -8,7 +8,7 @@ use plimsoll_experiment::{MeasuredStates, PlanRunner, ablate as run_ablation, fi
 use plimsoll_report::figure::{self, Bar, Caption};
 use plimsoll_report::json::{self, AblationDocument, FoundTogether};
 use plimsoll_report::text;
-use plimsoll_units::{count_text, parse_count};
+use plimsoll_units::count_text;
 
 use crate::args::HistoryArgs;
 use crate::args::values::{self, RUNS_FOLDER};
@@ -44,7 +44,7 @@ pub(crate) struct AblateArgs {
     #[arg(long, value_name = "MEANING=COLUMN", requires = "csv")]
     map: Vec<String>,
     /// Measure every combination so many times
-    #[arg(long, value_name = "N", default_value = "3", conflicts_with = "csv", value_parser = parse_count)]
+    #[arg(long, value_name = "N", default_value = "3", conflicts_with = "csv", value_parser = values::positive_count)]
     rounds: u64,
     /// Seed of the order in which combinations are measured; drawn if it is left out
     #[arg(long, value_name = "N", conflicts_with = "csv")]

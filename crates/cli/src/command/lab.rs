@@ -12,9 +12,9 @@ use std::path::PathBuf;
 use plimsoll_experiment::{GeneratorOptions, Scenarios, diagnose, generate};
 use plimsoll_lab::{Privileges, remove_left_overs};
 use plimsoll_report::json;
-use plimsoll_units::parse_count;
 use serde_json::json;
 
+use crate::args::values;
 use crate::exit::Exit;
 use crate::experiments::ExperimentSetup;
 use crate::files::run_file_is_whole;
@@ -70,7 +70,7 @@ pub(crate) struct DiagnoseArgs {
     #[arg(long, value_name = "TEXT")]
     only: Vec<String>,
     /// Run each so many times
-    #[arg(long, value_name = "N", default_value = "1", value_parser = parse_count)]
+    #[arg(long, value_name = "N", default_value = "1", value_parser = values::positive_count)]
     repeat: u64,
     #[command(flatten)]
     how: CaseArgs,

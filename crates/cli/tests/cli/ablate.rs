@@ -1,6 +1,8 @@
 //! `plimsoll ablate`: of published tables, and of switches of a server that is there.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
@@ -72,7 +74,7 @@ fn a_table_reads_as_text_and_a_usage_error_says_what_is_wrong() {
         maps.iter().for_each(|map| args.extend(["--map", map]));
         bench.expect(code, &args)
     };
-    assert!(ablate(1, &["switch=cache,log"]).err.contains("row 4"));
+    assert!(ablate(2, &["switch=cache,log"]).err.contains("row 4"));
     assert!(ablate(2, &["switch=cash"]).err.contains("cache, log, qps"));
     assert!(ablate(2, &["colour=cache"]).err.contains("MEANING"));
     ablate(2, &[]);
@@ -191,6 +193,43 @@ fn a_run_that_fails_is_reported_and_costs_only_itself() {
     assert_eq!(called.code, 1, "{}", called.err);
     assert!(called.err.contains("test -e no-such-file"), "{}", called.err);
     assert!(!called.json()["ledgers"][0]["cells"].as_array().unwrap().is_empty());
+}
+
+/// One switch, whose positions are commands that say so.
+fn spoken(target: &Target, step: &str) -> String {
+    format!(
+        "name = \"spoken\"\n[target]\nurl = \"{}\"\n[load]\nladder = [1]\nstep = \"{step}\"\n\
+         [[switch]]\nname = \"a\"\ncommand = {{ on = \"echo turned on\", off = \"echo turned off\" }}\n",
+        target.url("/healthz")
+    )
+}
+
+#[test]
+fn what_commands_print_is_not_in_the_document() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    fs::write(bench.path("spoken.toml"), spoken(&target, "200ms")).unwrap();
+    let called = bench.expect(0, &["ablate", "-f", "spoken.toml", "--rounds", "1", "--json"]);
+    assert_eq!(called.json()["ledgers"][0]["cells"].as_array().unwrap().len(), 2);
+    assert!(called.err.contains("turned on\n") && called.err.contains("turned off\n"), "{}", called.err);
+    let refused = bench.expect(2, &["ablate", "-f", "spoken.toml", "--rounds", "0"]);
+    assert!(refused.err.contains("--rounds"), "{}", refused.err);
+}
+
+#[test]
+fn ctrl_c_before_the_first_trial_has_ended_is_an_interruption() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    fs::write(bench.path("spoken.toml"), spoken(&target, "60s")).unwrap();
+    let mut command = bench.command(&["ablate", "-f", "spoken.toml"]);
+    let mut child = command.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    assert!(lines.any(|line| line.starts_with("target ")), "the load begins");
+    let mut kill = Command::new("kill");
+    assert!(kill.args(["-s", "INT", &child.id().to_string()]).status().unwrap().success());
+    let shown: Vec<String> = lines.collect();
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{shown:?}");
+    assert!(!shown.iter().any(|line| line.contains("can be used")), "{shown:?}");
 }
 
 #[test]

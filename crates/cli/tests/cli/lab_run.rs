@@ -228,6 +228,14 @@ fn a_run_that_ctrl_c_cut_short_is_shown_and_is_no_evidence_with_others() {
     assert_eq!(found["rows"].as_array().unwrap().len(), 1, "{}", found["rows"]);
 }
 
+#[test]
+fn a_variant_that_is_not_there_is_a_usage_error_that_names_those_that_are() {
+    let Some(bench) = lab(&format!("{SHOP}{VARIANTS}")) else { return };
+    let refused = bench.expect(2, &["lab", "up", "one.toml", "--variant", "deer"]);
+    assert!(refused.err.contains("dear, same, two"), "{}", refused.err);
+    assert!(bench.expect(2, &["lab", "diagnose", "--repeat", "0"]).err.contains("--repeat"));
+}
+
 /// The shop with a switch of which both positions call this command on this machine.
 fn switched(command: &str) -> String {
     let switch =

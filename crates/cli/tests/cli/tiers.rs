@@ -1,6 +1,8 @@
 //! `plimsoll tiers`. Where labs are not permitted the tests of them say so and show nothing.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
@@ -98,6 +100,31 @@ fn hosts_that_take_part_in_turn_are_started_once() {
     let machines = |row: usize| found["rows"][row]["tiers"][0]["machines"].as_u64().unwrap();
     assert_eq!([machines(0), machines(1)], [1, 2]);
     assert_eq!(fs::read_to_string(bench.path("starts")).unwrap().lines().count(), 2, "one lab of two hosts");
+}
+
+#[test]
+fn a_run_that_ctrl_c_cut_short_is_not_compared() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    let text = format!(
+        "name = \"cut\"\n[target]\nurl = \"{}\"\n[load]\nladder = [1]\nstep = \"600ms\"\n\
+         [[variant]]\nname = \"long\"\nload.ladder = [1, 2, 3, 4, 5, 6, 7, 8]\n",
+        target.url("/healthz")
+    );
+    fs::write(bench.path("cut.toml"), text).unwrap();
+    let mut command = bench.command(&["tiers", "-f", "cut.toml", "--json"]);
+    let mut child = command.stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    assert!(lines.any(|line| line.contains("(2 of 2)")), "the second run begins");
+    assert!(lines.any(|line| line.contains("requests/s")), "a step of it has ended");
+    let mut kill = Command::new("kill");
+    assert!(kill.args(["-s", "INT", &child.id().to_string()]).status().unwrap().success());
+    let shown: Vec<String> = lines.collect();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{shown:?}");
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let names: Vec<&Value> = found["rows"].as_array().unwrap().iter().map(|row| &row["name"]).collect();
+    assert_eq!(names, ["cut"], "{found}");
 }
 
 #[test]

@@ -87,6 +87,21 @@ impl Columns {
             }
         }
         columns.throughput = throughput.map_or_else(|| place(header, "qps"), Ok)?;
+        // A lower bound is one whatever the other columns are called.
+        columns.at_least = place(header, AT_LEAST).ok();
         Ok(columns)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lower_bounds_are_read_whichever_columns_are_mapped() {
+        let header = StringRecord::from(vec!["log", "per_sec", AT_LEAST]);
+        let maps = ["switch=log", "qps=per_sec"].map(ToOwned::to_owned);
+        let columns = Columns::new(&header, &maps).unwrap();
+        assert_eq!((columns.throughput, columns.at_least), (1, Some(2)));
     }
 }

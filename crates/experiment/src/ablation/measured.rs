@@ -24,6 +24,15 @@ impl MeasuredStates {
         Self { switches, ..Self::default() }
     }
 
+    /// Adds more names of what a request takes, of which the trials so far say nothing.
+    pub(super) fn widen(&mut self, names: &[String]) {
+        for state in &mut self.states {
+            state.per_request.extend_from_slice(names);
+            let count = state.per_request.len();
+            state.trials.iter_mut().for_each(|trial| trial.per_request.resize(count, None));
+        }
+    }
+
     /// Adds a trial to its state, which is made if it is not there.
     pub(super) fn add(&mut self, group: Option<String>, trial: Trial, per_request: &[String]) {
         match self.states.iter_mut().find(|state| state.group == group) {

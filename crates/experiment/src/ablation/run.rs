@@ -54,7 +54,7 @@ pub fn check_ablation(file: &LabFile, quick: bool) -> Result<(), ExperimentError
 /// Makes the trials of a file: each combination `rounds` times, in an order from this seed; `None` draws one.
 ///
 /// # Errors
-/// When the file is not fit for an ablation, or no trial succeeded.
+/// When the file is not fit for an ablation, no trial succeeded, or the user ended it before one did.
 pub fn ablate(
     file: &LabFile,
     runner: &PlanRunner<'_>,
@@ -83,7 +83,10 @@ pub fn ablate(
     // A state's first trial may have succeeded after those of the next state.
     measured.states.sort_by_key(|known| states.iter().position(|state| state.name == known.group));
     if measured.states.is_empty() {
-        return Err(ExperimentError::NoRuns(file.name().to_owned()));
+        return Err(match context.is_interrupted() {
+            true => ExperimentError::Interrupted,
+            false => ExperimentError::NoRuns(file.name().to_owned()),
+        });
     }
     context.report(&Progress::TableWritten(&table.path));
     Ok(AblationRuns { measured, stem: format!("{stem}.ablation"), failed: failed > 0, table: table.path })
@@ -268,8 +271,12 @@ impl<'a> Ablation<'a> {
         let useless = |why| ExperimentError::Useless { path: path.to_owned(), why };
         let result = TrialResult::new(&recorded.run, &recorded.findings).map_err(useless)?;
         let connections = Some(f64::from(result.connections));
+        // A host that could not be sampled during the first trial may be in a later one.
+        let names = result.per_request.iter().map(|(name, _)| name);
+        let new: Vec<String> = names.filter(|name| !self.table.per_request.contains(name)).cloned().collect();
+        self.table.widen(&new)?;
+        self.measured.widen(&new);
         if self.measured.states.is_empty() {
-            self.table.per_request = result.per_request.iter().map(|(name, _)| name.clone()).collect();
             self.measured.connections = connections;
         } else if self.measured.connections != connections {
             self.measured.connections = None;

@@ -1,7 +1,8 @@
 //! The states of a service that an ablation compares: the plan file, and each of its variants.
 
 use plimsoll_analyze::{Design, settings_of};
-use plimsoll_plan::{Combinations, LoadSpec, PlanFile, Turn};
+use plimsoll_plan::{Combinations, LoadSpec, PlanFile, Switch, Turn};
+use plimsoll_units::nearest;
 
 use super::switches::turned;
 
@@ -20,9 +21,20 @@ pub enum UnfitPlan {
     )]
     Load,
     #[error(
-        "switch `{switch}` is of the host `{host}`, which {file} does not make; its environment can only be set there"
+        "switch `{switch}` is of the host `{host}`, which {file} does not make; its environment can only be set there{near}"
     )]
-    Host { switch: String, host: String, file: String },
+    Host {
+        switch: String,
+        host: String,
+        file: String,
+        /// The host that is probably meant, as a question; or nothing.
+        near: String,
+    },
+    #[error(
+        "switch `{switch}` calls a command on the host `{host}`, which {file} does not make; leave `host` out, and write how to reach \
+         it into the command{near}"
+    )]
+    CommandHost { switch: String, host: String, file: String, near: String },
 }
 
 /// How the combinations of an ablation are chosen.
@@ -94,6 +106,31 @@ impl State {
     }
 }
 
+/// Whether a switch is of a host that the file makes, if it is of one: found out here, and not after the hosts have started.
+fn check_host(switch: &Switch, file: &PlanFile, name: &str) -> Result<(), UnfitPlan> {
+    // Without a host that runs something there is no lab.
+    let is_made = file.lab_hosts.iter().any(|known| !known.run.is_empty());
+    let hosts = || file.lab_hosts.iter().filter(|_| is_made);
+    let near = |host: &str| {
+        let near = nearest(host, hosts().map(|known| known.name.as_str()));
+        near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"))
+    };
+    let switched = |host: &str| (switch.name.clone(), host.to_owned(), name.to_owned(), near(host));
+    match &switch.turn {
+        Turn::Environment { host, .. }
+            if !hosts().any(|known| known.name == *host && !known.run.is_empty()) =>
+        {
+            let (switch, host, file, near) = switched(host);
+            Err(UnfitPlan::Host { switch, host, file, near })
+        }
+        Turn::Command { host: Some(host), .. } if !hosts().any(|known| known.name == *host) => {
+            let (switch, host, file, near) = switched(host);
+            Err(UnfitPlan::CommandHost { switch, host, file, near })
+        }
+        _ => Ok(()),
+    }
+}
+
 /// The plan of one state as it is run: with one number of connections.
 fn fit(file: &PlanFile, name: &str) -> Result<PlanFile, UnfitPlan> {
     let mut file = file.clone();
@@ -101,14 +138,7 @@ fn fit(file: &PlanFile, name: &str) -> Result<PlanFile, UnfitPlan> {
     if file.switches.is_empty() {
         return Err(UnfitPlan::NoSwitch(name.to_owned()));
     }
-    for switch in &file.switches {
-        if let Turn::Environment { host, .. } = &switch.turn
-            && !file.lab_hosts.iter().any(|known| known.name == *host && !known.run.is_empty())
-        {
-            let (switch, host) = (switch.name.clone(), host.clone());
-            return Err(UnfitPlan::Host { switch, host, file: name.to_owned() });
-        }
-    }
+    file.switches.iter().try_for_each(|switch| check_host(switch, &file, name))?;
     match &mut file.spec.load {
         LoadSpec::Ladder { steps: Some(steps), .. } => {
             let highest = steps.iter().copied().max().ok_or(UnfitPlan::Load)?;
@@ -138,6 +168,27 @@ mod tests {
         assert!(matches!(fitted.spec.load, LoadSpec::Ladder { steps: Some(steps), .. } if steps == [64]));
         let env = "[load]\nladder = [8]\n[[switch]]\nname = \"a\"\nhost = \"web\"\nenv = \"A=1\"\n";
         assert!(matches!(fit(env), Err(UnfitPlan::Host { .. })));
+    }
+
+    #[test]
+    fn a_command_is_called_on_a_host_that_the_file_makes_or_on_this_machine() {
+        let fit = |host: &str, hosts: &str| {
+            let switch = format!("[[switch]]\nname = \"a\"\n{host}command = \"true\"\n");
+            let host = "[[host]]\nname = \"api\"\n";
+            State::all(
+                &file(&format!("[load]\nladder = [8]\n{switch}{}", hosts.replace("HOST", host))),
+                "f",
+                false,
+            )
+        };
+        let made = "HOSTrun = [\"serve\"]\n";
+        let near = |states: Result<Vec<State>, UnfitPlan>| match states {
+            Err(UnfitPlan::CommandHost { near, .. }) => near,
+            other => panic!("{other:?}"),
+        };
+        assert!(near(fit("host = \"apj\"\n", made)).contains("`api`"));
+        assert!(fit("host = \"api\"\n", made).is_ok() && fit("", made).is_ok() && fit("", "").is_ok());
+        assert_eq!(near(fit("host = \"api\"\n", "")), "", "no host is made");
     }
 
     #[test]

@@ -15,7 +15,7 @@ pub(super) struct TrialsFile {
     pub(super) path: PathBuf,
     switches: Vec<String>,
     grouped: bool,
-    /// The names of what a request takes, as the first trial has them.
+    /// The names of what a request takes, in the order in which trials had them first.
     pub(super) per_request: Vec<String>,
 }
 
@@ -23,6 +23,36 @@ impl TrialsFile {
     pub(super) fn new(folder: &Path, stem: &str, switches: &[String], grouped: bool) -> Self {
         let path = folder.join(format!("{stem}.ablation.csv"));
         Self { path, switches: switches.to_vec(), grouped, per_request: Vec::new() }
+    }
+
+    /// Adds columns of what a request takes, which are empty in the trials so far.
+    pub(super) fn widen(&mut self, names: &[String]) -> Result<(), ExperimentError> {
+        if names.is_empty() {
+            return Ok(());
+        }
+        self.per_request.extend_from_slice(names);
+        if !self.path.exists() {
+            return Ok(());
+        }
+        self.rewrite(names.len())
+            .map_err(|error| ExperimentError::file("write", &self.path)(std::io::Error::other(error)))
+    }
+
+    /// Writes the table anew with its header of now and so many more cells before the last of each row. It takes the place of the old
+    /// one when it is complete.
+    fn rewrite(&self, more: usize) -> Result<(), csv::Error> {
+        let wider = self.path.with_extension("csv.new");
+        let mut writer = csv::Writer::from_path(&wider)?;
+        writer.write_record(self.header())?;
+        for record in csv::Reader::from_path(&self.path)?.records() {
+            let mut cells: Vec<String> = record?.iter().map(ToOwned::to_owned).collect();
+            let last = cells.len().saturating_sub(1);
+            cells.splice(last..last, vec![String::new(); more]);
+            writer.write_record(cells)?;
+        }
+        writer.flush()?;
+        drop(writer);
+        Ok(fs::rename(&wider, &self.path)?)
     }
 
     /// Adds a trial of a state; it is on the disk when this returns.
@@ -83,4 +113,43 @@ fn cells(trial: &Trial, result: &TrialResult, file: &Path) -> Vec<String> {
         )
         .chain([name])
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ablation::measured::{MeasuredStates, read_trials};
+
+    #[test]
+    fn a_figure_that_a_later_trial_has_first_is_empty_in_those_before_it() {
+        let folder = std::env::temp_dir().join(format!("plimsoll-trials-{}", std::process::id()));
+        let switches = vec!["log".to_owned()];
+        let mut table = TrialsFile::new(&folder, "shop", &switches, false);
+        let mut measured = MeasuredStates::new(switches);
+        let figures = [vec![("CPU µs api".to_owned(), 5.0)], vec![("packets api".to_owned(), 2.0)]];
+        for (round, per_request) in (0..).zip(figures) {
+            let new: Vec<String> = per_request.iter().map(|(name, _)| name.clone()).collect();
+            table.widen(&new).unwrap();
+            measured.widen(&new);
+            let result = TrialResult {
+                throughput_per_sec: 100.0,
+                connections: 4,
+                mean_ms: 40.0,
+                per_request,
+                at_most: false,
+            };
+            let per_request = result.in_order(&table.per_request);
+            let (settings, round) = (vec![true], Some(round));
+            let trial = Trial { settings, round, throughput_per_sec: 100.0, at_most: false, per_request };
+            table.add(None, &trial, &result, Path::new("one.plimsoll")).unwrap();
+            measured.add(None, trial, &table.per_request);
+        }
+        let per_request = |measured: &MeasuredStates| -> Vec<Vec<Option<f64>>> {
+            measured.states[0].trials.iter().map(|trial| trial.per_request.clone()).collect()
+        };
+        let expected = [vec![Some(5.0), None], vec![None, Some(2.0)]];
+        assert_eq!(per_request(&measured), expected);
+        assert_eq!(per_request(&read_trials(&table.path, &[]).unwrap()), expected);
+        fs::remove_dir_all(&folder).unwrap();
+    }
 }

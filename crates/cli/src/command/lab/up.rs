@@ -4,7 +4,6 @@ use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
 
-use anyhow::anyhow;
 use plimsoll_experiment::{LabFile, raise_lab};
 use plimsoll_lab::{Lab, LabHost, Privileges};
 use plimsoll_plan::Capacity;
@@ -33,9 +32,7 @@ const POLL: Duration = Duration::from_millis(100);
 pub(super) fn up(args: &UpArgs, privileges: Privileges) -> anyhow::Result<Exit> {
     let file = LabFile::named(&args.file)?;
     let interrupted = signals::interrupted()?;
-    let case = file.find_case(args.variant.as_deref()).ok_or_else(|| {
-        anyhow!("{} has no variant `{}`", args.file, args.variant.clone().unwrap_or_default())
-    })?;
+    let case = file.find_case(args.variant.as_deref())?;
     let mut lab = raise_lab(&case, privileges, &interrupted).map_err(|error| error.in_part(&case.name))?;
     for text in lab.remarks.iter().filter(|_| !args.quiet) {
         remark(&format!("plimsoll: {text}"));
