@@ -151,6 +151,18 @@ fn without_keep_alive_each_request_has_a_connection_of_its_own() {
     assert_eq!(connections.len(), seen.len());
 }
 
+#[test]
+fn what_closes_a_connection_is_refused_with_what_keeps_or_shares_it() {
+    let bench = Bench::new();
+    let refused = |more: &[&str], expected: &str| {
+        let called = bench.expect(2, &[&["run", "http://127.0.0.1:1/"], more].concat());
+        assert!(called.err.contains(expected), "{}", called.err);
+    };
+    refused(&["--pipeline", "8", "--no-keepalive"], "--pipeline sends requests without waiting");
+    refused(&["--pipeline", "8", "-H", "Connection: close"], "--pipeline sends requests without waiting");
+    refused(&["--no-keepalive", "-H", "Connection: keep-alive"], "leave out one of them");
+}
+
 /// Calls the binary with a lowered hard limit of descriptors.
 fn with_descriptors(bench: &Bench, limit: u32, args: &[&str]) -> Called {
     let mut command = Command::new("sh");

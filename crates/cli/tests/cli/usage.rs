@@ -19,6 +19,18 @@ fn help_shows_examples_first() {
 }
 
 #[test]
+fn the_help_of_an_overload_says_when_its_users_give_up() {
+    let timeout = |command: &[&str]| {
+        let help = Bench::new().expect(0, command).out;
+        let (_, after) = help.split_once("--timeout <TIME>").unwrap();
+        let lines = after.split_whitespace().take(30).collect::<Vec<_>>().join(" ");
+        lines.split_once(']').unwrap().0.to_owned()
+    };
+    assert!(timeout(&["overload", "--help"]).ends_with("[default: 4 times the limit of p99, 1 s to 10 s"));
+    assert!(timeout(&["run", "--help"]).ends_with("[default: 10s"));
+}
+
+#[test]
 fn a_length_that_is_not_the_bodys_is_reported_before_the_load() {
     let bench = Bench::new();
     let target = crate::bench::Target::start(&bench);
@@ -89,6 +101,19 @@ fn a_load_of_flags_takes_the_place_of_all_that_a_file_would_load() {
         let line = [&["run", "-f"], args, &["--json", "--no-files"]].concat();
         bench.expect(0, &line).json()["steps"].as_array().unwrap().len()
     };
+    std::fs::write(bench.path("overload.toml"), format!("{}[overload]\nrate = 500\n", file("warm = 0")))
+        .unwrap();
+    let sweep =
+        ["sweep", "-f", "overload.toml", "--ladder", "1,2,4", "--step", "200ms", "--json", "--no-files"];
+    let climbed = bench.call(&sweep).json();
+    let connections: Vec<_> =
+        climbed["steps"].as_array().unwrap().iter().map(|s| &s["connections"]).collect();
+    assert_eq!(connections, [1, 2, 4]);
+    assert!(climbed["overload"].is_null() && climbed["plan"]["overload"].is_null(), "{}", climbed["plan"]);
+    for part in [["-d", "60s"], ["-n", "50"], ["--arrivals", "poisson"]] {
+        let refused = bench.expect(2, &["run", "-f", "search.toml", part[0], part[1]]);
+        assert!(refused.err.contains("alone does not say how much load"), "{}", refused.err);
+    }
     assert_eq!(steps(&["search.toml", "-R", "100", "-n", "50"]), 1, "what held is known without a search");
     assert_eq!(steps(&["search.toml", "-c", "1", "-n", "50"]), 1);
     assert_eq!(
@@ -96,6 +121,24 @@ fn a_load_of_flags_takes_the_place_of_all_that_a_file_would_load() {
         1,
         "stages have their own time"
     );
+}
+
+#[test]
+fn a_body_of_the_line_is_refused_over_several_requests_of_a_file_and_they_replace_that_of_a_file() {
+    let bench = Bench::new();
+    let load = "[load]\nrate = 5\n";
+    let several = format!("[target]\nurl = \"http://127.0.0.1:1/\"\n{load}[[request]]\nurl = \"/a\"\n");
+    std::fs::write(bench.path("several.toml"), several).unwrap();
+    for part in [["-b", "{}"], ["-m", "PUT"]] {
+        let refused = bench.expect(2, &["run", "-f", "several.toml", part[0], part[1]]);
+        assert!(refused.err.contains(&format!("{} is about a single request", part[0])), "{}", refused.err);
+    }
+    let target = crate::bench::Target::start(&bench);
+    let single = format!("[target]\nurl = \"{}\"\nmethod = \"PUT\"\nbody = \"x\"\n{load}", target.url("/"));
+    std::fs::write(bench.path("single.toml"), single).unwrap();
+    std::fs::write(bench.path("mix.txt"), "/healthz\n").unwrap();
+    let run = ["run", "-f", "single.toml", "--requests", "mix.txt", "-n", "3", "--json", "--no-files"];
+    assert_eq!(bench.expect(0, &run).json()["plan"]["target"]["method"], "GET");
 }
 
 #[test]
