@@ -8,6 +8,7 @@ mod cgroup;
 mod clock;
 mod file;
 mod limits;
+mod local;
 #[cfg(feature = "lua")]
 mod lua;
 mod namespace;
@@ -27,6 +28,7 @@ pub use limits::{
     ResourceLimits, accept_backlog_max, descriptor_limit, kernel_name, local_ports, out_of_descriptors,
     resource_limits,
 };
+pub use local::is_local;
 #[cfg(feature = "lua")]
 pub use lua::open_lua;
 pub use namespace::{
@@ -40,6 +42,6 @@ pub use process::{
 };
 pub use ring::{Completion, OpError, RecvMode, Ring, RingMemory, WaitPolicy};
 pub use route::{Destination, Route};
-pub use socket::{Listener, Socket, SocketState, is_local};
+pub use socket::{Listener, Socket, SocketState};
 pub use tcp_table::{TcpSocket, TcpTable, accept_backlog};
 pub use unix_table::{UnixSocket, UnixTable};
