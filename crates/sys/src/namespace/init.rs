@@ -10,6 +10,9 @@ use libc::{c_int, c_long, c_uint};
 /// Where POSIX shared memory lies, shm_overview(7).
 pub(super) const SHARED_MEMORY: &CStr = c"/dev/shm";
 
+/// More descriptors than a process opens, and few enough to be closed one by one within a second.
+const DESCRIPTORS_MAX: libc::rlim_t = 1 << 20;
+
 /// A step of the set-up by the first process; a failure names one of these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InitStep {
@@ -79,18 +82,7 @@ pub(super) fn run(plan: &InitPlan, pipes: InitPipes) -> ! {
 
 /// Drops what the fork copied: signal handlers, the terminal, all descriptors but its own.
 fn stand_alone(pipes: InitPipes) {
-    let (low, high) = (pipes.lifeline.min(pipes.report), pipes.lifeline.max(pipes.report));
-    let close = |first: c_int, last: c_uint| {
-        // SAFETY: closes descriptors of this process, none of which is used again.
-        unsafe { libc::syscall(libc::SYS_close_range, first as c_long, c_long::from(last), 0 as c_long) };
-    };
-    if low > 0 {
-        close(0, (low - 1) as c_uint);
-    }
-    if high > low + 1 {
-        close(low + 1, (high - 1) as c_uint);
-    }
-    close(high + 1, c_uint::MAX);
+    close_others(pipes, close_range, close_each);
     // SAFETY: the name ends with a zero byte. It is what lists of processes show.
     unsafe { libc::prctl(libc::PR_SET_NAME, c"plimsoll-host".as_ptr()) };
     // SAFETY: an ignored SIGCHLD has no handler to be valid; setsid takes no argument. The kernel then reaps all children.
@@ -98,6 +90,48 @@ fn stand_alone(pipes: InitPipes) {
         libc::signal(libc::SIGCHLD, libc::SIG_IGN);
         libc::setsid();
     }
+}
+
+/// Closes all descriptors but the first process's own; each of these closes a range of them. The copy of the lifeline's other end
+/// must not stay open: this process would wait for ever.
+fn close_others(pipes: InitPipes, range: impl Fn(c_uint, c_uint) -> bool, each: impl Fn(c_uint, c_uint)) {
+    let (low, high) =
+        (pipes.lifeline.min(pipes.report) as c_uint, pipes.lifeline.max(pipes.report) as c_uint);
+    let between = [(0, low.checked_sub(1)), (low + 1, high.checked_sub(1)), (high + 1, Some(c_uint::MAX))];
+    for (first, last) in between {
+        if let Some(last) = last
+            && first <= last
+            && !range(first, last)
+        {
+            each(first, last);
+        }
+    }
+}
+
+/// Closes a range of descriptors with one call; false where the kernel is older than 5.9 or a filter refuses the call.
+fn close_range(first: c_uint, last: c_uint) -> bool {
+    // SAFETY: closes descriptors of this process, none of which is used again.
+    let done =
+        unsafe { libc::syscall(libc::SYS_close_range, c_long::from(first), c_long::from(last), 0 as c_long) };
+    done == 0
+}
+
+/// Closes them one by one, as far as they can be open.
+fn close_each(first: c_uint, last: c_uint) {
+    for descriptor in first..=last.min(descriptors_max()) {
+        // SAFETY: closes a descriptor of this process that is not used again, or none.
+        unsafe { libc::close(descriptor as c_int) };
+    }
+}
+
+/// The highest number that a descriptor is expected to have. The kernel takes the lowest one that is free, so that a limit of
+/// thousands of millions need not be counted through.
+fn descriptors_max() -> c_uint {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: the limit is valid for writes.
+    let known = unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) } == 0;
+    let limit = if known { limit.rlim_cur } else { DESCRIPTORS_MAX };
+    limit.min(DESCRIPTORS_MAX) as c_uint
 }
 
 type Step = Result<(), (InitStep, c_int)>;
@@ -186,5 +220,48 @@ fn wait_for_end(lifeline: RawFd) -> ! {
             // SAFETY: ends this process without running anything of the one it was copied from.
             unsafe { libc::_exit(0) }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+    use std::os::fd::AsRawFd as _;
+
+    use super::*;
+
+    #[test]
+    fn all_descriptors_but_the_own_two_are_closed_also_one_by_one() {
+        for (lifeline, report, expected) in [
+            (5, 3, &[(0, 2), (4, 4), (6, c_uint::MAX)][..]),
+            (0, 1, &[(2, c_uint::MAX)][..]),
+            (1, 2, &[(0, 0), (3, c_uint::MAX)][..]),
+        ] {
+            for has_ranges in [true, false] {
+                let (ranges, each) = (RefCell::new(Vec::new()), RefCell::new(Vec::new()));
+                let range = |first, last| {
+                    ranges.borrow_mut().push((first, last));
+                    has_ranges
+                };
+                let one_by_one = |first, last| each.borrow_mut().push((first, last));
+                close_others(InitPipes { lifeline, report }, range, one_by_one);
+                assert_eq!(ranges.into_inner(), expected);
+                let expected_each: &[(c_uint, c_uint)] = if has_ranges { &[] } else { expected };
+                assert_eq!(each.into_inner(), expected_each);
+            }
+        }
+    }
+
+    #[test]
+    fn descriptors_are_closed_one_by_one() {
+        let file = std::fs::File::open("/dev/null").unwrap();
+        // A number far beyond those in use.
+        let far = descriptors_max() - 1;
+        // SAFETY: the number is of no other descriptor, and the copy is closed by what is tested.
+        let copy = unsafe { libc::dup2(file.as_raw_fd(), far as c_int) };
+        assert_eq!(copy, far as c_int);
+        close_each(far, c_uint::MAX);
+        // SAFETY: asks for the flags of a descriptor that is not open.
+        assert_eq!(unsafe { libc::fcntl(copy, libc::F_GETFD) }, -1);
     }
 }
