@@ -39,13 +39,8 @@ fn read_opened(file: &File, max_bytes: u64) -> io::Result<Vec<u8>> {
     if !metadata.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
     }
-    let mut bytes = Vec::new();
     // It may grow meanwhile, and files of a virtual file system have no length.
-    file.take(max_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > max_bytes {
-        return Err(too_long(max_bytes));
-    }
-    Ok(bytes)
+    read_stream(file, max_bytes)
 }
 
 /// Reads a stream of at most `max_bytes` to its end.
@@ -55,11 +50,11 @@ fn read_opened(file: &File, max_bytes: u64) -> io::Result<Vec<u8>> {
 pub fn read_stream(stream: impl Read, max_bytes: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     stream.take(max_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > max_bytes { Err(too_long(max_bytes)) } else { Ok(bytes) }
-}
-
-fn too_long(max_bytes: u64) -> io::Error {
-    io::Error::new(io::ErrorKind::FileTooLarge, format!("it is longer than {} MiB", max_bytes >> 20))
+    if bytes.len() as u64 > max_bytes {
+        let why = format!("it is longer than {} MiB", max_bytes >> 20);
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, why));
+    }
+    Ok(bytes)
 }
 
 #[cfg(test)]
