@@ -5,18 +5,31 @@ use std::time::Duration;
 use plimsoll_units::Instant;
 use rustix::time::{ClockId, clock_gettime};
 
+/// Work of each sample takes at most one part of the time in so many.
+const SAMPLE_PARTS: u32 = 50;
+/// Of that share it saves what it does not use, up to the share of so long a time.
+const SAMPLE_SAVED: Duration = Duration::from_secs(10);
+
 /// Paces work that grows with the host: at least `interval` between two times, and at most one part in `parts` of the
 /// time. What costs little on most machines costs much where there are thousands of processes or sockets.
 #[derive(Debug)]
 pub(crate) struct Pace {
     interval: Duration,
     parts: u32,
+    /// What is left of the share of so long a time may be used later.
+    saved: Duration,
     due: Option<Instant>,
 }
 
 impl Pace {
     pub(crate) fn new(interval: Duration, parts: u32) -> Self {
-        Self { interval, parts, due: None }
+        Self { interval, parts, saved: Duration::ZERO, due: None }
+    }
+
+    /// For work that belongs to each sample. Samples are also taken between two seconds, at both ends of a step: work
+    /// within its share is never left out there, since it saves what it does not use.
+    pub(crate) fn of_each_sample() -> Self {
+        Self { saved: SAMPLE_SAVED, ..Self::new(Duration::ZERO, SAMPLE_PARTS) }
     }
 
     /// Whether the work may be done now; the first time always.
@@ -27,7 +40,9 @@ impl Pace {
     /// Records that the work was begun at an instant and took so much CPU time. On a busy host it may take far longer by the
     /// clock, and costs no more.
     pub(crate) fn done(&mut self, began: Instant, cpu: Duration) {
-        self.due = Some(began + self.after(cpu));
+        let saved_from = began - self.saved;
+        let from = self.due.map_or(saved_from, |due| due.max(saved_from));
+        self.due = Some(from + self.after(cpu));
     }
 
     /// How long after its beginning work that took so much CPU time may be done again.
@@ -55,8 +70,30 @@ mod tests {
         pace.done(began, Duration::from_millis(1));
         assert!(!pace.is_due(began + Duration::from_millis(999)));
         assert!(pace.is_due(began + Duration::from_secs(1)));
+        let began = began + Duration::from_secs(1);
         pace.done(began, Duration::from_millis(30));
         assert!(!pace.is_due(began + Duration::from_millis(2_999)));
         assert!(pace.is_due(began + Duration::from_secs(3)));
+    }
+
+    #[test]
+    fn work_within_its_share_is_done_at_any_time_and_more_is_done_once_it_is_due_again() {
+        let mut pace = Pace::of_each_sample();
+        let second = |sec: u64| Instant::from_nanos(sec * 1_000_000_000);
+        for sec in 100..200 {
+            assert!(pace.is_due(second(sec)), "{sec}");
+            pace.done(second(sec), Duration::from_millis(19));
+            assert!(pace.is_due(second(sec)), "once more in second {sec}");
+        }
+        let done: Vec<u64> = (200..220)
+            .filter(|sec| {
+                let is_due = pace.is_due(second(*sec));
+                if is_due {
+                    pace.done(second(*sec), Duration::from_millis(100));
+                }
+                is_due
+            })
+            .collect();
+        assert_eq!(done, [200, 201, 202, 205, 210, 215], "what was saved, and then each five seconds");
     }
 }

@@ -24,6 +24,7 @@ mod net {
     pub(crate) mod unix_table;
 }
 mod process {
+    pub(crate) mod busiest;
     pub(crate) mod descriptors;
     pub(crate) mod listener;
     pub(crate) mod machine;
@@ -54,6 +55,6 @@ pub use host::Host;
 pub use plimsoll_sys::CgroupPaths;
 pub use process::machine::{CpuTimes, ProcessCpuUse, serving};
 pub use process::tracker::Watched;
-pub use sample_source::{Received, SampleSource, SampleSources, SourceEvent, sampling_interval};
+pub use sample_source::{Received, SampleSource, SampleSources, SourceEvent, next_round, sampling_interval};
 pub use stream::{Remote, SampleStream, Ssh, StreamClock, StreamError, opening_line, sample_line};
 pub use system::cpu::cpu_model;

@@ -36,6 +36,23 @@ pub fn sampling_interval(usual: Duration, running: Duration) -> Duration {
     usual.mul_f64((running.as_secs_f64() / FULL_RATE.as_secs_f64()).max(1.0))
 }
 
+/// When the next round of samples begins, after one that was due at an instant: an interval later, and after a pause that is as
+/// long as the round was. A host too busy to be sampled in time is so left half of its time at least, and is not sampled twice
+/// at once afterwards.
+///
+/// ```
+/// # use std::time::Duration;
+/// # use plimsoll_host::next_round;
+/// # use plimsoll_units::Instant;
+/// let second = Duration::from_secs(1);
+/// let due = Instant::from_nanos(0) + 9 * second;
+/// assert_eq!(next_round(due, second, (due, due + second / 4)), due + second);
+/// assert_eq!(next_round(due, second, (due, due + 3 * second)), due + 6 * second);
+/// ```
+pub fn next_round(due: Instant, interval: Duration, (began, ended): (Instant, Instant)) -> Instant {
+    (due + interval).max(ended + ended.since(began))
+}
+
 /// A source and the questions sent to it.
 #[derive(Debug)]
 struct Slot {

@@ -74,7 +74,7 @@ fn read_part(mut part: &[u8], asked: u16, sequence: u32, each: &mut impl FnMut(&
         }
         match i32::from(kind) {
             _ if number(part, 8) != sequence => {}
-            libc::NLMSG_DONE => return Ok(true),
+            libc::NLMSG_DONE => return end(&part[HEADER_BYTES..length]),
             libc::NLMSG_ERROR => return Err(refusal(&part[HEADER_BYTES..length])),
             _ if kind == asked => each(&part[HEADER_BYTES..length]),
             _ => {}
@@ -82,6 +82,13 @@ fn read_part(mut part: &[u8], asked: u16, sequence: u32, each: &mut impl FnMut(&
         part = part.get(length.next_multiple_of(4)..).unwrap_or_default();
     }
     Ok(false)
+}
+
+/// The end of a list holds the negated errno of what ended it early: without the module of a kind of socket, a kernel sends
+/// an empty list that ends so.
+fn end(message: &[u8]) -> io::Result<bool> {
+    let failed = message.len() >= 4 && (number(message, 0) as i32) < 0;
+    if failed { Err(refusal(message)) } else { Ok(true) }
 }
 
 /// The error in a `struct nlmsgerr`, which holds the negated errno.
@@ -111,5 +118,20 @@ mod tests {
             }
         }
         assert_eq!(found, 0);
+    }
+
+    #[test]
+    fn a_list_that_ends_with_an_error_is_not_an_empty_one() {
+        let end = |result: i32| {
+            let mut part = 20_u32.to_ne_bytes().to_vec();
+            part.extend((libc::NLMSG_DONE as u16).to_ne_bytes());
+            part.extend([0; 2]);
+            part.extend(7_u32.to_ne_bytes());
+            part.extend([0; 4]);
+            part.extend(result.to_ne_bytes());
+            read_part(&part, 18, 7, &mut |_| panic!("no socket"))
+        };
+        assert!(end(0).unwrap());
+        assert_eq!(end(-libc::ENOENT).unwrap_err().raw_os_error(), Some(libc::ENOENT));
     }
 }

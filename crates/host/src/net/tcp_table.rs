@@ -5,6 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use plimsoll_sys::TcpSocket;
+use rustix::io::Errno;
 
 use crate::collector::{Missing, text};
 
@@ -27,41 +28,60 @@ const LISTENING: &str = "0A";
 
 /// Where the sockets are listed.
 #[derive(Debug)]
-pub(crate) enum TcpTable {
-    /// The kernel is asked directly.
-    Kernel(plimsoll_sys::TcpTable),
-    /// They are read from `tcp` and `tcp6` in this folder, which costs more and lacks the limits of queues.
-    Files(PathBuf),
+pub(crate) struct TcpTable {
+    /// The kernel is asked directly, unless it refuses.
+    pub(crate) kernel: Option<plimsoll_sys::TcpTable>,
+    /// The folder of the files `tcp` and `tcp6`, which cost more and lack the limits of queues.
+    files: PathBuf,
 }
 
 impl TcpTable {
     /// The sockets of the host whose file tree begins at `root`, or of the network namespace of one of its processes.
     pub(crate) fn new(root: &Path, net_pid: Option<u32>) -> Self {
-        let folder = || match net_pid {
+        let files = match net_pid {
             Some(pid) => root.join(format!("proc/{pid}/net")),
             None => root.join("proc/net"),
         };
-        opened(root, net_pid, plimsoll_sys::TcpTable::open)
-            .map_or_else(|| Self::Files(folder()), Self::Kernel)
+        Self { kernel: opened(root, net_pid, plimsoll_sys::TcpTable::open), files }
     }
 
     pub(crate) fn listening(&mut self) -> Result<Vec<Socket>, Missing> {
-        match self {
-            Self::Kernel(table) => {
-                table.listening().map(|all| all.iter().map(listener).collect()).map_err(refused)
-            }
-            Self::Files(net) => from_files(net, LISTENING),
-        }
+        let all = |table: &mut plimsoll_sys::TcpTable| Ok(table.listening()?.iter().map(listener).collect());
+        let asked = self.kernel.as_mut().map(all);
+        self.or_files(asked, LISTENING)
     }
 
     pub(crate) fn established(&mut self) -> Result<Vec<Socket>, Missing> {
-        match self {
-            Self::Kernel(table) => {
-                table.established().map(|all| all.iter().map(from_kernel).collect()).map_err(refused)
-            }
-            Self::Files(net) => from_files(net, ESTABLISHED),
-        }
+        let all =
+            |table: &mut plimsoll_sys::TcpTable| Ok(table.established()?.iter().map(from_kernel).collect());
+        let asked = self.kernel.as_mut().map(all);
+        self.or_files(asked, ESTABLISHED)
     }
+
+    /// What the kernel answered, or what its files hold where it is not asked. It is not asked again once it refuses.
+    fn or_files(
+        &mut self,
+        asked: Option<io::Result<Vec<Socket>>>,
+        state: &str,
+    ) -> Result<Vec<Socket>, Missing> {
+        match asked {
+            Some(Ok(sockets)) => return Ok(sockets),
+            Some(Err(error)) if !is_refusal(&error) => return Err(not_listed("TCP", &error)),
+            Some(Err(_)) | None => self.kernel = None,
+        }
+        from_files(&self.files, state)
+    }
+}
+
+/// Whether the kernel, or what confines this process, has no such list at all: modules that are not loaded and must not be, as
+/// in some containers. Any other error may be gone the next time.
+pub(super) fn is_refusal(error: &io::Error) -> bool {
+    let refusals = [Errno::OPNOTSUPP, Errno::NOENT, Errno::INVAL, Errno::PERM, Errno::ACCESS];
+    Errno::from_io_error(error).is_some_and(|errno| refusals.contains(&errno))
+}
+
+pub(super) fn not_listed(kind: &str, error: &io::Error) -> Missing {
+    Missing::Failed(format!("could not list the {kind} sockets by sock_diag: {error}"))
 }
 
 /// A list of sockets of the kernel. Only this machine's can be asked, and only by a user who may enter the namespace.
@@ -72,10 +92,6 @@ pub(super) fn opened<T>(
 ) -> Option<T> {
     let namespace = net_pid.map(|pid| root.join(format!("proc/{pid}/ns/net")));
     if root == Path::new("/") { open(namespace.as_deref()).ok() } else { None }
-}
-
-fn refused(error: io::Error) -> Missing {
-    Missing::Failed(format!("could not list the TCP sockets by sock_diag: {error}"))
 }
 
 fn from_kernel(socket: &TcpSocket) -> Socket {
@@ -157,9 +173,9 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let client = TcpStream::connect(address).unwrap();
-        let (mut kernel, mut files) =
-            (TcpTable::new(Path::new("/"), None), TcpTable::Files("/proc/self/net".into()));
-        assert!(matches!(kernel, TcpTable::Kernel(_)));
+        let mut kernel = TcpTable::new(Path::new("/"), None);
+        let mut files = TcpTable { kernel: None, files: "/proc/self/net".into() };
+        assert!(kernel.kernel.is_some());
         let find = |all: Vec<Socket>, local: SocketAddr| *all.iter().find(|one| one.local == local).unwrap();
         let ours = client.local_addr().unwrap();
         assert_eq!(find(kernel.established().unwrap(), ours), find(files.established().unwrap(), ours));
@@ -168,6 +184,24 @@ mod tests {
         assert_eq!((asked.unread, asked.inode), (1, read.inode));
         assert_eq!(read, Socket { queue_limit: None, ..asked });
         assert!(asked.queue_limit.is_some_and(|limit| limit > 0));
+    }
+
+    #[test]
+    fn where_the_kernel_refuses_its_files_serve_and_any_other_error_is_a_failure() {
+        let line = "0: 0100007F:1F90 00000000:0000 0A 00000000:00000003 00:00000000 0 0 0 4712 1 0";
+        let root = tree(&[("net/tcp", &format!("head\n{line}\n"))]);
+        let kernel = || plimsoll_sys::TcpTable::open(None).ok();
+        let mut table = TcpTable { kernel: kernel(), files: root.path().join("net") };
+        let mut asked =
+            |errno: Errno| (table.or_files(Some(Err(errno.into())), LISTENING), table.kernel.is_some());
+        let (failed, asks) = asked(Errno::NOBUFS);
+        assert!(matches!(failed, Err(Missing::Failed(_))) && asks, "it is asked again: {failed:?}");
+        for errno in [Errno::OPNOTSUPP, Errno::NOENT, Errno::INVAL] {
+            let (listed, asks) = asked(errno);
+            assert_eq!(listed.unwrap().iter().map(|socket| socket.inode).collect::<Vec<_>>(), [4_712]);
+            assert!(!asks, "{errno}");
+        }
+        assert_eq!(table.listening().unwrap().len(), 1);
     }
 
     #[cfg(target_endian = "little")]

@@ -1,11 +1,13 @@
 //! The unix sockets of a host: listeners, and the connections to them.
 
 use std::collections::{HashMap, HashSet};
+use std::io;
 use std::path::Path;
 
 use plimsoll_sys::UnixSocket;
 
-use super::tcp_table::opened;
+use super::tcp_table::{is_refusal, not_listed, opened};
+use crate::collector::Missing;
 
 /// Sockets that most services of a machine are connected to for its own housekeeping: no request passes there.
 const HOUSEKEEPING: [&str; 7] = [
@@ -105,19 +107,39 @@ impl UnixTable {
         Self(opened(root, net_pid, plimsoll_sys::UnixTable::open))
     }
 
-    /// The sockets as they are now. A kernel that was built without this list has none, and is not asked again.
-    pub(crate) fn sockets(&mut self) -> UnixSockets {
-        let Some(Ok(sockets)) = self.0.as_mut().map(plimsoll_sys::UnixTable::sockets) else {
-            self.0 = None;
-            return UnixSockets::default();
-        };
-        UnixSockets::new(&sockets)
+    /// The sockets as they are now. A kernel that refuses this list, as one that was built without it, has none, and is not
+    /// asked again.
+    pub(crate) fn sockets(&mut self) -> Result<UnixSockets, Missing> {
+        let asked = self.0.as_mut().map(plimsoll_sys::UnixTable::sockets);
+        self.or_none(asked)
+    }
+
+    fn or_none(&mut self, asked: Option<io::Result<Vec<UnixSocket>>>) -> Result<UnixSockets, Missing> {
+        match asked {
+            Some(Ok(sockets)) => return Ok(UnixSockets::new(&sockets)),
+            Some(Err(error)) if !is_refusal(&error) => return Err(not_listed("unix", &error)),
+            Some(Err(_)) | None => self.0 = None,
+        }
+        Ok(UnixSockets::default())
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use rustix::io::Errno;
+
     use super::*;
+
+    #[test]
+    fn a_kernel_without_the_list_is_not_asked_again_and_one_that_failed_is() {
+        let mut table = UnixTable::new(Path::new("/"), None);
+        assert!(table.0.is_some());
+        let failed = table.or_none(Some(Err(Errno::NOBUFS.into())));
+        assert!(matches!(failed, Err(Missing::Failed(_))) && table.0.is_some(), "{failed:?}");
+        let none = table.or_none(Some(Err(Errno::NOENT.into()))).unwrap();
+        assert!(none.listening.is_empty() && table.0.is_none());
+        assert!(table.sockets().is_ok());
+    }
 
     fn socket(name: Option<&str>, inode: u32, peer: Option<u32>, listening: bool) -> UnixSocket {
         let name = name.map(ToOwned::to_owned);

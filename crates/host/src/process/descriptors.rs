@@ -1,33 +1,74 @@
-//! File descriptors of this process, from `/proc/self`.
+//! File descriptors of this process, from `/proc/self`, and how those of any process are counted.
 
-use std::fs;
 use std::path::Path;
+use std::time::Duration;
+use std::{fs, io};
 
 use plimsoll_record::metric::descriptors;
 use plimsoll_record::{CounterSet, Source};
+use plimsoll_units::{Clock, Instant, RealClock};
 
-use crate::collector::{Collector, after, malformed, missing, text};
+use crate::collector::{Collector, Missing, Read, after, malformed, missing, text};
+use crate::cost::{Pace, thread_cpu};
 
-/// A collector of the descriptors that the generator's own process has open and may have open.
+/// A collector of the descriptors that the generator's own process has open and may have open. Nothing is reported while
+/// they are too many to be counted again already.
 pub(crate) fn collector(root: &Path) -> Collector {
     let process = root.join("proc/self");
-    let limits = process.join("limits");
-    Collector::host(Source::Descriptors, move || {
-        let open = open(&process).map_err(|error| missing(&process.join("fd"), &error))?;
-        let limit = limit(&text(&limits)?);
-        let limit = limit.ok_or_else(|| malformed(&limits, "number in the line `Max open files`"))?;
-        Ok(CounterSet::from([(descriptors::OPEN, open), (descriptors::LIMIT, limit)]))
+    let mut counts = DescriptorCounts::new();
+    Collector::subjects(Source::Descriptors, move || {
+        counts.begin_round(RealClock.now());
+        let open = counts.open(&process).map_err(|error| missing(&process.join("fd"), &error))?;
+        let Some(open) = open else { return Ok(Vec::new()) };
+        let levels =
+            CounterSet::from([(descriptors::OPEN, open), (descriptors::LIMIT, own_limit(&process)?)]);
+        Ok(Read::host(Source::Descriptors, Ok(levels)))
     })
 }
 
-/// The descriptors that a process has open, by its folder in `/proc`. Since Linux 6.2 the size of the folder `fd` is the
-/// number of its entries. Before, it is zero, and they are counted one by one, which takes some ten milliseconds for as
-/// many thousand.
-pub(super) fn open(process: &Path) -> std::io::Result<u64> {
-    let folder = process.join("fd");
-    match fs::metadata(&folder)?.len() {
-        0 => Ok(fs::read_dir(&folder)?.count() as u64),
-        size => Ok(size),
+fn own_limit(process: &Path) -> Result<u64, Missing> {
+    let limits = process.join("limits");
+    limit(&text(&limits)?).ok_or_else(|| malformed(&limits, "number in the line `Max open files`"))
+}
+
+/// Counts the descriptors of processes. Since Linux 6.2 the size of a folder `fd` is the number of its entries. Before, it is
+/// zero, and they are counted one by one, which takes some ten milliseconds for as many thousand: in one round those of all
+/// processes, or of none while that would take more than its share.
+#[derive(Debug)]
+pub(super) struct DescriptorCounts {
+    pace: Pace,
+    round_began: Instant,
+    may_list: bool,
+    /// The CPU time of this round; `None` while no folder was listed.
+    spent: Option<Duration>,
+}
+
+impl DescriptorCounts {
+    pub(super) fn new() -> Self {
+        let pace = Pace::of_each_sample();
+        Self { pace, round_began: Instant::default(), may_list: true, spent: None }
+    }
+
+    pub(super) fn begin_round(&mut self, now: Instant) {
+        if let Some(spent) = self.spent.take() {
+            self.pace.done(self.round_began, spent);
+        }
+        (self.round_began, self.may_list) = (now, self.pace.is_due(now));
+    }
+
+    /// The descriptors that a process has open, by its folder in `/proc`; `None` if they are not counted in this round.
+    pub(super) fn open(&mut self, process: &Path) -> io::Result<Option<u64>> {
+        let folder = process.join("fd");
+        match fs::metadata(&folder)?.len() {
+            0 if self.may_list => {
+                let began = thread_cpu();
+                let count = fs::read_dir(&folder)?.count() as u64;
+                *self.spent.get_or_insert_default() += thread_cpu() - began;
+                Ok(Some(count))
+            }
+            0 => Ok(None),
+            size => Ok(Some(size)),
+        }
     }
 }
 
@@ -39,6 +80,8 @@ pub(super) fn limit(limits: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::symlink;
+
     use plimsoll_record::Reading;
 
     use super::*;
@@ -50,6 +93,27 @@ mod tests {
         let Reading::Ok(counters) = only(collector(Path::new("/"))) else { panic!("not read") };
         assert!(counters[descriptors::OPEN] >= files.len() as u64, "{counters:?}");
         assert!(counters[descriptors::LIMIT] > counters[descriptors::OPEN], "{counters:?}");
+    }
+
+    #[test]
+    fn descriptors_that_are_counted_one_by_one_are_counted_when_that_is_due() {
+        let processes = tempfile::tempdir().unwrap();
+        let process = |name: &str| processes.path().join(name);
+        for name in ["a", "b"] {
+            fs::create_dir(process(name)).unwrap();
+            // A folder of the kernel whose size is zero, as that of `fd` was.
+            symlink("/proc/self/task", process(name).join("fd")).unwrap();
+        }
+        let hour = Duration::from_secs(3600);
+        let mut counts = DescriptorCounts { pace: Pace::new(hour, 1), ..DescriptorCounts::new() };
+        let mut round = |now: Instant| {
+            counts.begin_round(now);
+            ["a", "b"].map(|name| counts.open(&process(name)).unwrap().is_some())
+        };
+        let began = Instant::default() + hour;
+        assert_eq!(round(began), [true; 2]);
+        assert_eq!(round(began + hour / 2), [false; 2], "not counted, and not zero");
+        assert_eq!(round(began + hour), [true; 2]);
     }
 
     #[test]

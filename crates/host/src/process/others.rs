@@ -1,11 +1,11 @@
 //! The busiest processes that are not watched.
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use plimsoll_record::metric::other_processes;
 use plimsoll_record::{CounterSet, Source};
 
+use super::busiest::Busiest;
 use super::stat::ticks_ms;
 use super::table::Process;
 use super::tracker::{ProcessTracker, SharedTracker};
@@ -13,13 +13,16 @@ use crate::collector::{Collector, Read};
 
 /// Processes that are reported because they ran most since the last read.
 const BUSIEST: usize = 5;
-/// Processes that are reported at all; a process that was reported stays until it ends.
+/// Processes that are reported at all.
 const MAX_REPORTED: usize = 32;
+/// A process that ran for fewer ticks between two reads, which are some seconds apart, takes the place of no other: a few per
+/// cent of a core.
+const NOTICEABLE_TICKS: u64 = 10;
 
 /// A collector of the CPU time of processes that compete with the watched ones. All processes are read every few seconds,
 /// and reported then.
 pub(crate) fn collector(tracker: SharedTracker) -> Collector {
-    let mut others = OtherProcesses::default();
+    let mut others = OtherProcesses::new();
     let mut read_at = None;
     Collector::new(move || {
         let tracker = tracker.refreshed();
@@ -32,7 +35,7 @@ pub(crate) fn collector(tracker: SharedTracker) -> Collector {
             let counters = CounterSet::from([(other_processes::CPU_US, ticks_ms(process.cpu_ticks) * 1000)]);
             Read::new(Source::OtherProcesses, process.subject(), Ok(counters))
         };
-        others.reported.iter().filter_map(|pid| tracker.table.processes.get(pid)).map(read).collect()
+        others.busiest.reported().filter_map(|pid| tracker.table.processes.get(&pid)).map(read).collect()
     })
 }
 
@@ -43,27 +46,23 @@ fn unwatched(tracker: &ProcessTracker) -> BTreeMap<u32, u64> {
     others.map(|process| (process.pid, process.cpu_ticks)).collect()
 }
 
-#[derive(Default)]
 struct OtherProcesses {
     /// CPU time of all processes when they were last read, in ticks.
     before: BTreeMap<u32, u64>,
-    reported: BTreeSet<u32>,
+    busiest: Busiest,
 }
 
 impl OtherProcesses {
+    fn new() -> Self {
+        Self { before: BTreeMap::new(), busiest: Busiest::new(BUSIEST, MAX_REPORTED, NOTICEABLE_TICKS) }
+    }
+
     fn choose(&mut self, now: BTreeMap<u32, u64>) {
-        self.reported.retain(|pid| now.contains_key(pid));
         let ran = |(pid, ticks): (&u32, &u64)| {
-            let ran = ticks.saturating_sub(*self.before.get(pid)?);
-            (ran > 0).then_some((Reverse(ran), *pid))
+            let before = self.before.get(pid).unwrap_or(ticks);
+            (*pid, ticks.saturating_sub(*before))
         };
-        let mut busiest: Vec<(Reverse<u64>, u32)> = now.iter().filter_map(ran).collect();
-        busiest.sort_unstable();
-        for (_, pid) in busiest.into_iter().take(BUSIEST) {
-            if self.reported.len() < MAX_REPORTED {
-                self.reported.insert(pid);
-            }
-        }
+        self.busiest.choose(now.iter().map(ran));
         self.before = now;
     }
 }
@@ -74,14 +73,34 @@ mod tests {
 
     #[test]
     fn a_process_that_was_busy_once_is_reported_until_it_ends() {
-        let mut others = OtherProcesses::default();
+        let mut others = OtherProcesses::new();
         let mut reported = |now: &[(u32, u64)]| {
             others.choose(now.iter().copied().collect());
-            others.reported.iter().copied().collect::<Vec<u32>>()
+            others.busiest.reported().collect::<Vec<u32>>()
         };
         assert_eq!(reported(&[(1, 10), (2, 900), (3, 50)]), [0; 0], "no process is known to have run");
         assert_eq!(reported(&[(1, 11), (2, 900), (3, 50)]), [1]);
         assert_eq!(reported(&[(1, 11), (2, 900), (3, 60)]), [1, 3]);
         assert_eq!(reported(&[(2, 900), (3, 60)]), [3]);
+    }
+
+    #[test]
+    fn a_late_one_that_is_busy_is_reported_although_many_were_before() {
+        let mut others = OtherProcesses::new();
+        let mut now: BTreeMap<u32, u64> = (1..=40).map(|pid| (pid, 0)).collect();
+        others.choose(now.clone());
+        // Each runs for a moment once.
+        for pid in 1..=40 {
+            now.insert(pid, 1);
+            others.choose(now.clone());
+        }
+        let reported = |others: &OtherProcesses| others.busiest.reported().collect::<Vec<u32>>();
+        assert_eq!(reported(&others), (1..=32).collect::<Vec<u32>>());
+        now.insert(99, 0);
+        others.choose(now.clone());
+        now.insert(99, 200);
+        others.choose(now);
+        assert_eq!(reported(&others).len(), 32);
+        assert!(reported(&others).contains(&99));
     }
 }

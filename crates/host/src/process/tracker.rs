@@ -114,6 +114,9 @@ pub(crate) struct ProcessTracker {
     shared_members: Arc<Mutex<Vec<Process>>>,
     discovery: Pace,
     connections: Pace,
+    reading: Pace,
+    /// Whether the threads were read in this round.
+    threads_are_read: bool,
     round: Round,
     /// The round of the last refresh.
     refreshed: Option<u64>,
@@ -144,6 +147,8 @@ impl ProcessTracker {
             shared_members: Arc::default(),
             discovery: Pace::new(DISCOVERY_INTERVAL, DISCOVERY_PARTS),
             connections: Pace::new(Duration::ZERO, CONNECTIONS_PARTS),
+            reading: Pace::of_each_sample(),
+            threads_are_read: false,
             round: round.clone(),
             refreshed: None,
             discovered: None,
@@ -154,6 +159,12 @@ impl ProcessTracker {
     /// The folders of the watched processes in `/proc`.
     pub(crate) fn folders(&self) -> Vec<PathBuf> {
         self.members.keys().map(|pid| self.proc.join(pid.to_string())).collect()
+    }
+
+    /// Whether the threads were read in this round. They are not while there are too many to be read again already: what is
+    /// known of them is then of an earlier time.
+    pub(crate) fn has_read_threads(&self) -> bool {
+        self.threads_are_read
     }
 
     pub(crate) fn threads(&self, pid: u32) -> Option<&Threads> {
@@ -198,7 +209,10 @@ impl ProcessTracker {
             self.find_owners(now, sockets);
         }
         self.sockets = sockets;
-        self.read_threads();
+        self.threads_are_read = self.reading.is_due(now);
+        if self.threads_are_read {
+            self.read_threads(now);
+        }
     }
 
     /// The sockets as they are now. Established ones are left out while their list is too long to be read again already.
@@ -212,7 +226,7 @@ impl ProcessTracker {
         }
         let began = thread_cpu();
         let established = self.tcp.established()?;
-        let sockets = SocketSnapshot::new(listening, Some(established), self.unix.sockets());
+        let sockets = SocketSnapshot::new(listening, Some(established), self.unix.sockets()?);
         self.connections.done(now, thread_cpu() - began);
         Ok(sockets)
     }
@@ -225,7 +239,7 @@ impl ProcessTracker {
         self.discovered = Some(now);
         let chosen = match sockets {
             Ok(sockets) => self.choose(now, sockets),
-            Err(_) => self.named(),
+            Err(_) => self.named_and_known(),
         };
         let member = |pid: &u32| Some((*pid, self.table.processes.get(pid)?.clone()));
         self.overflow = self.too_many(&chosen);
@@ -268,6 +282,14 @@ impl ProcessTracker {
         self.table.processes.values().filter(names).map(|process| process.pid).collect()
     }
 
+    /// The same, and those that are watched already: without a list of sockets it is not known which others are to be.
+    fn named_and_known(&self) -> BTreeSet<u32> {
+        let lives = |one: &&Process| self.table.started_ticks(one.pid) == Some(one.started_ticks);
+        let mut chosen = self.named();
+        chosen.extend(self.members.values().filter(lives).map(|process| process.pid));
+        chosen
+    }
+
     /// All processes that are to be watched.
     fn choose(&mut self, now: Instant, sockets: &SocketSnapshot) -> BTreeSet<u32> {
         let mut chosen = self.named();
@@ -287,9 +309,11 @@ impl ProcessTracker {
     }
 
     /// Adds the processes that serve other machines to those that are followed, except the server that started this
-    /// process, with its children.
+    /// process, with its children. The first process of a machine is an ancestor of every other, and holds the sockets of
+    /// servers that it starts for their first connection: it is not the server of these.
     fn add_serving(&mut self, now: Instant, sockets: &SocketSnapshot) {
-        let ancestors = self.table.ancestors(std::process::id());
+        let mut ancestors = self.table.ancestors(std::process::id());
+        ancestors.retain(|pid| self.table.is_watchable(*pid));
         let mut serving = sockets.serving();
         let found = self.listeners(now, sockets, &serving);
         serving.retain(|inode| !self.owners.of(*inode).iter().any(|pid| ancestors.contains(pid)));
@@ -342,7 +366,7 @@ impl ProcessTracker {
             return None;
         }
         let (listening, established) = (self.tcp.listening().ok()?, self.tcp.established().ok()?);
-        Some(SocketSnapshot::new(listening, Some(established), self.unix.sockets()))
+        Some(SocketSnapshot::new(listening, Some(established), self.unix.sockets().ok()?))
     }
 
     /// Finds the owners of the listed sockets among the watched processes.
@@ -360,7 +384,17 @@ impl ProcessTracker {
         }
     }
 
-    fn read_threads(&mut self) {
+    /// Reads the threads, and records what that cost. The first read of all is left out: it alone reads the name of each
+    /// thread, and says nothing of the reads to come.
+    fn read_threads(&mut self, now: Instant) {
+        let (is_first, began) = (self.threads.is_empty(), thread_cpu());
+        self.refresh_threads();
+        if !is_first {
+            self.reading.done(now, thread_cpu() - began);
+        }
+    }
+
+    fn refresh_threads(&mut self) {
         let members = &self.members;
         let same = |pid: &u32, started: u64| members.get(pid).is_some_and(|one| one.started_ticks == started);
         self.threads.retain(|pid, (started, _)| same(pid, *started));

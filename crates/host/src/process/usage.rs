@@ -8,7 +8,7 @@ use plimsoll_record::metric::process;
 use plimsoll_record::{CounterSet, Metric, Source, Subject};
 use plimsoll_units::{Clock, Instant, RealClock};
 
-use super::descriptors;
+use super::descriptors::{self, DescriptorCounts};
 use super::stat::{SmallFiles, ticks_ms};
 use super::threads::Use;
 use super::tracker::{ProcessTracker, SharedTracker};
@@ -27,15 +27,18 @@ const IO: &[(&str, Metric)] = &[
 ];
 
 /// A collector of what each watched process used and may use. CPU time and waits are sums over its
-/// threads, exact but for threads that no read has seen.
+/// threads, exact but for threads that no read has seen. Nothing is reported while there are too many threads to be read
+/// again already.
 pub(crate) fn collector(root: &Path, tracker: SharedTracker) -> Collector {
-    let mut usage = Usage { root: root.to_owned(), limits: HashMap::new() };
+    let mut usage =
+        Usage { root: root.to_owned(), limits: HashMap::new(), descriptors: DescriptorCounts::new() };
     Collector::new(move || usage.read(&mut tracker.refreshed()))
 }
 
 struct Usage {
     root: PathBuf,
     limits: HashMap<u32, Limits>,
+    descriptors: DescriptorCounts,
 }
 
 /// What a process may use.
@@ -53,12 +56,19 @@ impl Usage {
         if tracker.members.is_empty() {
             return tracker.no_members(Source::Process);
         }
-        self.refresh_limits(tracker);
+        if !tracker.has_read_threads() {
+            return Vec::new();
+        }
+        let now = RealClock.now();
+        self.refresh_limits(tracker, now);
+        self.descriptors.begin_round(now);
         let mut reads = Vec::new();
         for (pid, process) in &tracker.members {
             let used = tracker.threads(*pid).and_then(|threads| threads.used());
             let folder = tracker.proc.join(pid.to_string());
             let Some(mut counters) = counters(&folder, &mut tracker.files, used) else { continue };
+            // What only the process's own user may see is left out for others.
+            counters.put(process::DESCRIPTORS, self.descriptors.open(&folder).ok().flatten());
             self.put_limits(*pid, &mut counters);
             reads.push(Read::new(Source::Process, process.subject(), Ok(counters)));
         }
@@ -66,8 +76,7 @@ impl Usage {
         reads
     }
 
-    fn refresh_limits(&mut self, tracker: &mut ProcessTracker) {
-        let now = RealClock.now();
+    fn refresh_limits(&mut self, tracker: &mut ProcessTracker, now: Instant) {
         let members = &tracker.members;
         self.limits.retain(|pid, limits| {
             let same = members.get(pid).is_some_and(|process| process.started_ticks == limits.started_ticks);
@@ -133,11 +142,10 @@ fn counters(folder: &Path, files: &mut SmallFiles, used: Option<Use>) -> Option<
         counters.put(process::VOLUNTARY_SWITCHES, used.voluntary);
         counters.put(process::INVOLUNTARY_SWITCHES, used.involuntary);
     }
-    // What only the process's own user may see is left out for others.
+    // As with descriptors, only the process's own user may see this.
     if let Ok(text) = files.text(&folder.join("io")) {
         counters.extend(numbers(text, IO));
     }
-    counters.put(process::DESCRIPTORS, descriptors::open(folder).ok());
     Some(counters)
 }
 

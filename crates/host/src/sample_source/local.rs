@@ -9,7 +9,7 @@ use plimsoll_record::{Counters, HostSample, Reading, Source, Subject, Text};
 use plimsoll_units::{Clock, RealClock, best_effort};
 
 use super::channel::{Closed, RunningSource, SampleSender, SampleSource};
-use super::sampling_interval;
+use super::{next_round, sampling_interval};
 use crate::Host;
 use crate::cost::thread_cpu;
 
@@ -39,8 +39,7 @@ fn answer(
 ) -> Result<(), Closed> {
     let mut asked = None;
     loop {
-        let now = RealClock.now();
-        let due = now + sampling_interval(INTERVAL, now.since(sender.origin));
+        let began = RealClock.now();
         for host in hosts.iter_mut() {
             host.samples(sender.origin).into_iter().try_for_each(|sample| sender.sample(sample))?;
         }
@@ -48,7 +47,10 @@ fn answer(
         if let Some(question) = asked.take() {
             sender.answered(question)?;
         }
-        match questions.recv_timeout(due.since(RealClock.now())) {
+        let ended = RealClock.now();
+        let interval = sampling_interval(INTERVAL, began.since(sender.origin));
+        let due = next_round(began, interval, (began, ended));
+        match questions.recv_timeout(due.since(ended)) {
             // One sample answers all questions before it.
             Ok(question) => asked = questions.try_iter().last().or(Some(question)),
             Err(RecvTimeoutError::Timeout) => {}

@@ -118,6 +118,16 @@ fn a_run_that_is_over_ends_sources_that_still_send() {
 }
 
 #[test]
+fn a_host_that_takes_longer_to_sample_than_the_interval_is_left_as_long_in_between() {
+    let ms = |ms: u64| Instant::from_nanos(ms * 1_000_000);
+    let next = |due, began, ended| next_round(ms(due), Duration::from_secs(1), (ms(began), ms(ended)));
+    assert_eq!(next(5_000, 5_000, 5_300), ms(6_000));
+    assert_eq!(next(5_000, 5_010, 5_300), ms(6_000), "a late begin is made up for");
+    assert_eq!(next(5_000, 5_000, 5_700), ms(6_400));
+    assert_eq!(next(5_000, 7_000, 9_000), ms(11_000));
+}
+
+#[test]
 fn a_day_has_few_more_samples_than_four_hours() {
     let (usual, day) = (Duration::from_secs(1), Duration::from_secs(24 * 3600));
     let (mut running, mut samples) = (Duration::ZERO, 0);

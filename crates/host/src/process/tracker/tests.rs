@@ -12,6 +12,7 @@ use plimsoll_record::{Counters, HostSample, Metric, Reading};
 use super::*;
 use crate::net::tcp_table::Socket;
 use crate::process::stat::tests::line;
+use crate::process::{thread as threads, usage};
 use crate::{CgroupPaths, Host};
 
 /// A machine's file tree.
@@ -227,6 +228,77 @@ fn threads_are_reported_once_they_run_and_from_then_on() {
 }
 
 #[test]
+fn a_thread_that_becomes_busy_late_is_reported_although_many_were_before() {
+    let machine = Machine::new();
+    let (early, late) = (1_000..1_200, 2_000);
+    early.clone().chain([late]).for_each(|tid| machine.thread(40, tid, 1_000_000));
+    let round = Round::default();
+    let mut tracker = ProcessTracker::new(machine.root(), None, &port(9000), &round);
+    // Each round reads the threads, whatever that costs.
+    tracker.reading = Pace::new(Duration::ZERO, 0);
+    let mut collector = threads::collector(SharedTracker::new(tracker));
+    let mut reported = || {
+        round.begin();
+        (collector.read)().into_iter().map(|read| read.subject.to_string()).collect::<Vec<String>>()
+    };
+    assert_eq!(reported(), [""; 0]);
+    // Some more begin to run before each read, until there is no room.
+    for tid in early {
+        machine.thread(40, tid, 2_000_000);
+        if tid % 30 == 0 {
+            reported();
+        }
+    }
+    let full = reported();
+    machine.thread(40, late, 1_000_000_000);
+    let seen = reported();
+    assert_eq!((full.len(), seen.len()), (128, 128));
+    assert!(seen.contains(&"40/2000 worker".to_owned()) && !full.contains(&"40/2000 worker".to_owned()));
+}
+
+#[test]
+fn threads_are_read_more_rarely_where_that_costs_more_and_nothing_is_reported_in_between() {
+    let machine = Machine::new();
+    let round = Round::default();
+    let mut tracker = ProcessTracker::new(machine.root(), None, &port(9000), &round);
+    let hour = Duration::from_secs(3600);
+    tracker.reading = Pace::new(hour, 1);
+    let tracker = SharedTracker::new(tracker);
+    let (mut usage, mut threads) =
+        (usage::collector(machine.root(), tracker.clone()), threads::collector(tracker.clone()));
+    let mut reads = |run_ns: u64| {
+        round.begin();
+        machine.thread(40, 45, run_ns);
+        ((usage.read)().len(), (threads.read)().len())
+    };
+    assert_eq!(reads(1_000_000), (2, 0));
+    assert_eq!(reads(2_000_000), (2, 1), "the first read says nothing of what the next ones cost");
+    assert_eq!(reads(3_000_000), (0, 0), "too early: what is known is of an earlier time");
+    round.begin();
+    let mut tracker = tracker.0.lock();
+    tracker.refresh(RealClock.now() + hour);
+    assert!(tracker.has_read_threads());
+}
+
+#[test]
+fn a_list_of_sockets_that_fails_once_ends_no_process_that_is_watched() {
+    let machine = Machine::new();
+    let round = Round::default();
+    let mut tracker = ProcessTracker::new(machine.root(), None, &port(80), &round);
+    let members = |tracker: &ProcessTracker| tracker.members.keys().copied().collect::<Vec<u32>>();
+    let begun = RealClock.now();
+    tracker.refresh(begun);
+    assert_eq!(members(&tracker), [10, 11, 40, 41]);
+    let list = machine.root().join("proc/net/tcp");
+    fs::remove_file(&list).unwrap();
+    fs::create_dir(&list).unwrap();
+    round.begin();
+    tracker.refresh(begun + Duration::from_secs(3600));
+    assert!(matches!(tracker.sockets(), Err(Missing::Failed(_))));
+    assert_eq!(members(&tracker), [10, 11, 40, 41]);
+}
+
+#[test]
 fn a_port_without_a_listener_is_absent_and_one_of_a_hidden_process_is_a_failure() {
     let machine = Machine::new();
     let process = |samples: Vec<HostSample>| {
@@ -340,6 +412,16 @@ fn a_process_that_serves_other_machines_is_found_without_a_port_and_followed() {
 }
 
 #[test]
+fn a_server_whose_socket_the_first_process_holds_too_serves_other_machines() {
+    let machine = Machine::new();
+    machine.process(std::process::id(), "probe", 1, &[]);
+    symlink("socket:[1]", machine.root().join("proc/1/fd/1")).unwrap();
+    let watched = Watched { serving: true, ..Watched::default() };
+    let seen = samples(&mut machine.host(&watched));
+    assert_eq!(subjects(&seen, Source::Process), ["10 proxy", "11 proxy", "40 app", "41 app"]);
+}
+
+#[test]
 fn processes_beyond_the_limit_are_a_failure_and_are_not_reported_as_others() {
     let machine = Machine::new();
     for pid in 1000..1300 {
@@ -390,7 +472,7 @@ fn a_real_network_namespace_has_its_own_processes_and_sockets() {
     let is_ours = |socket: &Socket| socket.local == listener.local_addr().unwrap();
     assert!(TcpTable::new(Path::new("/"), None).listening().unwrap().iter().any(is_ours));
     let mut table = TcpTable::new(Path::new("/"), Some(pid));
-    assert!(matches!(table, TcpTable::Kernel(_)));
+    assert!(table.kernel.is_some());
     assert_eq!(table.listening().unwrap(), []);
     let watched = Watched::default();
     let mut host = Host::lab("web", Path::new("/"), Some(pid), &CgroupPaths::default(), &watched);
