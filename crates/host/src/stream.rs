@@ -6,6 +6,7 @@
 //! `"ok":{…}`, `"absent":true` and `"failed":"why"`.
 
 use std::io::{self, BufRead, Read as _};
+use std::time::Duration;
 
 use plimsoll_record::{Counters, HostSample, Reading, Source, SourceName, Text};
 use plimsoll_units::{Clock, Instant, RealClock};
@@ -27,6 +28,10 @@ const MAX_LINE_BYTES: u64 = 1 << 20;
 /// Bytes that another machine may send at once, and each second: ten times what a host with 300 processes sends.
 const MAX_BURST_BYTES: u64 = 8 << 20;
 const MAX_BYTES_PER_SEC: u64 = 1 << 20;
+
+/// What is known of the other machine's clock is forgotten after one to two of these: a clock may drift, and stands still while a
+/// virtual machine is paused.
+const CLOCK_WINDOW: Duration = Duration::from_secs(60);
 
 /// Lines that may come before the first of ours: what a login shell's start-up files print.
 const MAX_FOREIGN_LINES: usize = 100;
@@ -137,9 +142,32 @@ pub enum StreamClock {
     /// This machine's: they are taken as they are.
     Ours,
     /// Another machine's. Its clock differs from ours by an unknown offset, and what it sends takes an unknown time: the
-    /// smallest difference of arrival and sending so far is the offset plus the shortest transit. Samples are placed too late
-    /// by that transit, and never after their arrival.
+    /// smallest difference of arrival and sending in the last minute or two is the offset plus the shortest transit. Samples are
+    /// placed too late by that transit, and never after their arrival.
     Theirs,
+}
+
+/// The smallest delays from another clock to ours, in the current window and in the one before.
+#[derive(Debug)]
+struct Delays {
+    since: Instant,
+    current_ns: i128,
+    previous_ns: i128,
+}
+
+impl Delays {
+    fn new(delay_ns: i128, now: Instant) -> Self {
+        Self { since: now, current_ns: delay_ns, previous_ns: delay_ns }
+    }
+
+    /// Adds one, and gives the smallest.
+    fn add(&mut self, delay_ns: i128, now: Instant) -> i128 {
+        if now.since(self.since) >= CLOCK_WINDOW {
+            *self = Self { since: now, current_ns: delay_ns, previous_ns: self.current_ns };
+        }
+        self.current_ns = self.current_ns.min(delay_ns);
+        self.current_ns.min(self.previous_ns)
+    }
 }
 
 /// Reads a stream of samples.
@@ -148,8 +176,8 @@ pub struct SampleStream<R> {
     input: R,
     place: String,
     origin: Instant,
-    /// Added to their times to get ours; `None` for our own clock.
-    offset_ns: Option<i128>,
+    /// The smallest is added to their times to get ours; `None` for our own clock.
+    delays: Option<Delays>,
     allowance: Allowance,
 }
 
@@ -189,13 +217,14 @@ impl<R: BufRead> SampleStream<R> {
     /// When the text is no such stream, or one of another version.
     pub fn begin(input: R, place: &str, clock: StreamClock, origin: Instant) -> Result<Self, StreamError> {
         let allowance = Allowance { bytes: MAX_BURST_BYTES, at: RealClock.now() };
-        let mut stream = Self { input, place: place.to_owned(), origin, offset_ns: None, allowance };
+        let mut stream = Self { input, place: place.to_owned(), origin, delays: None, allowance };
         let opening = stream.opening()?;
         if opening.plimsoll_probe != VERSION {
             return Err(StreamError::Version { place: stream.place, theirs: opening.plimsoll_probe });
         }
         if clock == StreamClock::Theirs {
-            stream.offset_ns = Some(delay(RealClock.now(), opening.clock_ns));
+            let now = RealClock.now();
+            stream.delays = Some(Delays::new(delay(now, opening.clock_ns), now));
         }
         Ok(stream)
     }
@@ -207,7 +236,7 @@ impl<R: BufRead> SampleStream<R> {
     pub fn next_sample(&mut self) -> Result<Option<HostSample>, StreamError> {
         let Some(text) = self.line()? else { return Ok(None) };
         let arrived = RealClock.now();
-        let is_remote = self.offset_ns.is_some();
+        let is_remote = self.delays.is_some();
         if is_remote && !self.allowance.take(text.len() as u64, arrived) {
             return Err(StreamError::Flood { place: self.place.clone() });
         }
@@ -244,10 +273,8 @@ impl<R: BufRead> SampleStream<R> {
 
     /// The sample with times that count from the run's begin.
     fn placed(&mut self, sample: HostSample, arrived: Instant) -> HostSample {
-        let offset_ns = self.offset_ns.as_mut().map_or(0, |offset| {
-            *offset = (*offset).min(delay(arrived, sample.ended_ns));
-            *offset
-        });
+        let delays = self.delays.as_mut();
+        let offset_ns = delays.map_or(0, |delays| delays.add(delay(arrived, sample.ended_ns), arrived));
         let origin_ns = i128::from(self.origin.as_nanos());
         // A read that began before the run is placed at its begin, as on our own clock.
         let ours = |ns: u64| u64::try_from(i128::from(ns) + offset_ns - origin_ns).unwrap_or(0);

@@ -22,7 +22,7 @@ const END_TIMEOUT: Duration = Duration::from_secs(2);
 /// How often its end is checked.
 const POLL: Duration = Duration::from_millis(5);
 
-/// The exit code of ssh when it could not open a session; every other one is the remote command's.
+/// The exit code of ssh when it could not open a session, or lost it; every other one is the remote command's.
 const NO_SESSION: i32 = 255;
 /// The exit codes of shells for a command that cannot be executed, or does not exist.
 const NO_COMMAND: [i32; 2] = [126, 127];
@@ -100,32 +100,35 @@ impl Remote {
     /// When the child has ended, with its reason; when it writes something else than samples.
     pub fn next_sample(&mut self) -> Result<HostSample, StreamError> {
         if let Some((stdout, origin)) = self.unread.take() {
-            self.stream = Some(self.begin(stdout, origin)?);
+            let begun = SampleStream::begin(BufReader::new(stdout), &self.place, StreamClock::Theirs, origin);
+            self.stream = Some(begun.map_err(|error| self.explained(error))?);
         }
-        let next = self.stream.as_mut().map_or(Ok(None), SampleStream::next_sample)?;
-        next.ok_or_else(|| self.ended())
+        let next = self.stream.as_mut().map_or(Ok(None), SampleStream::next_sample);
+        next.map_err(|error| self.explained(error))?.ok_or_else(|| self.ended())
     }
 
-    /// A login may print anything before the first line; if the child then fails, its standard error says more than that.
-    fn begin(
-        &self,
-        stdout: ChildStdout,
-        origin: Instant,
-    ) -> Result<SampleStream<BufReader<ChildStdout>>, StreamError> {
+    /// A login may print anything before the first line, and a connection may break within one: if the child failed, how it
+    /// ended says more than that.
+    fn explained(&self, error: StreamError) -> StreamError {
         let failed = || self.handle.status().is_some_and(|status| !status.success());
-        let begun = SampleStream::begin(BufReader::new(stdout), &self.place, StreamClock::Theirs, origin);
-        begun.map_err(|error| match error {
+        match error {
             StreamError::Ended { .. } => self.ended(),
             StreamError::Foreign { .. } if failed() => self.ended(),
             error => error,
-        })
+        }
     }
 
-    /// The error of a child that has ended.
+    /// The error of a child that has ended. Once samples come, ssh has logged in, and what it ran exists.
     fn ended(&self) -> StreamError {
         let status = self.handle.status();
         let stderr = self.stderr.recv_timeout(END_TIMEOUT).unwrap_or_default();
-        explained(&self.place, status, stderr.trim())
+        let stderr = stderr.trim();
+        if self.stream.is_none()
+            && let Some(error) = status.and_then(|status| StreamError::not_run(&self.place, status, stderr))
+        {
+            return error;
+        }
+        StreamError::Ended { place: self.place.clone(), reason: reason(status, stderr) }
     }
 }
 
@@ -146,14 +149,14 @@ fn drained(mut stderr: ChildStderr) -> String {
     String::from_utf8_lossy(&text).into_owned()
 }
 
-/// The error of a child, by its exit status and standard error.
-fn explained(place: &str, status: Option<ExitStatus>, stderr: &str) -> StreamError {
-    if let Some(error) = status.and_then(|status| StreamError::not_run(place, status, stderr)) {
-        return error;
-    }
-    let status = status.map_or_else(|| "its output was closed".to_owned(), |status| status.to_string());
-    let reason = if stderr.is_empty() { status } else { format!("{status}: {}", one_line(stderr)) };
-    StreamError::Ended { place: place.to_owned(), reason }
+/// Why samples ended, by a child's exit status and standard error.
+fn reason(status: Option<ExitStatus>, stderr: &str) -> String {
+    let status = match status {
+        None => "its output was closed".to_owned(),
+        Some(status) if status.code() == Some(NO_SESSION) => "the connection broke".to_owned(),
+        Some(status) => status.to_string(),
+    };
+    if stderr.is_empty() { status } else { format!("{status}: {}", one_line(stderr)) }
 }
 
 impl StreamError {

@@ -2,6 +2,8 @@
 
 use std::env;
 use std::fmt;
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
 use std::process::Command;
 
 use plimsoll_units::Instant;
@@ -62,7 +64,20 @@ impl Ssh {
     pub fn start(&self, origin: Instant) -> Result<Remote, StreamError> {
         let words = ["plimsoll", "probe", "--stream"].into_iter();
         let words: Vec<&str> = words.chain(self.arguments.iter().map(String::as_str)).collect();
-        Remote::start(self.command(&words), &self.to_string(), origin)
+        let mut command = self.command(&words);
+        if self.asks_nothing() {
+            // Ctrl-C on a terminal reaches the whole group: samples are still expected until the last step has ended.
+            command.process_group(0);
+        }
+        Remote::start(command, &self.to_string(), origin)
+    }
+
+    /// Whether it never asks a question: ssh itself, in batch mode. What does ask can read from the terminal in our group only.
+    fn asks_nothing(&self) -> bool {
+        let Some((program, options)) = self.program.split_first() else { return true };
+        let is_ssh = Path::new(program).file_name().is_some_and(|name| name == "ssh");
+        // Of an option that is given twice, ssh takes the first.
+        is_ssh && !options.iter().any(|option| option.to_ascii_lowercase().contains("batchmode"))
     }
 
     /// ssh with a command for that machine: a shell there reads these words as they are.

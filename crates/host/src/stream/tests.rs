@@ -69,6 +69,28 @@ fn another_machines_clock_is_set_by_its_fastest_line() {
 }
 
 #[test]
+fn a_clock_that_stood_still_is_followed() {
+    let origin = RealClock.now();
+    let opening = opening_line().unwrap();
+    let mut stream = begin(&opening, StreamClock::Theirs, origin).unwrap();
+    let second = |sec: u64| sec * 1_000_000_000;
+    // Their clock is 1,000 s ahead of ours until their machine is paused for 5 s, and 995 s after that.
+    let mut placed = |sent: u64, delay: u64| {
+        let ended_ns = origin.as_nanos() + second(1_000) + sent;
+        let sample = HostSample { began_ns: ended_ns, ended_ns, ..sample_of(Reading::Absent) };
+        stream.placed(sample, Instant::from_nanos(origin.as_nanos() + sent + delay)).ended_ns - sent
+    };
+    assert_eq!(placed(second(1), 700), 700);
+    assert_eq!(placed(second(2), 100), 100);
+    assert_eq!(placed(second(30), second(5) + 100), 100, "as if it were late");
+    for sec in 31..200 {
+        let late = placed(second(sec), second(5) + 100);
+        assert!(sec < 150 || late == second(5) + 100, "second {sec}: {late}");
+    }
+    assert_eq!(placed(second(200), second(5) + 700), second(5) + 100);
+}
+
+#[test]
 fn text_that_a_login_prints_first_is_skipped() {
     let text = format!("Welcome!\n{{}}\n{}", opening_line().unwrap());
     assert_eq!(begin(&text, StreamClock::Ours, Instant::default()).unwrap().next_sample().unwrap(), None);
@@ -143,6 +165,45 @@ fn the_error_of_a_child_that_ends_has_its_standard_error_and_status() {
     assert_eq!(child.next_sample().unwrap().host, "web");
     let error = child.next_sample().unwrap_err().to_string();
     assert!(error.contains("out of memory") && error.contains('3'), "{error}");
+}
+
+#[test]
+fn a_session_that_breaks_once_samples_came_is_no_failed_login() {
+    let written = opening_line().unwrap() + &sample_line(&sample_of(Reading::Absent)).unwrap();
+    let end = "echo closed by peer >&2; exit 255";
+    for more in ["", "printf '{\"host\":\"we'; "] {
+        let mut child = shell(&format!("cat <<'X'\n{written}X\n{more}{end}"));
+        child.next_sample().unwrap();
+        let error = child.next_sample().unwrap_err();
+        assert!(
+            matches!(&error, StreamError::Ended { reason, .. } if reason.contains("closed by peer")),
+            "{error}"
+        );
+    }
+    let error = shell(end).next_sample().unwrap_err();
+    assert!(matches!(error, StreamError::Login { .. }), "{error}");
+}
+
+#[test]
+fn ssh_that_asks_nothing_is_in_a_group_of_its_own_and_spared_by_ctrl_c() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    std::os::unix::fs::symlink("/bin/sh", path("ssh")).unwrap();
+    // It says which process it is, and which group it is in.
+    let sample = "{\"host\":\"%s\",\"source\":\"cpu\",\"subject\":\"%s\",\"began_ns\":1,\"ended_ns\":2,\"absent\":true}\\n";
+    let script = format!(
+        "read -r pid _ _ _ group _ < /proc/$$/stat\necho '{}'\nprintf '{sample}' \"$pid\" \"$group\"\n",
+        opening_line().unwrap().trim()
+    );
+    std::fs::write(path("script"), script).unwrap();
+    let leads = |program: &str| {
+        let mut ssh = Ssh::new(None, "web", None).through(program).start(Instant::default()).unwrap();
+        let sample = ssh.next_sample().unwrap();
+        sample.host == sample.subject
+    };
+    assert!(leads(&format!("{} {}", path("ssh"), path("script"))));
+    assert!(!leads(&format!("{} {} -o batchmode=no", path("ssh"), path("script"))), "it may ask");
+    assert!(!leads(&format!("sh {}", path("script"))), "another program may ask");
 }
 
 #[test]
