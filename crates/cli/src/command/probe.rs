@@ -8,10 +8,11 @@ use std::time::Duration;
 use anyhow::Context;
 use end::End;
 use plimsoll_host::{
-    Component, CpuTimes, Host, ProcessCpuUse, Watched, opening_line, sample_line, sampling_interval,
+    Component, CpuTimes, Host, ProcessCpuUse, Watched, next_round, opening_line, sample_line,
+    sampling_interval,
 };
 use plimsoll_plan::Probe;
-use plimsoll_record::{Address, HostSample, Source, Subject};
+use plimsoll_record::{Address, HostSample, Reading, Source, Subject};
 use plimsoll_report::host_view::{self, ProcessUse, Window};
 use plimsoll_units::{Clock, Instant, RealClock, parse_duration};
 
@@ -95,23 +96,29 @@ fn stream(args: &ProbeArgs, end: &End) -> anyhow::Result<Exit> {
     let mut host = host(args, &named(args));
     let began = RealClock.now();
     let mut due = began;
-    let mut text = opening_line()?;
+    let mut is_first = true;
     loop {
-        for sample in &samples(&mut host) {
-            text += &sample_line(sample)?;
+        let round_began = RealClock.now();
+        let mut text = round(&mut host)?;
+        // A reader takes the time since the first line was made for the time that it took to arrive.
+        if std::mem::take(&mut is_first) {
+            text.insert_str(0, &opening_line()?);
         }
         match write(&text) {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(Exit::Success),
             written => written.context("could not write samples to standard output")?,
         }
-        text.clear();
-        // A host too busy to be sampled in time is sampled when it can be, and not twice at once afterwards.
         let now = RealClock.now();
-        due = (due + sampling_interval(args.every, now.since(began))).max(now);
+        due = next_round(due, sampling_interval(args.every, now.since(began)), (round_began, now));
         if end.comes_before(due) {
             return Ok(Exit::Success);
         }
     }
+}
+
+/// The lines of one round of samples.
+fn round(host: &mut Host) -> io::Result<String> {
+    samples(host).iter().map(sample_line).collect()
 }
 
 fn write(text: &str) -> io::Result<()> {
@@ -138,7 +145,7 @@ fn show(args: &ProbeArgs, end: &End) -> anyhow::Result<Exit> {
     let Some(ran) = ran_within(end, args.every)? else { return Ok(Exit::Interrupted) };
     let after = samples(&mut host);
     result(&host_view::render(&Window::new(&before, &after), &ran, named))?;
-    absent_ports(args, &after);
+    remark_on_absent(&args.ports, &after);
     Ok(Exit::Success)
 }
 
@@ -154,18 +161,26 @@ fn ran_within(end: &End, time: Duration) -> anyhow::Result<Option<Vec<ProcessUse
 }
 
 /// Remarks on ports without a listener, which are most likely mistyped.
-fn absent_ports(args: &ProbeArgs, samples: &[HostSample]) {
-    let listeners = samples.iter().filter(|sample| sample.source == Source::Listener);
-    let port = |sample: &HostSample| match sample.subject() {
-        Subject::Address(Address::Tcp(address)) => Some(address.port()),
-        _ => None,
-    };
-    let ports: BTreeSet<u16> = listeners.filter_map(port).collect();
-    for port in args.ports.iter().filter(|port| !ports.contains(port)) {
+fn remark_on_absent(ports: &[u16], samples: &[HostSample]) {
+    for port in absent_ports(ports, samples) {
         remark(&format!(
             "plimsoll: nothing listens on port {port} here, as far as this user may see; `ss -ltnp` lists what does"
         ));
     }
+}
+
+/// The ports without a listener; none where the listeners could not be read.
+fn absent_ports(ports: &[u16], samples: &[HostSample]) -> Vec<u16> {
+    let listeners = || samples.iter().filter(|sample| sample.source == Source::Listener);
+    if listeners().any(|sample| !matches!(sample.reading, Reading::Ok(_))) {
+        return Vec::new();
+    }
+    let port = |sample: &HostSample| match sample.subject() {
+        Subject::Address(Address::Tcp(address)) => Some(address.port()),
+        _ => None,
+    };
+    let found: BTreeSet<u16> = listeners().filter_map(port).collect();
+    ports.iter().copied().filter(|port| !found.contains(port)).collect()
 }
 
 fn named(args: &ProbeArgs) -> Watched {
@@ -192,4 +207,32 @@ fn name() -> String {
 /// Times count from the clock's own origin, so that a reader on this machine can place them.
 fn samples(host: &mut Host) -> Vec<HostSample> {
     host.samples(Instant::default())
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_record::Counters;
+
+    use super::*;
+
+    fn listener(subject: &str, reading: Reading) -> HostSample {
+        HostSample {
+            host: "web".into(),
+            source: Source::Listener.into(),
+            subject: subject.into(),
+            began_ns: 0,
+            ended_ns: 1,
+            reading,
+        }
+    }
+
+    #[test]
+    fn a_port_is_absent_only_if_the_listeners_were_read() {
+        let listens = listener("127.0.0.1:80", Reading::Ok(Counters::default()));
+        assert_eq!(absent_ports(&[80, 81], &[listens]), [81]);
+        assert_eq!(absent_ports(&[80], &[]), [80]);
+        for unread in [Reading::Failed("refused".to_owned()), Reading::Absent] {
+            assert_eq!(absent_ports(&[80], &[listener("", unread)]), [0; 0]);
+        }
+    }
 }

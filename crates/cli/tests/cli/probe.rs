@@ -96,6 +96,27 @@ fn a_stream_goes_on_until_its_input_is_closed() {
 }
 
 #[test]
+fn the_first_line_of_a_stream_is_stamped_when_it_is_sent() {
+    let bench = Bench::new();
+    let mut command = bench.command(&["probe", "--stream", "--every", "100ms"]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let mut lines = lines.map(|line| serde_json::from_str::<serde_json::Value>(&line).unwrap());
+    let clock_ns = lines.next().unwrap()["clock_ns"].as_u64().unwrap();
+    let mut rounds = 0;
+    let is_first = |sample: &serde_json::Value| {
+        rounds += u32::from(sample["source"] == "cpu");
+        rounds == 1
+    };
+    let ended: Vec<u64> =
+        lines.by_ref().take_while(is_first).map(|sample| sample["ended_ns"].as_u64().unwrap()).collect();
+    assert!(ended.len() > 1 && ended.iter().all(|ended_ns| *ended_ns <= clock_ns), "{clock_ns}: {ended:?}");
+    drop(child.stdin.take());
+    lines.for_each(drop);
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
 fn a_stream_whose_reader_is_gone_ends() {
     let bench = Bench::new();
     let mut command = bench.command(&["probe", "--stream", "--every", "100ms"]);
