@@ -41,7 +41,9 @@ pub fn page_run_so_far(
 pub fn html(document: &PageDocument) -> Result<String, serde_json::Error> {
     // A browser ends the element at `</script`, whatever is around it, and reads `<!--` as the begin of a comment.
     let json = serde_json::to_string(document)?.replace('<', "\\u003c");
-    let texts: Vec<String> = document.runs.iter().map(|run| escaped(&run.text)).collect();
+    let together = document.together.iter().map(|together| &together.text);
+    let texts: Vec<String> =
+        together.chain(document.runs.iter().map(|run| &run.text)).map(|text| escaped(text)).collect();
     let element = format!(
         "<script type=\"application/json\" id=\"plimsoll\">{json}</script>\n<noscript><pre>{}</pre></noscript>",
         texts.join("\n\n")

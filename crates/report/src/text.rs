@@ -52,7 +52,7 @@ pub use profile::{profile, profile_difference};
 pub use runs::{ListedRun, RunsPage, runs};
 pub(crate) use short::{HeadlineFigure, served_in_short, verdict_in_short};
 pub use short::{MAX_LINES, limit_in_short, short};
-pub(crate) use slo::{conditions, judged_step};
+pub(crate) use slo::judged_step;
 pub use tier_rows::tier_rows;
 pub use trend::{left_out, newest_without_value, trend};
 

@@ -117,10 +117,14 @@ document! {
     pub struct BestDocument(best: &BestComparison) {
         /// Requests per second.
         throughput_per_sec: f64 = best.candidate.throughput.value,
+        /// True if that is a lower bound: the generator was the limit.
+        lower_bound: bool = best.candidate.lower_bound,
         /// Connections of that step.
         connections: u32 = best.candidate.connections,
         /// Requests per second of the other.
         against_per_sec: f64 = best.reference.throughput.value,
+        /// True if that is a lower bound.
+        against_lower_bound: bool = best.reference.lower_bound,
         /// Connections of that step.
         against_connections: u32 = best.reference.connections,
         /// One over the other.
@@ -135,8 +139,12 @@ document! {
         connections: u32 = row.connections,
         /// Requests per second.
         throughput_per_sec: Option<f64> = row.candidate.map(|a| a.throughput.value),
+        /// True if that is a lower bound: the generator was the limit.
+        lower_bound: bool = row.candidate.is_some_and(|a| a.lower_bound),
         /// Requests per second of the other.
         against_per_sec: Option<f64> = row.reference.map(|b| b.throughput.value),
+        /// True if that is a lower bound.
+        against_lower_bound: bool = row.reference.is_some_and(|b| b.lower_bound),
         /// One over the other.
         throughput_ratio: Option<f64> = value(row.throughput_ratio),
         /// The 95 % interval of that.

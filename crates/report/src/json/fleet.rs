@@ -77,6 +77,8 @@ document! {
             FleetCause::Halt { limit, .. } => Some(limit.name()),
             FleetCause::Contention { .. } => None,
         },
+        /// What stops it, in words: `the CPU of 3 machines`.
+        text: String = words::cause(limit),
         /// Requests per second.
         per_sec: f64 = limit.per_sec.value,
         /// The 95 % interval of that.

@@ -97,8 +97,8 @@ document! {
         span_sec: f64 = phase.span_sec,
         /// Requests that fell due.
         due: u64 = phase.due,
-        /// Successes within the limit of latency, per second.
-        goodput_per_sec: f64 = phase.goodput.value,
+        /// Successes within the limit of latency, per second; null where the load ended before the span began.
+        goodput_per_sec: Option<f64> = (phase.span_sec > 0.0).then_some(phase.goodput.value),
         /// The 95 % interval of that.
         goodput_interval: Interval = phase.goodput,
         /// Those over all requests that fell due, or ended if these are more; null without any.

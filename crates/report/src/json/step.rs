@@ -64,6 +64,8 @@ document! {
         throughput_per_sec: f64 = step.throughput.value,
         /// The 95 % interval of the throughput; null where it is not known.
         throughput_interval: Interval = step.throughput,
+        /// True if the generator held the load back: the throughput is a lower bound.
+        lower_bound: bool = step.lower_bound,
         /// Successful responses over all requests that ended, warm-up and drain included; null if none ended.
         success_ratio: Option<f64> = step.success_ratio,
         /// The 95 % interval of the success ratio. It extends below 1 even if all requests succeeded. Null if none ended.

@@ -46,7 +46,7 @@ document! {
     /// The SLO and whether it held. A limit is null where it was not given. Whether it held is null
     /// where too little is known.
     pub struct SloDocument(check: &SloCheck, findings: &Findings) {
-        /// Each condition in words, as the text has it.
+        /// Each condition in words, as the text has it: at the load that its first sentences speak of; empty where nothing succeeded.
         conditions: Vec<ConditionDocument> = conditions(findings),
         /// The limits of latency, the lowest percentile first.
         latency: Vec<LatencyLimitDocument> = latency_limits(check, text::judged_step(findings)),
@@ -332,9 +332,9 @@ fn best_connections(findings: &Findings) -> Option<u32> {
     findings.steps.iter().find(|step| step.index == best).map(|step| step.connections)
 }
 
-/// Each condition with the figures of the load that decides it.
+/// Each condition with the figures of the load that the first sentences speak of.
 fn conditions(findings: &Findings) -> Vec<ConditionDocument> {
-    let all = text::conditions(findings).map(|(_, conditions)| conditions).unwrap_or_default();
+    let all = text::short::conditions(findings);
     each(&all, |condition| ConditionDocument::new(condition.held, condition.short_text()))
 }
 

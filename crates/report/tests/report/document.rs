@@ -1,7 +1,11 @@
 //! The JSON document and its published schema.
 
-use plimsoll_analyze::{TableReading, TableRow, explain_table};
-use plimsoll_record::RunCommand;
+use plimsoll_analyze::{
+    Estimate, Overload, OverloadClass, OverloadDoubt, OverloadOutcome, OverloadPhase, OverloadStep, Recovery,
+    TableReading, TableRow, TimeSummary, compare, explain_table, step_outcomes,
+};
+use plimsoll_plan::Onset;
+use plimsoll_record::{FailureCounts, RunCommand};
 use plimsoll_report::{Values, json};
 
 use super::hosts;
@@ -108,6 +112,78 @@ fn what_is_not_known_is_null_and_never_zero() {
     assert_eq!(value["steps"][0]["failed"]["connect_refused"], 12_340);
     assert_eq!(value["answer"]["slo"]["success_held"], false);
     assert!(value["answer"]["slo"]["p99_held"].is_null());
+}
+
+/// A span of an overload, with a goodput of 900 requests/s.
+fn span(span_sec: f64) -> OverloadPhase {
+    let goodput = if span_sec > 0.0 { 900.0 } else { 0.0 };
+    OverloadPhase {
+        offered_per_sec: 2000.0,
+        span_sec,
+        due: (2000.0 * span_sec) as u64,
+        goodput: Estimate { value: goodput, interval: None },
+        good_ratio: None,
+        answered: 0,
+        late: 0,
+        refused: 0,
+        failed: FailureCounts::default(),
+        latency: TimeSummary::default(),
+        service_mean_ns: 0.0,
+        in_flight: 0,
+        backlog: 0,
+    }
+}
+
+#[test]
+fn goodput_of_a_span_that_did_not_begin_is_null() {
+    let mut sample = sample::healthy(RunCommand::Overload);
+    sample.findings.overload = Some(Overload {
+        class: OverloadClass::Unknown,
+        at_factor: None,
+        doubt: Some(OverloadDoubt::Interrupted),
+        by_ladder: None,
+        rate_per_sec: Some(1000.0),
+        limit_ms: None,
+        reference: None,
+        reference_doubt: None,
+        held_per_sec: Some(1000.0),
+        steps: vec![OverloadStep {
+            index: 9,
+            factor: 2.0,
+            onset: Onset::Jump,
+            before: span(2.0),
+            whole: span(3.0),
+            settled: span(0.0),
+            kept: None,
+            outcome: OverloadOutcome::Unknown(OverloadDoubt::Interrupted),
+            recovery: Recovery::Unknown,
+            over_time: Vec::new(),
+        }],
+        ramp: None,
+    });
+    let value = value_of(&sample);
+    let step = &value["overload"]["steps"][0];
+    assert_eq!(step["settled"]["goodput_per_sec"], serde_json::Value::Null);
+    assert_eq!(step["whole"]["goodput_per_sec"], 900.0);
+}
+
+#[test]
+fn lower_bounds_are_marked_in_steps_and_in_comparisons() {
+    let (bounded, exact) = (sample::lower_bound(), sample::healthy(RunCommand::Answer));
+    let value = value_of(&bounded);
+    let marked: Vec<bool> =
+        value["steps"].as_array().unwrap().iter().map(|step| step["lower_bound"] == true).collect();
+    assert_eq!(marked, [false, false, false, false, true, true, true, true]);
+    let comparison = compare(&step_outcomes(&bounded.findings), &step_outcomes(&exact.findings));
+    let compared = json::ComparedDocument::new("new", true, &comparison, None, None);
+    let value = serde_json::to_value(&compared).unwrap();
+    let sides = |one: &serde_json::Value| (one["lower_bound"] == true, one["against_lower_bound"] == true);
+    assert_eq!(sides(&value["best"]), (true, false));
+    assert_eq!(sides(&value["rows"][0]), (false, false));
+    assert_eq!(sides(&value["rows"][5]), (true, false));
+    let turned = compare(&step_outcomes(&exact.findings), &step_outcomes(&bounded.findings));
+    let value = serde_json::to_value(json::ComparedDocument::new("new", false, &turned, None, None)).unwrap();
+    assert_eq!((sides(&value["best"]), sides(&value["rows"][5])), ((false, true), (false, true)));
 }
 
 #[test]

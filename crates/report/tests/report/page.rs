@@ -1,8 +1,10 @@
 //! Pages: a document within the built page.
 
-use plimsoll_analyze::{At, Evidence, Observation, Place, timeline};
+use plimsoll_analyze::{At, Evidence, Held, Observation, Place, timeline};
 use plimsoll_record::{RunCommand, Step, StepEnd};
-use plimsoll_report::json::{PageDocument, PageRunDocument, schema_of};
+use plimsoll_report::json::{
+    ComparisonDocument, FoundTogether, PageDocument, PageRunDocument, TogetherDocument, schema_of,
+};
 use plimsoll_report::{Values, html};
 
 use super::hosts::{each_second, watched};
@@ -83,6 +85,52 @@ fn the_figure_of_a_page_is_bounded_as_the_text_is() {
 #[test]
 fn a_page_of_a_target_that_serves_nothing_has_no_figure() {
     assert_eq!(run_of(&sample::dead())["headline"]["per_sec"], serde_json::Value::Null);
+}
+
+#[test]
+fn the_step_of_a_page_is_that_of_its_sentences() {
+    let mut sample = sample::healthy(plimsoll_record::RunCommand::Sweep);
+    assert_eq!(run_of(&sample)["headline"]["step"], 5);
+    // Without conditions it is that of the highest throughput, wherever the plateau was measured.
+    sample.findings.slo = None;
+    sample.findings.knee.as_mut().unwrap().plateau_connections = 64;
+    assert_eq!(run_of(&sample)["headline"]["step"], 5);
+    assert_eq!(run_of(&sample::dead())["headline"]["step"], serde_json::Value::Null);
+}
+
+#[test]
+fn conditions_are_those_of_the_load_that_the_sentences_speak_of() {
+    let mut sample = sample::healthy(plimsoll_record::RunCommand::Answer);
+    for (step, mean_ms) in
+        sample.findings.steps.iter_mut().zip([600.0, 700.0, 800.0, 900.0, 1000.0, 1100.0, 1200.0, 1300.0])
+    {
+        step.latency = sample::times(step.counts.completed, mean_ms);
+        step.limited = vec![step.latency.p99];
+    }
+    let check = sample.findings.slo.as_mut().unwrap();
+    (check.best_step, check.throughput_within, check.latency) = (None, None, vec![Held::No]);
+    let run = run_of(&sample);
+    let text = run["text"].as_str().unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
+    let conditions = run["document"]["answer"]["slo"]["conditions"].as_array().unwrap();
+    assert_eq!(conditions.len(), 2, "{conditions:#?}");
+    for condition in conditions {
+        assert!(text.contains(condition["text"].as_str().unwrap()), "{condition}: {text}");
+    }
+}
+
+#[test]
+fn a_page_of_several_runs_has_its_answer_without_scripts() {
+    let found = FoundTogether::Runs(Box::new(ComparisonDocument::new("old", false, Vec::new())));
+    let (name, text) = ("2 runs compared".to_owned(), "new <b>best</b> & fast".to_owned());
+    let together = TogetherDocument { name, text, runs_left_out: 0, found };
+    let sample = sample::healthy(plimsoll_record::RunCommand::Answer);
+    let run =
+        PageRunDocument::new(&sample.run, &sample.findings, &timeline(&sample.run).unwrap(), Values::Hidden);
+    let page = html(&PageDocument::new(vec![run], Some(together))).unwrap();
+    let (_, rest) = page.split_once("<noscript><pre>").unwrap();
+    let (shown, _) = rest.split_once("</pre></noscript>").unwrap();
+    assert!(shown.starts_with("new &lt;b&gt;best&lt;/b&gt; &amp; fast\n\n"), "{shown}");
+    assert!(shown.contains("http://127.0.0.1:8080/healthz"), "{shown}");
 }
 
 /// A step of ten seconds, in which hosts are sampled.
