@@ -9,7 +9,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
-use std::time::Duration;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -18,14 +17,12 @@ use plimsoll_plan::Plan;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use crate::allow::refusal;
+use crate::deadline::POLL_INTERVAL;
 use crate::error::FleetError;
 use crate::wire::{Invitation, Refusal};
 pub use order::{AgentOptions, Generator};
 use order::{AgentOrder, Invited, Notice};
 use task::{Setup, run};
-
-/// How often the interrupt flag is read while no run is on.
-const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// What an agent reports.
 #[derive(Debug)]

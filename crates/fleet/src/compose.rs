@@ -28,8 +28,6 @@ pub use manifest::ComposeAgents;
 const FILE: &str = "compose.json";
 const RECORD: &str = "fleet.json";
 const KEYS: &str = "keys";
-/// How long the credentials are good: as long as such a fleet may run.
-const VALID: Duration = Duration::from_secs(365 * 24 * 3600);
 /// Compose has so long to say something of the containers, and to remove them.
 const ANSWER_WITHIN: Duration = Duration::from_secs(60);
 const DOWN_WITHIN: Duration = Duration::from_secs(300);
@@ -94,14 +92,10 @@ impl ComposeFleet {
 
     fn write_files(&self, agents: &ComposeAgents) -> Result<(), FleetError> {
         self.write_record()?;
-        let keys = KeyFolder::open(&self.folder.join(KEYS), &agents.fleet)?;
-        keys.mint_conductor(VALID)?;
-        let access = fs::read_to_string(keys.broker_conf())
-            .map_err(FleetError::system("could not read the keys of the fleet"))?;
+        let (keys, access) = KeyFolder::open_own(&self.folder.join(KEYS), &agents.fleet)?;
         self.write_file("broker.conf", &(manifest::broker_settings() + &access))?;
         for agent in &self.record.agents {
-            keys.mint_agent(agent, VALID)?;
-            let credentials = fs::read_to_string(keys.agent_credentials(agent))
+            let credentials = fs::read_to_string(keys.mint_own_agent(agent)?)
                 .map_err(FleetError::system("could not read the credentials of an agent"))?;
             self.write_file(&format!("{agent}.creds"), &credentials)?;
         }

@@ -6,6 +6,9 @@ use std::time::Duration;
 
 use plimsoll_units::{Clock as _, Instant, RealClock};
 
+/// How often the interrupt flag is read in a wait, and what is waited for.
+pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(50);
+
 /// The flag of a wait that no signal ends.
 static NEVER: AtomicBool = AtomicBool::new(false);
 

@@ -23,6 +23,9 @@ const CONDUCTOR: &str = "conductor.nk";
 /// Written last: a folder that has it is complete.
 const BROKER: &str = "broker.conf";
 
+/// How long the credentials are good of a fleet whose keys go with it: as long as one may run.
+const OWN_VALID: Duration = Duration::from_secs(365 * 24 * 3600);
+
 /// A folder with the keys of one fleet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyFolder(PathBuf);
@@ -64,6 +67,20 @@ impl KeyFolder {
             }
             Err(_) => Ok(None),
         }
+    }
+
+    /// Keys that go with the fleet which they are made for, and the part of its broker's configuration by which that knows it.
+    pub(crate) fn open_own(path: &Path, fleet: &str) -> Result<(Self, String), FleetError> {
+        let keys = Self::open(path, fleet)?;
+        keys.mint_conductor(OWN_VALID)?;
+        let settings = fs::read_to_string(keys.broker_conf());
+        Ok((keys, settings.map_err(FleetError::system("could not read the keys of the fleet"))?))
+    }
+
+    /// Mints credentials for an agent of such a fleet; gives their file.
+    pub(crate) fn mint_own_agent(&self, agent: &str) -> Result<PathBuf, FleetError> {
+        self.mint_agent(agent, OWN_VALID)?;
+        Ok(self.agent_credentials(agent))
     }
 
     /// The keys that another has made.

@@ -13,7 +13,7 @@ use plimsoll_units::best_effort;
 use serde::{Deserialize, Serialize};
 
 use crate::broker::{Broker, BrokerAddress, Certificates};
-use crate::deadline::{Deadline, Overdue};
+use crate::deadline::{Deadline, Overdue, POLL_INTERVAL};
 use crate::error::FleetError;
 use crate::folder::{make_own, read_record, write_record};
 use crate::keys::KeyFolder;
@@ -27,13 +27,10 @@ use crate::status::status;
 const SERVER: &str = "nats-server";
 /// Everything must be up within this time.
 const UP_WITHIN: Duration = Duration::from_secs(30);
-const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// What is written about a fleet, in its folder.
 const RECORD: &str = "fleet.json";
 /// The folder of its keys, next to it.
 const KEYS: &str = "keys";
-/// How long the credentials of a local fleet are good: as long as one may run.
-const VALID: Duration = Duration::from_secs(365 * 24 * 3600);
 
 /// What a local fleet is made of.
 #[derive(Debug, Clone)]
@@ -108,10 +105,7 @@ impl LocalFleet {
         (clients, routes): (&[u16], &[u16]),
         deadline: Deadline<'_>,
     ) -> Result<(), FleetError> {
-        let keys = KeyFolder::open(&self.keys, &options.fleet)?;
-        keys.mint_conductor(VALID)?;
-        let access = fs::read_to_string(keys.broker_conf())
-            .map_err(FleetError::system("could not read the keys of the fleet"))?;
+        let (keys, access) = KeyFolder::open_own(&self.keys, &options.fleet)?;
         for (number, port) in (1..).zip(clients) {
             let name = format!("node-{number}");
             let config = options.folder.join(format!("{name}.conf"));
@@ -127,8 +121,7 @@ impl LocalFleet {
         let trusted = keys.trusted()?;
         for number in 1..=options.agents {
             let name = format!("agent-{number}");
-            keys.mint_agent(&name, VALID)?;
-            let broker = Broker { credentials: Some(keys.agent_credentials(&name)), ..self.broker()? };
+            let broker = Broker { credentials: Some(keys.mint_own_agent(&name)?), ..self.broker()? };
             let mut command = Command::new(&options.program);
             command.args(agent_args(&name, &broker, &options.allow, Some(&trusted)));
             self.agents.push(spawn(command, &log(&options.folder, &name), name)?);

@@ -11,11 +11,11 @@ use plimsoll_units::{Clock as _, RealClock, best_effort};
 use rustix::process::{Pid, Signal, kill_process};
 use serde::{Deserialize, Serialize};
 
+use crate::deadline::POLL_INTERVAL;
 use crate::error::FleetError;
 
 /// Processes have so long to end after they were asked to.
 const DOWN_WITHIN: Duration = Duration::from_secs(10);
-const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// A process of a fleet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

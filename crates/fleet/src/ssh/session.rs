@@ -11,10 +11,9 @@ use plimsoll_host::{Ssh, StreamError};
 use plimsoll_units::{Clock as _, RealClock, best_effort};
 
 use super::error::HostError;
-use crate::deadline::Deadline;
+use crate::deadline::{Deadline, POLL_INTERVAL};
 use crate::reasons::last_words;
 
-const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// How long a session whose output has ended may take to end itself.
 const END_WITHIN: Duration = Duration::from_secs(5);
 /// Bytes that are kept of its standard error.
