@@ -30,7 +30,7 @@ use crate::signals;
 use crate::terminal::{remark, result};
 use plimsoll_report::json::PageDocument;
 use plimsoll_report::{Values, for_figures, page_run};
-use plimsoll_web::{LivePage, LiveTotals, OtlpExporter};
+use plimsoll_web::{LivePage, LiveTotals, OtlpExporter, OtlpSettings};
 
 pub(crate) fn answer(args: &AnswerArgs) -> anyhow::Result<Exit> {
     measure(args.plan()?, RunCommand::Answer, &args.keep, args.slo.strict)
@@ -113,17 +113,16 @@ fn measure_and(
         }
         None => None,
     };
-    let met = fleet.as_mut().map(|fleet| meet(fleet, keep, &interrupted)).transpose();
-    let (peers, session) = match met {
-        Ok(met) => met.unzip(),
+    let prepared = prepare(&mut fleet, (&asked.plan, keep), (live.as_ref(), &totals), pushed, &interrupted);
+    let (met, mut display, exporter) = match prepared {
+        Ok(prepared) => prepared,
         Err(error) => {
             wait_for_agents(fleet.map(|(fleet, _)| fleet.begin_end()));
             return Err(error);
         }
     };
+    let (peers, session) = met.unzip();
     let options = RunOptions { peers, session, ..options };
-    let mut display = display(&asked.plan, keep, &interrupted, live.as_ref(), &totals)?;
-    let exporter = otlp::start(pushed, &totals)?;
     let conducted = conduct(asked.plan, options, &mut display);
     drop(display);
     // The answer does not wait for the agents to know that the run is over.
@@ -132,6 +131,22 @@ fn measure_and(
         FinishedRun { name, keep, store, live, exporter, strict }.present(conducted, &interrupted, print);
     wait_for_agents(ending);
     answered
+}
+
+/// What a run needs once its agents are found: they themselves, and those who watch it.
+type Prepared = (Option<(PeerGroup, String)>, Display, Option<OtlpExporter>);
+
+/// Waits until the agents can begin, and begins to show the run. If this fails the run is to be ended for the agents.
+fn prepare(
+    fleet: &mut Option<(Fleet, &FleetSetting)>,
+    (plan, keep): (&Plan, &KeepArgs),
+    (live, totals): (Option<&LivePage>, &LiveTotals),
+    pushed: Option<OtlpSettings>,
+    interrupted: &Arc<AtomicBool>,
+) -> anyhow::Result<Prepared> {
+    let met = fleet.as_mut().map(|fleet| meet(fleet, keep, interrupted)).transpose()?;
+    let display = display(plan, keep, interrupted, live, totals)?;
+    Ok((met, display, otlp::start(pushed, totals)?))
 }
 
 /// Fails, before the load, if files cannot be written where they are to go.
