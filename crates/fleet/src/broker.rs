@@ -4,10 +4,10 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use async_nats::jetstream::{self, stream};
-use async_nats::{Client, ConnectErrorKind, ConnectOptions, Event, ServerAddr, ServerError};
+use async_nats::{Client, ClientError, ConnectErrorKind, ConnectOptions, Event, ServerAddr, ServerError};
 use plimsoll_units::{best_effort, duration_text};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
@@ -19,27 +19,18 @@ use crate::wire::Subjects;
 const CONNECT_WITHIN: Duration = Duration::from_secs(5);
 /// The longest wait between two tries to connect again.
 const RECONNECT_MAX: Duration = Duration::from_secs(1);
-/// The most that the stream of a run may hold. The broker reserves it, also for a run whose conductor died: where there is no
-/// room, a smaller one is made. What does not fit waits at its agent.
-const STREAM_BYTES_MAX: i64 = 8 << 30;
-const STREAM_BYTES_MIN: i64 = 128 << 20;
-/// What a conductor that died has left is gone after this time.
-const STREAM_AGE: Duration = Duration::from_secs(24 * 3600);
-/// A second copy of a message is dropped within this time.
-const DUPLICATE_WINDOW: Duration = Duration::from_secs(120);
-/// How often a frame is kept in a cluster, so that the loss of a node stops nothing.
-const REPLICAS: usize = 3;
+/// A conductor asks the broker so often for a sign of life, if it hears nothing else. A connection that is cut without a word breaks
+/// after three of these: before agents are taken for lost that it does not hear.
+const PING_INTERVAL: Duration = Duration::from_millis(500);
+/// The same of an agent. One that is cut off so long is lost in any case.
+const AGENT_PING_INTERVAL: Duration = Duration::from_secs(2);
+/// A broker that refuses so many tries in a row to connect again, which takes about 7 s, lets this process in no more. A node that
+/// starts may refuse some.
+const REFUSALS_MAX: u32 = 10;
 /// What a server says of what the credentials do not permit.
 const VIOLATION: &str = "permissions violation";
 /// What it says before it ends a connection for good.
 const SHUT_OUT: [&str; 2] = ["authentication expired", "authentication revoked"];
-/// The server is no cluster (its error code for more than one replica).
-const NOT_CLUSTERED: u64 = 10_074;
-/// It cannot reserve so many bytes.
-const NO_ROOM: u64 = 10_047;
-/// No node of a cluster can be given the stream, and that it is for its bytes.
-const NO_NODE: u64 = 10_005;
-const FOR_STORAGE: &str = "insufficient storage";
 
 /// The addresses of a broker, separated by commas.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,6 +56,18 @@ impl BrokerAddress {
     /// True if it has a user, or a password.
     pub(crate) fn has_login(&self) -> bool {
         self.0.contains('@')
+    }
+
+    /// The same options, with the login that the address has. That of the first node counts for all.
+    fn log_in(&self, options: ConnectOptions) -> ConnectOptions {
+        let mut nodes = self.0.split(',').filter_map(|part| part.parse::<ServerAddr>().ok());
+        let login = |node: ServerAddr| Some((decoded(node.username()?), node.password().map(decoded)));
+        match nodes.find_map(login) {
+            Some((user, Some(password))) => options.user_and_password(user, password),
+            // As other clients of NATS take it.
+            Some((token, None)) => options.token(token),
+            None => options,
+        }
     }
 
     /// True if both name the same node, among others.
@@ -129,20 +132,21 @@ impl Broker {
         Subjects::new(&self.fleet)
     }
 
-    /// Connects, with a place for answers of its own if one is given. The connection is taken up again by itself whenever it
+    /// Connects; an agent does so with a place for answers of its own. The connection is taken up again by itself whenever it
     /// breaks.
     pub(crate) async fn connect(&self, name: &str, inbox: Option<String>) -> Result<Connected, FleetError> {
         let (sender, violations) = unbounded_channel();
         let options = self.options()?.name(name).connection_timeout(CONNECT_WITHIN);
+        let refusals = AtomicU32::new(0);
         let options = options.reconnect_delay_callback(reconnect_delay).event_callback(move |event| {
-            if let Some(error) = shutting_out(event) {
+            if let Some(error) = shutting_out(event, &refusals) {
                 best_effort(sender.send(error), "the connection is not used any more");
             }
             std::future::ready(())
         });
         let options = match inbox {
-            Some(inbox) => options.custom_inbox_prefix(inbox),
-            None => options,
+            Some(inbox) => options.custom_inbox_prefix(inbox).ping_interval(AGENT_PING_INTERVAL),
+            None => options.ping_interval(PING_INTERVAL),
         };
         let servers: Vec<ServerAddr> =
             self.address.0.split(',').filter_map(|part| part.parse().ok()).collect();
@@ -168,7 +172,7 @@ impl Broker {
 
     fn options(&self) -> Result<ConnectOptions, FleetError> {
         let options = self.certificates.add_to(ConnectOptions::new());
-        let Some(path) = &self.credentials else { return Ok(options) };
+        let Some(path) = &self.credentials else { return Ok(self.address.log_in(options)) };
         let text = read_credentials(path)?;
         if let Some(ago) = credentials::expired_for(&text) {
             let ago = duration_text(ago.as_nanos() as f64);
@@ -188,51 +192,19 @@ impl Broker {
             _ => FleetError::Unreachable { address, why },
         }
     }
+}
 
-    /// Makes the stream of a run, on three nodes where there are so many, as large as the broker has room for.
-    pub(crate) async fn make_stream(
-        &self,
-        context: &jetstream::Context,
-        run: &str,
-    ) -> Result<stream::Stream, FleetError> {
-        let (mut bytes, mut replicas) = (STREAM_BYTES_MAX, REPLICAS);
-        loop {
-            match context.create_stream(self.stream_config(run, bytes, replicas)).await {
-                Ok(stream) => return Ok(stream),
-                Err(error) if is_refusal(&error, NOT_CLUSTERED) && replicas > 1 => replicas = 1,
-                Err(error) if has_no_room(&error) && bytes > STREAM_BYTES_MIN => bytes /= 2,
-                Err(error) => return Err(self.no_stream(&error)),
-            }
-        }
+/// What a part of a URL stands for.
+fn decoded(text: &str) -> String {
+    let mut parts = text.split('%');
+    let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
+    for part in parts {
+        let code = part.get(..2).and_then(|code| u8::from_str_radix(code, 16).ok());
+        let rest = if code.is_some() { part.get(2..).unwrap_or_default() } else { part };
+        bytes.push(code.unwrap_or(b'%'));
+        bytes.extend(rest.as_bytes());
     }
-
-    fn stream_config(&self, run: &str, max_bytes: i64, num_replicas: usize) -> stream::Config {
-        let subjects = self.subjects();
-        stream::Config {
-            name: subjects.stream(run),
-            subjects: vec![subjects.frames(run, "*")],
-            storage: stream::StorageType::File,
-            // What the run file has is gone from the stream.
-            retention: stream::RetentionPolicy::WorkQueue,
-            discard: stream::DiscardPolicy::New,
-            max_bytes,
-            max_age: STREAM_AGE,
-            duplicate_window: DUPLICATE_WINDOW,
-            num_replicas,
-            ..stream::Config::default()
-        }
-    }
-
-    fn no_stream(&self, error: &jetstream::context::CreateStreamError) -> FleetError {
-        use jetstream::context::CreateStreamErrorKind as Kind;
-        let why = error.to_string();
-        match error.kind() {
-            Kind::JetStreamUnavailable | Kind::TimedOut => {
-                FleetError::NoJetStream { address: self.address.to_string(), why }
-            }
-            _ => FleetError::Stream { why },
-        }
-    }
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 fn unreadable(path: &Path) -> impl FnOnce(io::Error) -> FleetError {
@@ -250,10 +222,18 @@ fn reconnect_delay(tries: usize) -> Duration {
     doubled.min(RECONNECT_MAX)
 }
 
-/// The error that a connection cannot go on after; `None` if it can.
-fn shutting_out(event: Event) -> Option<FleetError> {
+/// The error that a connection cannot go on after; `None` if it can. Tries to connect again that were refused are counted.
+fn shutting_out(event: Event, refusals: &AtomicU32) -> Option<FleetError> {
     match event {
         Event::Closed => Some(FleetError::ShutOut),
+        Event::Connected => {
+            refusals.store(0, Ordering::Relaxed);
+            None
+        }
+        Event::ClientError(ClientError::Other(why)) if is_refusal(&why) => {
+            let before = refusals.fetch_add(1, Ordering::Relaxed);
+            (before + 1 >= REFUSALS_MAX).then_some(FleetError::ShutOut)
+        }
         Event::ServerError(ServerError::Other(why)) => {
             let text = why.to_ascii_lowercase();
             let is_shut_out = SHUT_OUT.iter().any(|part| text.contains(part));
@@ -264,6 +244,12 @@ fn shutting_out(event: Event) -> Option<FleetError> {
         }
         _ => None,
     }
+}
+
+/// True if a try to connect again failed as the broker does not let this client in. Only the text of the error is passed on.
+fn is_refusal(why: &str) -> bool {
+    let refusals = [ConnectErrorKind::AuthorizationViolation, ConnectErrorKind::Authentication];
+    refusals.iter().any(|kind| kind.to_string() == why)
 }
 
 /// A connection to the broker.
@@ -278,16 +264,6 @@ impl Connected {
     pub(crate) fn explain(&mut self, error: FleetError) -> FleetError {
         self.violations.try_recv().unwrap_or(error)
     }
-}
-
-fn has_no_room(error: &jetstream::context::CreateStreamError) -> bool {
-    let is_for_storage = || error.to_string().contains(FOR_STORAGE);
-    is_refusal(error, NO_ROOM) || is_refusal(error, NO_NODE) && is_for_storage()
-}
-
-fn is_refusal(error: &jetstream::context::CreateStreamError, code: u64) -> bool {
-    use jetstream::context::CreateStreamErrorKind as Kind;
-    matches!(error.kind(), Kind::JetStream(answer) if answer.error_code().0 == code)
 }
 
 #[cfg(test)]
@@ -310,5 +286,23 @@ mod tests {
     fn a_password_is_not_shown() {
         let address: BrokerAddress = "nats://me:secret@127.0.0.1:4222".parse().unwrap();
         assert_eq!(address.to_string(), "nats://127.0.0.1:4222");
+    }
+
+    #[test]
+    fn what_a_url_cannot_have_in_a_password_is_written_as_its_code() {
+        assert_eq!(decoded("p%40ss%2Fw%C3%B6rd"), "p@ss/w\u{f6}rd");
+        assert_eq!([decoded(""), decoded("50%"), decoded("%zz")], ["", "50%", "%zz"]);
+    }
+
+    #[test]
+    fn a_broker_that_goes_on_refusing_lets_a_client_in_no_more() {
+        let refusals = AtomicU32::new(0);
+        let failed = |kind: ConnectErrorKind| Event::ClientError(ClientError::Other(kind.to_string()));
+        let refused = || shutting_out(failed(ConnectErrorKind::AuthorizationViolation), &refusals);
+        assert!((1..REFUSALS_MAX).all(|_| refused().is_none()), "a node that starts may refuse some");
+        assert!(shutting_out(failed(ConnectErrorKind::Io), &refusals).is_none(), "it is away meanwhile");
+        assert!(matches!(refused(), Some(FleetError::ShutOut)));
+        assert!(shutting_out(Event::Connected, &refusals).is_none());
+        assert!(refused().is_none(), "it was let in");
     }
 }

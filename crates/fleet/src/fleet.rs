@@ -4,34 +4,30 @@ use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use async_nats::{Subscriber, jetstream};
+use async_nats::Subscriber;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use futures_util::StreamExt as _;
 use plimsoll_conductor::peers::{Channel, Command, Message, OnLoss, ReceiveFrom, Rendezvous, SendTo};
 use plimsoll_plan::Plan;
-use plimsoll_units::{Clock as _, RealClock, named};
+use plimsoll_units::{Clock as _, RealClock};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::broker::Broker;
+use crate::census::{find, refuse_versions};
 use crate::error::FleetError;
 use crate::hub::{Hub, Sources};
 use crate::members::{Arrival, Member, Members, Order};
-use crate::orphans::{FleetSession, Orphans, SessionAgent, left_stream};
+use crate::orphans::{FleetSession, Orphans, SessionAgent};
+use crate::reader::Reader;
+use crate::run_stream::RunStream;
 use crate::signature::ConductorKey;
-use crate::wire::{Alive, Held, Invitation, pack, sign_of, unpack};
+use crate::wire::{Alive, HEADERS_BYTES, Held, Invitation, RUN_DIGITS, pack, unpack};
 
-/// How long agents are waited for that were asked for, or for the first of any number.
-const GATHER_WITHIN: Duration = Duration::from_secs(30);
-/// After the first agent others are waited for this long, if no number was asked for.
-const OTHERS_WITHIN: Duration = Duration::from_secs(2);
-/// How often the interrupt flag is read meanwhile.
-const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// A step begins so long after its command: every agent has it by then, and has measured its clock.
 pub(crate) const HEAD_START: Duration = Duration::from_secs(2);
 
@@ -254,7 +250,7 @@ fn ended(thread: JoinHandle<Result<(), FleetError>>) -> String {
 /// A name that no other run has.
 fn random_name() -> Result<String, FleetError> {
     let number = crate::random()?;
-    Ok(format!("{number:016x}"))
+    Ok(format!("{number:0RUN_DIGITS$x}"))
 }
 
 impl Rendezvous for Fleet {
@@ -363,9 +359,7 @@ async fn gather(
     let mut connected = broker.connect("plimsoll conductor", None).await?;
     let client = connected.client.clone();
     let size = pack(&invitation).map_err(FleetError::system("could not pack the plan"))?.len();
-    if size > client.max_payload() {
-        return Err(FleetError::PlanTooLarge { bytes: size, most: client.max_payload() });
-    }
+    refuse_too_large(size, client.max_payload())?;
     let subjects = broker.subjects();
     let unsubscribed = |error: async_nats::SubscribeError| FleetError::Ended { why: error.to_string() };
     let mut alive = client.subscribe(subjects.alive("*")).await.map_err(unsubscribed)?;
@@ -373,10 +367,22 @@ async fn gather(
     let found = found.map_err(|error| connected.explain(error))?;
     refuse_versions(&found, &invitation.version)?;
     let clock = client.subscribe(subjects.clock(&invitation.run)).await.map_err(unsubscribed)?;
-    let stream = broker.make_stream(&jetstream::new(client.clone()), &invitation.run).await?;
+    let place = RunStream::new(&client, broker, &invitation.run);
+    let stream = place.make().await?;
     let (members, joined) = found.into_values().enumerate().map(introduce).unzip();
-    let hub = Hub::new(client, subjects, key, Members::new(invitation, members), stream);
+    let (members, reader) = (Members::new(invitation, members), Reader::new(place, stream));
+    let hub = Hub::new(client, subjects, key, members, reader);
     Ok(Gathered { hub, joined, alive, clock, violations: connected.violations })
+}
+
+/// Fails if a plan that takes so many bytes does not fit into the largest message of the broker, with its signature and what is of
+/// one agent.
+fn refuse_too_large(bytes: usize, most: usize) -> Result<(), FleetError> {
+    let bytes = bytes + HEADERS_BYTES;
+    match bytes > most {
+        true => Err(FleetError::PlanTooLarge { bytes, most }),
+        false => Ok(()),
+    }
 }
 
 /// Takes over the agents of a conductor that is gone. Nothing is changed before it is known that there is something to take.
@@ -394,8 +400,8 @@ async fn take_over(
     let orphans = orphans.map_err(|error| connected.explain(error))?;
     let there = orphans.there(session);
     refuse_versions(&there, &invitation.version)?;
-    let context = jetstream::new(client.clone());
-    let left = left_stream(&context, &subjects.stream(session.run())).await;
+    let place = RunStream::new(&client, broker, session.run());
+    let left = place.left().await;
     if there.is_empty() && left.as_ref().is_none_or(|(_, batches)| *batches == 0) {
         let (address, run) = (broker.address.to_string(), session.run().to_owned());
         return Err(connected.explain(FleetError::NothingLeft { address, run }));
@@ -403,12 +409,12 @@ async fn take_over(
     let clock = client.subscribe(subjects.clock(session.run())).await.map_err(unsubscribed)?;
     let (stream, batches) = match left {
         Some(left) => left,
-        None => (broker.make_stream(&context, session.run()).await?, 0),
+        None => (place.make().await?, 0),
     };
     let (members, joined) = orphans.of(session).enumerate().map(introduce_orphan).unzip();
     let members =
         Members::new(invitation, members).resuming(orphans.next_term(session)?, batches, RealClock.now());
-    let mut hub = Hub::new(client, subjects, key, members, stream);
+    let mut hub = Hub::new(client, subjects, key, members, Reader::new(place, stream));
     hub.take_over(&mut alive).await?;
     Ok(Gathered { hub, joined, alive, clock, violations: connected.violations })
 }
@@ -430,76 +436,15 @@ fn introduce_orphan<F>(
     (member, Joined { index, agent: agent.clone(), discarded: None, arrivals })
 }
 
-fn refuse_versions(found: &BTreeMap<String, Alive>, ours: &str) -> Result<(), FleetError> {
-    match found.values().find(|alive| alive.version != ours) {
-        None => Ok(()),
-        Some(other) => Err(FleetError::Version {
-            name: other.agent.clone(),
-            theirs: other.version.clone(),
-            ours: ours.to_owned(),
-        }),
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// The agents that are free, by name: so many, or all that answer within a while.
-async fn find(
-    broker: &Broker,
-    asked_for: Option<usize>,
-    alive: &mut Subscriber,
-    interrupted: &AtomicBool,
-) -> Result<BTreeMap<String, Alive>, FleetError> {
-    let mut found: BTreeMap<String, Alive> = BTreeMap::new();
-    let mut busy: BTreeMap<String, String> = BTreeMap::new();
-    let mut former = Vec::new();
-    let began = RealClock.now();
-    let mut deadline = began + GATHER_WITHIN;
-    while RealClock.now() < deadline {
-        if interrupted.load(Ordering::Relaxed) {
-            return Err(FleetError::Interrupted);
-        }
-        let Ok(Some(message)) = tokio::time::timeout(POLL_INTERVAL, alive.next()).await else { continue };
-        let Some(sign) = sign_of(&message) else { continue };
-        if let Some(run) = sign.run {
-            busy.insert(sign.agent, run);
-            continue;
-        }
-        busy.remove(&sign.agent);
-        if found.is_empty() && asked_for.is_none() {
-            deadline = RealClock.now() + OTHERS_WITHIN;
-        }
-        // One that was started again is heard no more; of two with one name both are.
-        if former.contains(&sign.incarnation) {
-            return Err(FleetError::SameName { name: sign.agent });
-        }
-        let incarnation = sign.incarnation;
-        let before = found.insert(sign.agent.clone(), sign);
-        former.extend(before.map(|before| before.incarnation).filter(|before| *before != incarnation));
-        if asked_for.is_some_and(|agents| found.len() >= agents) {
-            return Ok(found);
-        }
-    }
-    let within_sec = RealClock.now().since(began).as_secs();
-    if !found.is_empty() && asked_for.is_none() {
-        return Ok(found);
-    }
-    busy.retain(|agent, _| !found.contains_key(agent));
-    Err(too_few(broker, (&found, &busy), asked_for, within_sec))
-}
-
-/// Why there are not enough agents, of which some may be in other runs.
-fn too_few(
-    broker: &Broker,
-    (found, busy): (&BTreeMap<String, Alive>, &BTreeMap<String, String>),
-    asked_for: Option<usize>,
-    within_sec: u64,
-) -> FleetError {
-    let free: Vec<&str> = found.keys().map(String::as_str).collect();
-    let (came, names) = (found.len(), free.join(", "));
-    let busy: Vec<String> = busy.iter().map(|(agent, run)| format!("{agent} in run {run}")).collect();
-    let expected = asked_for.unwrap_or(1);
-    match (busy.is_empty(), came) {
-        (true, 0) => FleetError::NoAgents { address: broker.address.to_string(), within_sec },
-        (true, _) => FleetError::TooFew { came, expected, within_sec, names },
-        (false, _) => FleetError::Busy { came, expected, within_sec, busy: named(&busy) },
+    #[test]
+    fn a_plan_leaves_room_for_its_signature() {
+        let most = 1 << 20;
+        assert!(refuse_too_large(most - HEADERS_BYTES, most).is_ok());
+        let refused = refuse_too_large(most - HEADERS_BYTES + 1, most);
+        assert!(matches!(refused, Err(FleetError::PlanTooLarge { .. })));
     }
 }

@@ -1,17 +1,17 @@
 //! The conductor's side of the broker: one task that carries commands to the agents of a run and their messages back.
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use async_nats::jetstream::consumer::pull::{self, MessagesErrorKind};
-use async_nats::jetstream::consumer::{AckPolicy, PullConsumer};
-use async_nats::jetstream::{self, stream::Stream};
+use async_nats::jetstream;
 use async_nats::{Client, HeaderMap, Subscriber, connection::State as Connection};
 use futures_util::StreamExt as _;
-use plimsoll_units::{Clock as _, RealClock, best_effort};
+use plimsoll_units::{Clock as _, Instant, RealClock, best_effort};
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::error::FleetError;
 use crate::members::{Carried, Delivered, Members, Order};
+use crate::reader::Reader;
 use crate::signature::ConductorKey;
 use crate::wall_clock::MachineClocks;
 use crate::wire::{ClockAnswer, REPEAT, Subjects, ToAgent, pack, sign_of};
@@ -22,19 +22,9 @@ pub(crate) const TAKEN_WITHIN: Duration = Duration::from_secs(5);
 pub(crate) const GRACE: Duration = Duration::from_secs(2);
 /// How long the broker may take to remove the stream. One that is away never answers.
 const CLEARED_WITHIN: Duration = Duration::from_secs(5);
-/// A frame that is not in the file after this time is delivered again.
-const ACK_WAIT: Duration = Duration::from_secs(60);
-/// The most frames that are delivered and not in the file.
-const ACK_PENDING_MAX: i64 = 20_000;
-/// The consumer by which a conductor reads the stream of its run.
-const READER: &str = "conductor";
-/// The broker shows so often that it still has a request for frames. A request of which nothing is heard for twice as long was lost
-/// with the node that had it, and is made again.
-const HEARTBEAT: Duration = Duration::from_secs(1);
-/// A request for frames ends after this time, and the next one is made.
-const REQUEST_FOR: Duration = Duration::from_secs(10);
-/// The wait before the next try to read the stream.
-const READ_AGAIN: Duration = Duration::from_millis(250);
+/// A broker that answers within half a second is heard at least so often, as it is asked each half second of silence. If it is not,
+/// the connection may be cut without a word, and nothing is known of agents.
+const DEAF_AFTER: Duration = Duration::from_secs(1);
 /// Says which messages a batch holds: the agent's incarnation, the number of the first, and that after the last.
 pub(crate) const BATCH_HEADER: &str = "Plimsoll-Batch";
 
@@ -44,7 +34,7 @@ pub(crate) struct Hub {
     subjects: Subjects,
     key: Option<ConductorKey>,
     members: Members<jetstream::Message>,
-    stream: Stream,
+    reader: Reader,
 }
 
 /// What the task waits for.
@@ -62,9 +52,9 @@ impl Hub {
         subjects: Subjects,
         key: Option<ConductorKey>,
         members: Members<jetstream::Message>,
-        stream: Stream,
+        reader: Reader,
     ) -> Self {
-        Self { client, subjects, key, members, stream }
+        Self { client, subjects, key, members, reader }
     }
 
     /// Has the agents of a former conductor obey this one.
@@ -85,18 +75,17 @@ impl Hub {
         if let Some((name, why)) = left.into_iter().next() {
             return Err(FleetError::NotTaken { name, why });
         }
-        // What was delivered to the former conductor and not acknowledged is then delivered at once.
-        best_effort(self.stream.delete_consumer(READER).await, "nothing was read of this stream");
+        self.reader.take_over().await;
         Ok(())
     }
 
     /// Carries everything until the run is over for all agents.
     pub(crate) async fn serve(mut self, mut sources: Sources) -> Result<(), FleetError> {
-        let mut consumer = self.consumer().await?;
-        let mut frames = request_frames(&consumer).await?;
+        let mut frames = self.reader.start().await?;
         self.members.end_backlog(RealClock.now());
         let mut tick = tokio::time::interval(REPEAT);
         let mut ticked = RealClock.now();
+        let mut hearing = Hearing { bytes: 0, last: ticked };
         loop {
             tokio::select! {
                 biased;
@@ -105,7 +94,8 @@ impl Hub {
                 // Agents that hear nothing end their load, however many frames there are to take in.
                 _ = tick.tick() => {
                     let now = RealClock.now();
-                    self.members.look_for_silence(self.is_connected(), now.since(ticked), now);
+                    let is_heard = hearing.is_heard(self.bytes_heard(), now) && self.is_connected();
+                    self.members.look_for_silence(is_heard, now.since(ticked), now);
                     ticked = now;
                     self.repeat().await;
                 }
@@ -120,36 +110,14 @@ impl Hub {
                     }
                 }
                 Some(error) = sources.violations.recv() => self.members.lose_all(&error.to_string()),
-                frame = frames.next() => match frame {
-                    Some(Ok(frame)) => self.take_frame(frame).await,
-                    Some(Err(error)) if error.kind() == MessagesErrorKind::MissingHeartbeat => {
-                        frames = request_frames(&consumer).await?;
-                    }
-                    // A new leader is elected, or the connection is broken.
-                    Some(Err(_)) => {}
-                    None => {
-                        tokio::time::sleep(READ_AGAIN).await;
-                        consumer = self.consumer().await?;
-                        frames = request_frames(&consumer).await?;
-                    }
-                },
+                Some(frame) = frames.next() => self.take_frame(frame).await,
             }
             if self.members.are_over() {
+                // A stream that is removed now is not missed.
+                drop(frames);
                 return self.end(sources).await;
             }
         }
-    }
-
-    async fn consumer(&self) -> Result<PullConsumer, FleetError> {
-        let config = pull::Config {
-            durable_name: Some(READER.to_owned()),
-            ack_policy: AckPolicy::Explicit,
-            ack_wait: ACK_WAIT,
-            max_ack_pending: ACK_PENDING_MAX,
-            ..pull::Config::default()
-        };
-        let made = self.stream.get_or_create_consumer(READER, config).await;
-        made.map_err(|error| FleetError::Stream { why: error.to_string() })
     }
 
     /// Sends the conductor's time to an agent.
@@ -179,6 +147,11 @@ impl Hub {
 
     fn is_connected(&self) -> bool {
         self.client.connection_state() == Connection::Connected
+    }
+
+    /// How many bytes the broker has sent, its answers to pings among them.
+    fn bytes_heard(&self) -> u64 {
+        self.client.statistics().in_bytes.load(Ordering::Relaxed)
     }
 
     /// Sends what is sent again at the next repetition if it does not arrive.
@@ -246,17 +219,25 @@ impl Hub {
 
     /// Removes the stream.
     async fn clear(&self) {
-        let name = self.subjects.stream(self.members.run());
-        let context = jetstream::new(self.client.clone());
-        best_effort(context.delete_stream(name).await, "an empty stream is left at the broker");
+        self.reader.remove().await;
         best_effort(self.client.flush().await, "agents notice by themselves that the run is over");
     }
 }
 
-/// Frames as they come, by requests that are repeated. Nothing is waited for.
-async fn request_frames(consumer: &PullConsumer) -> Result<pull::Stream, FleetError> {
-    let requests = consumer.stream().expires(REQUEST_FOR).heartbeat(HEARTBEAT);
-    requests.messages().await.map_err(|error| FleetError::Stream { why: error.to_string() })
+/// When the broker was last heard.
+struct Hearing {
+    bytes: u64,
+    last: Instant,
+}
+
+impl Hearing {
+    /// False if the broker, which has sent so many bytes in all by now, has been silent for too long.
+    fn is_heard(&mut self, bytes: u64, now: Instant) -> bool {
+        if bytes != self.bytes {
+            *self = Self { bytes, last: now };
+        }
+        now.since(self.last) < DEAF_AFTER
+    }
 }
 
 /// Which messages a frame of the stream holds, and of which agent.
@@ -265,4 +246,20 @@ fn delivered<'a>(subject: &'a str, headers: Option<&HeaderMap>) -> Option<Delive
     let mut numbers = headers?.get(BATCH_HEADER)?.as_str().split(' ').map(str::parse::<u64>);
     let (incarnation, first, end) = (numbers.next()?.ok()?, numbers.next()?.ok()?, numbers.next()?.ok()?);
     Some(Delivered { agent, incarnation, first, end })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_broker_of_which_nothing_comes_for_a_second_is_not_heard() {
+        let start = Instant::from_nanos(1_000_000_000);
+        let mut hearing = Hearing { bytes: 7, last: start };
+        assert!(hearing.is_heard(7, start + REPEAT));
+        assert!(hearing.is_heard(8, start + DEAF_AFTER));
+        assert!(hearing.is_heard(8, start + DEAF_AFTER + REPEAT));
+        assert!(!hearing.is_heard(8, start + 2 * DEAF_AFTER));
+        assert!(hearing.is_heard(9, start + 3 * DEAF_AFTER));
+    }
 }

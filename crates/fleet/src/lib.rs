@@ -7,6 +7,7 @@
 mod agent;
 mod allow;
 mod broker;
+mod census;
 mod claims;
 mod clock;
 mod commands;
@@ -26,8 +27,10 @@ mod orphans;
 mod outbox;
 mod placement;
 mod process;
+mod reader;
 mod readiness;
 mod reasons;
+mod run_stream;
 mod secret;
 mod session;
 mod signature;

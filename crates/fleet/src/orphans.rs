@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_nats::Subscriber;
-use async_nats::jetstream::{self, stream::Stream};
 use futures_util::StreamExt as _;
 use plimsoll_conductor::peers::OnLoss;
 use plimsoll_units::{Clock as _, RealClock};
 use serde::{Deserialize, Serialize};
 
 use crate::broker::{Broker, Certificates};
+use crate::deadline::POLL_INTERVAL;
 use crate::error::FleetError;
 use crate::wire::{Alive, Held, sign_of};
 
@@ -20,8 +20,6 @@ use crate::wire::{Alive, Held, sign_of};
 pub(crate) const LISTEN: Duration = Duration::from_millis(3_500);
 /// A conductor says something each half second. One of which nothing was heard for so long is gone.
 const SILENT_MIN: Duration = Duration::from_secs(2);
-/// How often the interrupt flag is read meanwhile.
-const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// Conductors that take a run over at the same time differ in so many bits of their terms, at random.
 const RANDOM_BITS: u32 = 32;
 
@@ -183,11 +181,4 @@ impl Orphans {
         let latest = terms.max().unwrap_or(0) >> RANDOM_BITS;
         Ok(((latest + 1) << RANDOM_BITS) | (crate::random()? >> RANDOM_BITS))
     }
-}
-
-/// The stream of a run and how many batches it holds; `None` if it is gone.
-pub(crate) async fn left_stream(context: &jetstream::Context, name: &str) -> Option<(Stream, u64)> {
-    let stream = context.get_stream(name).await.ok()?;
-    let batches = stream.get_info().await.ok()?.state.messages;
-    Some((stream, batches))
 }

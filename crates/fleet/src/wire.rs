@@ -18,6 +18,10 @@ use crate::wall_clock::MachineClocks;
 
 /// How often an agent says that it lives, and its conductor how the run stands.
 pub(crate) const REPEAT: Duration = Duration::from_millis(500);
+/// What the headers of a message may take of the broker's largest one.
+pub(crate) const HEADERS_BYTES: usize = 1024;
+/// The name of a run is a number of so many hexadecimal digits.
+pub(crate) const RUN_DIGITS: usize = 16;
 /// The largest content of one message after it is unpacked. A fleet has no larger; more is damage or an attack.
 const MAX_UNPACKED_BYTES: u64 = 1 << 28;
 /// Shorter texts, such as signs of life, are sent as they are: to deflate one takes longer than all else that is done with it.

@@ -299,6 +299,32 @@ fn an_agent_refuses_a_target_that_it_may_not_load() {
 }
 
 #[test]
+fn an_agent_for_one_run_says_why_it_refuses_it() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    let broker = access::Broker::start(&bench, "");
+    let agent = broker.agent("a", &["--once"]);
+    agent.reports("waits for runs");
+    let url = target.url("/").replace("127.0.0.1", "localhost");
+    let refused = broker.call(1, &["run", &url, "-n", "10", "--no-probe", "--agents", "1"]).err;
+    assert!(refused.contains("--allow list (127.0.0.1)"), "{refused}");
+}
+
+#[test]
+fn metrics_that_cannot_be_served_end_the_run_for_its_agents() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    let fleet = Fleet::up(&bench, &["--local", "1"]);
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let refused = fleet.call(1, &[&target.url("/"), "-n", "10", "--metrics", &address]);
+    assert!(refused.err.contains(&address), "{}", refused.err);
+    fleet.await_status("the agent is free and keeps nothing", |status| {
+        status.contains("free") && !status.contains("keeps")
+    });
+}
+
+#[test]
 fn two_agents_of_one_name_are_refused() {
     let bench = Bench::new();
     let target = Target::start(&bench);

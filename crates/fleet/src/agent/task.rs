@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, Sender};
 use std::time::Duration;
 
 use async_nats::jetstream::{self, context::PublishAckFuture};
-use async_nats::{Client, HeaderMap, Subscriber};
+use async_nats::{Client, HeaderMap, Subscriber, connection::State as Connection};
 use bytes::Bytes;
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
@@ -25,13 +25,12 @@ use crate::outbox::Parcel;
 use crate::session::{Measured, channel, forget};
 use crate::signature::Trust;
 use crate::wall_clock::MachineClocks;
-use crate::wire::{ClockAnswer, Invitation, REPEAT, Subjects, pack};
+use crate::wire::{ClockAnswer, HEADERS_BYTES, Invitation, REPEAT, Subjects, pack};
 
 /// An agent that ends waits so long for what it has measured to arrive.
 const DELIVERED_WITHIN: Duration = Duration::from_secs(5);
-
-/// What the headers of a batch may take of the broker's largest message.
-const HEADERS_BYTES: usize = 1024;
+/// How long what an agent says last may take to leave. A broker that is away never takes it.
+const SENT_WITHIN: Duration = Duration::from_secs(1);
 
 /// What the task begins with.
 pub(super) struct Setup {
@@ -134,7 +133,11 @@ impl Task {
                     Some(AgentOrder::Leave) | None => {
                         leaving = Some(RealClock.now() + DELIVERED_WITHIN);
                     }
-                    Some(order) => self.carry_out(order),
+                    Some(order) => {
+                        if self.carry_out(order) {
+                            self.announce().await;
+                        }
+                    }
                 },
                 message = commands.next() => {
                     // The subscription of a connection that is refused has ended.
@@ -149,8 +152,11 @@ impl Task {
                 }
                 () = sleep_until(pack_at) => self.pack(),
             }
-            for parcel in self.participant.due(RealClock.now()) {
-                stored.push(self.publish(parcel).await);
+            // What is sent without a connection waits in a queue that would fill.
+            if self.is_connected() {
+                for parcel in self.participant.due(RealClock.now()) {
+                    stored.push(self.publish(parcel).await);
+                }
             }
             if let Some((invitation, commands)) = self.participant.begin_again() {
                 let invited = self.invited(invitation, commands);
@@ -161,13 +167,16 @@ impl Task {
             }
             let delivered = self.participant.is_delivered();
             if leaving.is_some_and(|deadline| delivered || RealClock.now() >= deadline) {
-                best_effort(self.client.flush().await, "the conductor notices the silence");
+                let sent = tokio::time::timeout(SENT_WITHIN, self.client.flush()).await;
+                best_effort(sent, "the conductor notices the silence");
                 return Ok(());
             }
         }
     }
 
-    fn carry_out(&mut self, order: AgentOrder) {
+    /// True if the conductor should know at once.
+    fn carry_out(&mut self, order: AgentOrder) -> bool {
+        let is_news = matches!(order, AgentOrder::Refuse { .. });
         match order {
             AgentOrder::Message(message) => {
                 if self.participant.gather(*message, RealClock.now()) {
@@ -179,6 +188,7 @@ impl Task {
             AgentOrder::Refuse { run, why } => self.participant.refuse(run, why),
             AgentOrder::Leave => {}
         }
+        is_news
     }
 
     fn pack(&mut self) {
@@ -233,7 +243,14 @@ impl Task {
         best_effort(self.notices.send(notice), "the agent has ended");
     }
 
+    fn is_connected(&self) -> bool {
+        self.client.connection_state() == Connection::Connected
+    }
+
     async fn announce(&self) {
+        if !self.is_connected() {
+            return;
+        }
         let alive = self.participant.alive(RealClock.now());
         let Ok(content) = pack(&alive) else { return };
         let sent = self.client.publish(self.subjects.alive(&alive.agent), content.into()).await;

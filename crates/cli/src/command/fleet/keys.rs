@@ -16,7 +16,8 @@ Examples:
   plimsoll fleet keys keys --agents rack-1,rack-2      keys, and credentials for two agents
   plimsoll fleet keys keys --agents rack-3 --valid 7d  credentials for one more; the broker goes on as it is
 
-nats-server gets keys/broker.conf by a line in its configuration: include \"keys/broker.conf\"")]
+nats-server gets keys/broker.conf by a line in its configuration: include \"keys/broker.conf\"
+A broker takes the keys of one fleet: of two such lines only the last counts. Another fleet with keys needs a broker of its own.")]
 pub(super) struct KeysArgs {
     /// The folder of the keys, which are made if it has none; keep it to yourself
     dir: PathBuf,
@@ -26,7 +27,7 @@ pub(super) struct KeysArgs {
     /// How long the credentials are good, those of the conductor too
     #[arg(long, value_name = "TIME", default_value = "24h", value_parser = parse_duration)]
     valid: Duration,
-    /// The name of the fleet, where several share a broker
+    /// The name of the fleet, which its agents and its loads give, too
     #[arg(long, value_name = "NAME", default_value = FLEET, value_parser = values::agent_name)]
     fleet_name: String,
 }

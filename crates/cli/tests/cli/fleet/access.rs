@@ -7,6 +7,8 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 
+use rustix::process::{Pid, Signal, kill_process};
+
 use super::{Ended, PATIENCE, await_true, due_and_completed};
 use crate::bench::{Bench, Called, Target};
 
@@ -16,7 +18,8 @@ pub(super) struct Broker<'a> {
     pub(super) listens: SocketAddr,
     /// Flags of a conductor here.
     pub(super) conductor: Vec<String>,
-    _server: Ended,
+    /// `None` while it is away.
+    server: Option<Ended>,
 }
 
 impl<'a> Broker<'a> {
@@ -28,16 +31,31 @@ impl<'a> Broker<'a> {
     /// The same with settings of JetStream.
     pub(super) fn storing(bench: &'a Bench, storage: &str, settings: &str) -> Self {
         let listens = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-        let config = bench.path("broker.conf");
-        let store = bench.path("store");
+        let mut broker = Self { bench, listens, conductor: Vec::new(), server: None };
+        broker.configure(storage, settings);
+        broker.serve();
+        broker
+    }
+
+    fn configure(&self, storage: &str, settings: &str) {
+        let (listens, store) = (self.listens, self.bench.path("store"));
         let text =
             format!("listen: \"{listens}\"\njetstream {{ store_dir: {store:?}\n{storage} }}\n{settings}\n");
-        std::fs::write(&config, text).unwrap();
+        std::fs::write(self.bench.path("broker.conf"), text).unwrap();
+    }
+
+    fn serve(&mut self) {
         let mut server = Command::new(plimsoll_fleet::nats_server().unwrap());
-        let server = server.arg("--config").arg(&config).stderr(Stdio::null()).spawn().unwrap();
-        let broker = Self { bench, listens, conductor: Vec::new(), _server: Ended(server) };
-        await_true("the broker answers", || TcpStream::connect(listens).is_ok());
-        broker
+        let server = server.arg("--config").arg(self.bench.path("broker.conf")).stderr(Stdio::null());
+        self.server = Some(Ended(server.spawn().unwrap()));
+        await_true("the broker answers", || TcpStream::connect(self.listens).is_ok());
+    }
+
+    /// Kills it, and starts it again at the same address after this.
+    pub(super) fn restart(&mut self, meanwhile: impl FnOnce(&Self)) {
+        self.server = None;
+        meanwhile(self);
+        self.serve();
     }
 
     pub(super) fn address(&self) -> String {
@@ -97,6 +115,13 @@ impl Agent {
     pub(super) fn fails(mut self, what: &str) {
         self.reports(what);
         assert_eq!(self.process.0.wait().unwrap().code(), Some(1));
+    }
+
+    /// It ends once it is asked to.
+    pub(super) fn ends(mut self) {
+        kill_process(Pid::from_child(&self.process.0), Signal::TERM).unwrap();
+        await_true("the agent ends", || self.process.0.try_wait().unwrap().is_some());
+        assert_eq!(self.process.0.wait().unwrap().code(), Some(0));
     }
 }
 
@@ -167,6 +192,26 @@ fn an_expired_credential_ends_an_agent_and_lets_it_in_no_more() {
     let credentials = ["--credentials", "keys/agents/late.creds"];
     broker.agent("late", &credentials).fails("expired");
     broker.agent("late", &credentials).fails("plimsoll fleet keys");
+}
+
+#[test]
+fn an_agent_that_a_broker_lets_in_no_more_ends() {
+    let bench = Bench::new();
+    let mut broker = guarded(&bench);
+    let agent = broker.agent("a", &["--credentials", "keys/agents/a.creds"]);
+    agent.reports("waits for runs");
+    keys(&bench, "other", &[]);
+    broker.restart(|broker| broker.configure("", "include \"other/broker.conf\""));
+    agent.fails("plimsoll fleet keys");
+}
+
+#[test]
+fn a_broker_with_passwords_is_used_by_an_address_that_has_one() {
+    let bench = Bench::new();
+    let broker = Broker::start(&bench, "authorization { user: me, password: \"s@cret\" }");
+    let refused = bench.expect(1, &["fleet", "status", "--fleet", &broker.address()]).err;
+    assert!(refused.contains("nats://USER:PASSWORD@HOST"), "{refused}");
+    bench.expect(0, &["fleet", "status", "--fleet", &format!("nats://me:s%40cret@{}", broker.listens)]);
 }
 
 #[test]

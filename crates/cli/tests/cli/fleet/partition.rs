@@ -1,10 +1,10 @@
-//! An agent that is cut off from the broker or comes late, and a broker that has little room.
+//! Agents and a conductor that are cut off from the broker, one that comes late, and a broker that has little room or loses what it has.
 
 use std::io::{BufRead as _, BufReader, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::process::{Child, Stdio};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread;
 
 use serde_json::{Value, json};
@@ -14,17 +14,21 @@ use super::resume::{Counter, sum, whole};
 use super::{PATIENCE, await_true, interrupt, rest};
 use crate::bench::{Bench, Target};
 
-/// The way of an agent to its broker, which can be cut.
+/// A way to the broker that can be cut.
 #[derive(Clone)]
 struct Relay {
     listens: SocketAddr,
-    state: Arc<Mutex<State>>,
+    state: Arc<(Mutex<State>, Condvar)>,
 }
 
 #[derive(Default)]
 struct State {
     is_cut: bool,
+    /// Nothing passes, and neither side hears of that.
+    is_silent: bool,
     open: Vec<TcpStream>,
+    /// How many connections there were in all.
+    connections: usize,
 }
 
 impl Relay {
@@ -38,34 +42,54 @@ impl Relay {
         relay
     }
 
+    fn address(&self) -> String {
+        format!("nats://{}", self.listens)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.0.lock().unwrap()
+    }
+
     fn connect(&self, near: TcpStream, broker: SocketAddr) {
-        let mut state = self.state.lock().unwrap();
+        let mut state = self.state();
+        state.connections += 1;
         if state.is_cut {
             return;
         }
-        let far = TcpStream::connect(broker).unwrap();
+        // The broker may be away.
+        let Ok(far) = TcpStream::connect(broker) else { return };
         for (from, to) in [(&near, &far), (&far, &near)] {
-            let (from, to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
-            thread::spawn(move || carry(from, to));
+            let (relay, from, to) = (self.clone(), from.try_clone().unwrap(), to.try_clone().unwrap());
+            thread::spawn(move || relay.carry(from, to));
         }
         state.open.extend([near, far]);
     }
 
+    fn carry(&self, mut from: TcpStream, mut to: TcpStream) {
+        let mut bytes = [0; 16 << 10];
+        while let Ok(read @ 1..) = from.read(&mut bytes) {
+            drop(self.state.1.wait_while(self.state(), |state| state.is_silent).unwrap());
+            if to.write_all(&bytes[..read]).is_err() {
+                break;
+            }
+        }
+        drop(to.shutdown(Shutdown::Both));
+    }
+
     fn set_cut(&self, is_cut: bool) {
-        let mut state = self.state.lock().unwrap();
+        let mut state = self.state();
         state.is_cut = is_cut;
         state.open.drain(..).for_each(|stream| drop(stream.shutdown(Shutdown::Both)));
     }
-}
 
-fn carry(mut from: TcpStream, mut to: TcpStream) {
-    let mut bytes = [0; 16 << 10];
-    while let Ok(read @ 1..) = from.read(&mut bytes) {
-        if to.write_all(&bytes[..read]).is_err() {
-            break;
-        }
+    fn set_silent(&self, is_silent: bool) {
+        self.state().is_silent = is_silent;
+        self.state.1.notify_all();
     }
-    drop(to.shutdown(Shutdown::Both));
+
+    fn connections(&self) -> usize {
+        self.state().connections
+    }
 }
 
 /// An agent behind a relay and one without, and a run of both that has frames in its file.
@@ -81,17 +105,21 @@ impl<'a> Scene<'a> {
     fn begin(bench: &'a Bench, orphan: &str) -> Self {
         let broker = Broker::start(bench, "");
         let relay = Relay::start(broker.listens);
-        let through = format!("nats://{}", relay.listens);
-        let behind = broker.agent_at(&through, "behind", &["--orphan", orphan]);
+        let behind = broker.agent_at(&relay.address(), "behind", &["--orphan", orphan]);
         let direct = broker.agent("direct", &[]);
         [&behind, &direct].iter().for_each(|agent| agent.reports("waits for runs"));
         Self { broker, relay, behind, _direct: direct, target: Counter::start() }
     }
 
     fn conduct(&self, duration: &str) -> (Child, PathBuf) {
-        let (bench, address) = (self.broker.bench, self.broker.address());
+        self.conduct_at(&self.broker.address(), duration)
+    }
+
+    /// With a conductor that has another way to the broker.
+    fn conduct_at(&self, address: &str, duration: &str) -> (Child, PathBuf) {
+        let bench = self.broker.bench;
         let load = ["run", &self.target.url, "-R", "200", "-d", duration, "--no-probe", "--name", "cut"];
-        let mut command = bench.command(&[&load[..], &["--agents", "2", "--fleet", &address]].concat());
+        let mut command = bench.command(&[&load[..], &["--agents", "2", "--fleet", address]].concat());
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let mut file = None;
         await_true("frames in the run file", || {
@@ -101,6 +129,17 @@ impl<'a> Scene<'a> {
                 .is_some_and(|file| plimsoll_store::read(file).is_ok_and(|run| !run.frames.is_empty()))
         });
         (child, file.unwrap())
+    }
+
+    /// The run ends well, and has all of these requests of both agents.
+    fn gives(&self, requests: u64, (mut conductor, file): (Child, PathBuf)) {
+        let errors = rest(conductor.stderr.take().unwrap());
+        assert_eq!(conductor.wait().unwrap().code(), Some(0), "{errors}");
+        let run = whole(&file);
+        let counts = (sum(&run, |counts| counts.intended), sum(&run, |counts| counts.completed));
+        assert_eq!(counts, (requests, requests), "{errors}");
+        assert!(run.steps[0].generators.iter().all(|share| share.lost_ns.is_none()), "{:?}", run.steps);
+        self.target.has_counted(requests);
     }
 }
 
@@ -115,17 +154,75 @@ fn a_broker_with_little_room_carries_a_run() {
 }
 
 #[test]
+fn a_broker_whose_account_may_have_small_streams_carries_a_run() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    let account = "jetstream { disk_max_stream_bytes: 200MB }, users: [{ user: me, password: secret }]";
+    let broker = Broker::start(&bench, &format!("no_auth_user: me\naccounts {{ A {{ {account} }} }}"));
+    let agent = broker.agent("a", &[]);
+    agent.reports("waits for runs");
+    broker.gives_1000(&target, "1");
+}
+
+#[test]
+fn streams_that_leave_no_room_for_that_of_a_run_are_named() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    let broker = Broker::storing(&bench, "max_file_store: 200MB", "");
+    let agent = broker.agent("a", &[]);
+    agent.reports("waits for runs");
+    let name = "plimsoll-default-0123456789abcdef";
+    let other = json!({ "name": name, "subjects": ["other"], "storage": "file", "max_bytes": 150 << 20 });
+    let made = Api::new(broker.listens).ask(&format!("$JS.API.STREAM.CREATE.{name}"), &other.to_string());
+    assert_eq!(made["config"]["name"], name, "{made}");
+    let refused = broker.call(1, &["run", &target.url("/"), "-n", "10", "--no-probe", "--agents", "1"]).err;
+    assert!(refused.contains(name), "{refused}");
+}
+
+#[test]
 fn a_connection_that_breaks_costs_no_frame_and_doubles_none() {
     let bench = Bench::new();
     let scene = Scene::begin(&bench, "60s");
-    let (mut conductor, file) = scene.conduct("8s");
+    let run = scene.conduct("8s");
     scene.relay.set_cut(true);
     scene.relay.set_cut(false);
-    let errors = rest(conductor.stderr.take().unwrap());
-    assert_eq!(conductor.wait().unwrap().code(), Some(0), "{errors}");
-    let run = whole(&file);
-    assert_eq!((sum(&run, |counts| counts.intended), sum(&run, |counts| counts.completed)), (1600, 1600));
-    scene.target.has_counted(1600);
+    scene.gives(1600, run);
+}
+
+#[test]
+fn a_conductor_whose_connection_is_cut_without_a_word_loses_no_agent_and_no_frame() {
+    let bench = Bench::new();
+    let scene = Scene::begin(&bench, "60s");
+    let relay = Relay::start(scene.broker.listens);
+    let run = scene.conduct_at(&relay.address(), "15s");
+    let before = relay.connections();
+    relay.set_silent(true);
+    // The first of these tries takes longer than an agent may be silent.
+    await_true("it has tried twice to connect again", || relay.connections() >= before + 2);
+    relay.set_silent(false);
+    scene.gives(3000, run);
+}
+
+#[test]
+fn a_broker_that_loses_its_store_in_a_run_costs_no_frame() {
+    let bench = Bench::new();
+    let mut scene = Scene::begin(&bench, "60s");
+    let run = scene.conduct("8s");
+    scene.broker.restart(|broker| std::fs::remove_dir_all(broker.bench.path("store")).unwrap());
+    scene.gives(1600, run);
+}
+
+#[test]
+fn an_agent_ends_when_it_is_asked_to_although_the_broker_is_away() {
+    let bench = Bench::new();
+    let broker = Broker::start(&bench, "");
+    let relay = Relay::start(broker.listens);
+    let agent = broker.agent_at(&relay.address(), "a", &[]);
+    agent.reports("waits for runs");
+    relay.set_cut(true);
+    let before = relay.connections();
+    await_true("it has noticed that", || relay.connections() > before);
+    agent.ends();
 }
 
 #[test]
@@ -213,11 +310,7 @@ fn agents_keep_what_a_full_stream_refuses_and_the_answer_is_exact() {
     scene.target.has_counted(1600);
     assert_eq!(conductor.try_wait().unwrap(), None, "the run waits for what the agents have");
     api.limit_stream(&before);
-    let errors = rest(conductor.stderr.take().unwrap());
-    assert_eq!(conductor.wait().unwrap().code(), Some(0), "{errors}");
-    let run = whole(&file);
-    assert_eq!((sum(&run, |counts| counts.intended), sum(&run, |counts| counts.completed)), (1600, 1600));
-    assert!(run.steps[0].generators.iter().all(|share| share.lost_ns.is_none()), "{:?}", run.steps);
+    scene.gives(1600, (conductor, file));
 }
 
 #[test]
