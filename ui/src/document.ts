@@ -36,18 +36,21 @@ export function ladder(run: Run): StepDocument[] {
   return run.document.steps.filter((step) => step.rate_per_sec === null);
 }
 
-function highest(steps: readonly StepDocument[]): StepDocument | null {
+/** The step of the highest throughput. */
+export function highest(steps: readonly StepDocument[]): StepDocument | null {
   return steps.reduce<StepDocument | null>((best, step) =>
     (step.throughput_per_sec ?? -1) > (best?.throughput_per_sec ?? -1) ? step : best, null);
 }
 
-/** The step that the answer speaks of. */
+/** The step that the answer speaks of; null where no request succeeded. */
 export function bestStep(run: Run): StepDocument | null {
-  const { answer, steps } = run.document;
-  const chosen = answer.slo?.best_step ?? null;
-  return steps.find((step) => step.index === chosen)
-    ?? steps.find((step) => step.connections === answer.plateau_connections && step.rate_per_sec === null)
-    ?? highest(steps);
+  return run.document.steps.find((step) => step.index === run.headline.step) ?? null;
+}
+
+/** The fewest connections with the throughput of the plateau. Where the generator was the limit, that is not where the target stops growing. */
+export function kneeOf(run: Run): number | null {
+  const { answer } = run.document;
+  return answer.lower_bound ? null : answer.knee_connections;
 }
 
 /** The position in `steps` at which hosts are shown: where throughput was highest. */

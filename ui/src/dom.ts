@@ -35,13 +35,17 @@ export function svg<K extends keyof SVGElementTagNameMap>(
 
 /** Text that the page did not write, apart from the direction of the text around it. Direction marks within it are shown. */
 export function foreign(text: string): HTMLElement {
-  return h("bdi", {}, visible(text));
+  return h("bdi", {}, text);
 }
+
+/** Those of the text report: controls but for tabs and line ends, and invisible characters that change the direction or the place of others. */
+const MARKS = new RegExp("[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u00ad\\u0600-\\u0605\\u061c\\u06dd\\u070f\\u0890\\u0891\\u08e2\\u180e"
+  + "\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb\\u{110bd}\\u{110cd}\\u{13430}-\\u{1343f}\\u{1bca0}-\\u{1bca3}"
+  + "\\u{1d173}-\\u{1d17a}\\u{e0001}\\u{e0020}-\\u{e007f}]", "gu");
 
 /** Characters that steer a terminal or turn text around, written as escapes. */
 export function visible(text: string): string {
-  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g,
-    (mark) => `\\u{${(mark.codePointAt(0) ?? 0).toString(16)}}`);
+  return text.replace(MARKS, (mark) => `\\u{${(mark.codePointAt(0) ?? 0).toString(16)}}`);
 }
 
 /** A foldable part of the page. */

@@ -32,6 +32,23 @@ export const count = known((value) => (Math.abs(value) >= 99.95 ? grouped(value)
 
 export const rate = known((value) => `${count(value)} requests/s`);
 
+/** A rate that is a limit, so that the digits that are shown are not rounded up. */
+export const rateAtMost = known((value) => {
+  const scale = value > 0 ? Math.max(1, 10 ** (2 - Math.floor(Math.log10(value)))) : 1;
+  // What arithmetic of floating point takes away is no part.
+  return rate(Math.floor(value * scale * (1 + 1e-12)) / scale);
+});
+
+/** What stands before a lower bound. */
+export const bound = (isLower: boolean): string => (isLower ? "≥ " : "");
+
+/** A figure that may be a lower bound: `≥ 3,190 requests/s`. */
+export const atLeast = (format: Format, value: Maybe, isLower: boolean): string =>
+  (value === null || value === undefined ? NOT_KNOWN : `${bound(isLower)}${format(value)}`);
+
+/** A number of machines, which tables may have halves of. */
+export const machineCount = known((value) => (Number.isInteger(value) ? grouped(value) : significant(value)));
+
 /** A time given in milliseconds. */
 export const milliseconds = known((ms) => {
   const size = Math.abs(ms);
@@ -47,8 +64,9 @@ export const seconds = known((sec) => (sec === 0 ? "0 s" : milliseconds(sec * 1e
 /** An instant of a run. */
 export const instant = known((sec) => {
   if (Math.abs(sec) < 60) return `${sec.toFixed(1)} s`;
-  const rounded = Math.round(sec);
-  return `${Math.floor(rounded / 60)} min ${String(rounded % 60).padStart(2, "0")} s`;
+  const tenths = Math.round(sec * 10);
+  const rest = (tenths % 600) / 10;
+  return `${Math.floor(tenths / 600)} min ${Number.isInteger(rest) ? String(rest).padStart(2, "0") : rest.toFixed(1).padStart(4, "0")} s`;
 });
 
 /** An instant on an axis, without zeros that say nothing. */

@@ -7,7 +7,7 @@ import { embedded, type PageDocument } from "./document";
 import { h, foreign, visible } from "./dom";
 import { liveLine } from "./live";
 import { runView, type RunView } from "./run";
-import { asksForRun, noteRun, runOfAddress, runOfPart, runPart } from "./route";
+import { asksForRun, noteRun, opensElsewhere, runOfAddress, runOfPart, runPart } from "./route";
 import { runsPage } from "./runs";
 import { compare } from "./sections/compare";
 import { served } from "./served";
@@ -82,7 +82,7 @@ function goTo(run: number): void {
 
 /** Follows a link to a run, wherever it stands; one for another tab or window is left to the browser. */
 function followLink(event: MouseEvent): void {
-  if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey || !(event.target instanceof Element)) return;
+  if (opensElsewhere(event) || !(event.target instanceof Element)) return;
   const run = runOfPart(event.target.closest('a[href^="#run-"]')?.getAttribute("href") ?? "");
   if (Number.isNaN(run)) return;
   event.preventDefault();

@@ -1,7 +1,7 @@
 // The answer and the ladder as Markdown, for an issue or a chat.
 
 import { bestStep, headline, ladder, lead, type Run } from "./document";
-import { count, milliseconds, rate, ratio, whole } from "./format";
+import { atLeast, count, milliseconds, rate, ratio, whole } from "./format";
 import { conditions, sign } from "./slo";
 import { visible } from "./dom";
 
@@ -23,7 +23,7 @@ export function markdown(run: Run): string {
     lines.push("", "| connections | requests/s | mean | p50 | p99 | success | |", "| ---: | ---: | ---: | ---: | ---: | ---: | --- |");
     for (const step of steps) {
       const { mean, p50, p99 } = step.latency_ms;
-      const cells = [whole(step.connections), count(step.throughput_per_sec), milliseconds(mean), milliseconds(p50),
+      const cells = [whole(step.connections), atLeast(count, step.throughput_per_sec, step.lower_bound), milliseconds(mean), milliseconds(p50),
         milliseconds(p99), ratio(step.success_ratio), step === best ? "best" : ""];
       lines.push(`| ${cells.join(" | ")} |`);
     }

@@ -11,6 +11,9 @@ export const asksForRun = (): boolean => PART.test(location.hash);
 /** The run that such a part names; NaN for another part. */
 export const runOfPart = (part: string): number => Number(PART.exec(part)?.[1] ?? NaN);
 
+/** True for a click that opens another tab or window, which is left to the browser. */
+export const opensElsewhere = (event: MouseEvent): boolean => event.ctrlKey || event.metaKey || event.shiftKey || event.altKey;
+
 /** The run of this entry of the history, or of the address where the entry is new; null where neither names one of so many. -1 is none of them. */
 export function runOfAddress(runs: number): number | null {
   const { run } = (history.state ?? {}) as { run?: unknown };

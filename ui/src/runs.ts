@@ -1,10 +1,11 @@
 // The recorded runs of a server: a list with filters, one run, several side by side. Each has an address, so that Back works.
 
 import type { PageDocument } from "./document";
-import { foreign, h } from "./dom";
-import { count, counted, date, milliseconds } from "./format";
+import { type Child, foreign, h } from "./dom";
+import { atLeast, count, counted, date, milliseconds } from "./format";
 import type { RunEntryDocument, RunsDocument, UnreadableRunDocument } from "./generated/runs";
-import { address, fetched, follow } from "./served";
+import { opensElsewhere } from "./route";
+import { address, fetched, followWhileShown } from "./served";
 import { limitName } from "./words";
 
 /** Where an element and its title are shown, and where the page of runs is. */
@@ -31,7 +32,7 @@ export function runsPage(place: Place): void {
   };
   const list = listView(go);
   const open = async (chosen: Parameters): Promise<void> => {
-    const back = h("p", {}, h("a", { href: address("/"), click: (event) => { event.preventDefault(); go([]); } }, "All runs"));
+    const back = h("p", {}, linkTo([], {}, go, "All runs"));
     const asked = JSON.stringify(chosen);
     place.show("Plimsoll", back, h("p", { role: "status" }, "Reading the run…"));
     try {
@@ -44,44 +45,51 @@ export function runsPage(place: Place): void {
       if (shown === asked) place.show("Plimsoll", back, h("p", { class: "bad", role: "alert" }, foreign((error as Error).message)));
     }
   };
+  const listen = followWhileShown("changed", {
+    open: () => list.say(""),
+    lost: () => list.say("The server does not answer; the list is as it was. This page tries again."),
+    event: () => void list.load(),
+    end: () => list.say("The server has ended."),
+  }, () => void list.load());
   const route = (): void => {
     const chosen = only("run");
     const asked = JSON.stringify(chosen);
     // A jump within a run changes only the part after `#`.
     if (chosen.length > 0 && asked === shown) return;
     shown = asked;
+    listen(chosen.length === 0);
     if (chosen.length > 0) { void open(chosen); return; }
     list.filtersFromAddress();
     place.show("Runs – Plimsoll", list.element);
     void list.load();
   };
   window.addEventListener("popstate", route);
-  follow("changed", {
-    open: () => list.say(""),
-    lost: () => list.say("The server does not answer; the list is as it was. This page tries again."),
-    event: () => { if (only("run").length === 0) void list.load(); },
-    end: () => list.say("The server has ended."),
-  });
   route();
 }
 
-/** The rate that a search held, or else the best throughput; only the latter is a lower bound where the generator was the limit. */
+/** The rate that a search held, a lower bound where none above it broke; or else the best throughput, one where the generator was the limit. */
 function perSecond(run: RunEntryDocument): string {
   const { held_per_sec: held, throughput_per_sec: best } = run;
-  return `${run.lower_bound && held === null && best !== null ? "≥ " : ""}${count(held ?? best)}`;
+  const isLower = held === null ? run.lower_bound : run.broken_per_sec === null;
+  return atLeast(count, held ?? best, isLower);
 }
 
+/** A link within the page of runs. */
+const linkTo = (to: Parameters, attributes: { title?: string }, go: (to: Parameters) => void, name: Child): HTMLElement =>
+  h("a", { ...attributes, href: address("/", to), click: (event) => {
+    if (opensElsewhere(event as MouseEvent)) return;
+    event.preventDefault();
+    go(to);
+  } }, name);
+
 /** A run in the list: with a box to choose it for a comparison, and a link that opens it. */
-const runRow = (run: RunEntryDocument, ticked: boolean, tick: (file: string, on: boolean) => void, open: (file: string) => void): HTMLElement =>
+const runRow = (run: RunEntryDocument, ticked: boolean, tick: (file: string, on: boolean) => void, go: (to: Parameters) => void): HTMLElement =>
   h("tr", { "data-file": run.file },
     h("td", {}, h("input", {
       type: "checkbox", "aria-label": `Compare ${run.name}, ${run.file}`, checked: ticked,
       change: (event) => tick(run.file, (event.target as HTMLInputElement).checked),
     })),
-    h("th", { scope: "row", class: "text" }, h("a", {
-      href: address("/", [["run", run.file]]), title: run.file,
-      click: (event) => { event.preventDefault(); open(run.file); },
-    }, foreign(run.name)), run.id === null ? h("span", { class: "note" }, " did not end in order") : null),
+    h("th", { scope: "row", class: "text" }, linkTo([["run", run.file]], { title: run.file }, go, foreign(run.name)), run.id === null ? h("span", { class: "note" }, " did not end in order") : null),
     h("td", { class: "text" }, foreign(run.target)),
     h("td", { class: "text" }, h("span", { class: "nowrap" }, date(run.started_unix_ms))),
     h("td", { class: "text" }, foreign(Object.entries(run.tags).map(([key, value]) => (value === "" ? key : `${key}=${value}`)).join(" "))),
@@ -107,7 +115,7 @@ function listView(go: (parameters: Parameters) => void) {
     compare.disabled = ticked.size < 2;
     compare.textContent = ticked.size < 2 ? "Compare" : `Compare ${ticked.size} runs`;
   };
-  const row = (run: RunEntryDocument): HTMLElement => runRow(run, ticked.has(run.file), tick, (file) => go([["run", file]]));
+  const row = (run: RunEntryDocument): HTMLElement => runRow(run, ticked.has(run.file), tick, go);
   let newest = 0;
   const load = async (): Promise<void> => {
     const own = (newest += 1);
@@ -153,9 +161,8 @@ function listView(go: (parameters: Parameters) => void) {
 
 /** Files without key figures: damaged ones, of which a part can be shown, and those that cannot be read at all. */
 function unlisted(found: RunsDocument, go: (parameters: Parameters) => void): HTMLElement[] {
-  const name = (one: UnreadableRunDocument): HTMLElement => (one.damaged_in_part ? h("a", {
-    href: address("/", [["run", one.file]]), click: (event) => { event.preventDefault(); go([["run", one.file]]); },
-  }, foreign(one.file)) : foreign(one.file));
+  const name = (one: UnreadableRunDocument): HTMLElement =>
+    (one.damaged_in_part ? linkTo([["run", one.file]], {}, go, foreign(one.file)) : foreign(one.file));
   const list = (title: string, files: readonly UnreadableRunDocument[]): HTMLElement[] => (files.length === 0 ? [] : [
     h("h2", {}, title), h("ul", { class: "notices" }, ...files.map((one) => h("li", {}, name(one), ": ", foreign(one.reason))))]);
   return [...list("Runs that are damaged in part", found.unreadable.filter((one) => one.damaged_in_part)),

@@ -35,15 +35,40 @@ export interface EventHandlers {
   end: () => void;
 }
 
-/** Follows the events of the server until it says that they are over. */
-export function follow(name: string, handlers: EventHandlers): void {
+/** Follows the events of the server until it says that they are over, or until the function that is returned is called. */
+export function follow(name: string, handlers: EventHandlers): () => void {
   const source = new EventSource(address("/events"));
+  let close = (): void => source.close();
   source.addEventListener("open", handlers.open);
   source.addEventListener(name, (event) => handlers.event((event as MessageEvent<string>).data));
   source.addEventListener("end", () => { source.close(); handlers.end(); });
   source.addEventListener("error", () => {
     handlers.lost();
     // A browser gives up after an answer that is no stream, such as a refusal.
-    if (source.readyState === EventSource.CLOSED) setTimeout(() => follow(name, handlers), 2000);
+    if (source.readyState !== EventSource.CLOSED) return;
+    const again = setTimeout(() => { close = follow(name, handlers); }, 2000);
+    close = () => clearTimeout(again);
   });
+  return () => close();
+}
+
+/** Follows events while it is asked to and the page is shown. A browser keeps few connections to a server, for all tabs together. */
+export function followWhileShown(name: string, handlers: EventHandlers, missed: () => void): (on: boolean) => void {
+  let stop: (() => void) | null = null;
+  let asked = false;
+  let over = false;
+  const adjust = (): void => {
+    const due = asked && !document.hidden && !over;
+    if (due && stop === null) stop = follow(name, { ...handlers, end: () => { over = true; handlers.end(); } });
+    else if (!due) {
+      stop?.();
+      stop = null;
+    }
+  };
+  document.addEventListener("visibilitychange", () => {
+    const before = stop;
+    adjust();
+    if (before === null && stop !== null) missed();
+  });
+  return (on) => { asked = on; adjust(); };
 }

@@ -1,16 +1,16 @@
 // The conditions of an answer, each with what was measured.
 
 import type { Mark } from "./charts/marks";
-import { bestStep, type Run, type StepDocument } from "./document";
+import { bestStep, highest, type Run, type StepDocument } from "./document";
 import { milliseconds, percentile } from "./format";
 import type { ConditionDocument } from "./generated/page";
 
-/** The step whose figures the conditions are about: the trial that held, else the best step. */
+/** The step whose figures stand for the run: the trial that held, else the best step, else any. */
 export function judgedStep(run: Run): StepDocument | null {
   const search = run.document.search;
   const held = search?.trials.filter((trial) =>
     trial.outcome === "held" && trial.step.rate_per_sec === search.held_per_sec) ?? [];
-  return held[held.length - 1]?.step ?? bestStep(run);
+  return held[held.length - 1]?.step ?? bestStep(run) ?? highest(run.document.steps);
 }
 
 /** Each condition in the words of the text. */

@@ -1,6 +1,6 @@
 // Tables that carry what a chart draws.
 
-import { type Child, h, visible } from "./dom";
+import { h } from "./dom";
 
 export interface Column {
   name: string;
@@ -21,8 +21,7 @@ export const text = (name: string): Column => ({ name, text: true });
 export const number = (name: string): Column => ({ name });
 
 function cell(content: string | Node, column: Column | undefined, first: boolean): HTMLElement {
-  const shown: Child = typeof content === "string" ? visible(content) : content;
-  const value = column?.text ? h("bdi", {}, shown) : shown;
+  const value = column?.text ? h("bdi", {}, content) : content;
   return first
     ? h("th", { scope: "row", class: column?.text ? "text" : null }, value)
     : h("td", { class: column?.text ? "text" : null }, value);

@@ -44,6 +44,9 @@ const named = (names: Record<string, string>) => (name: string): string => names
 export const resourceName = named(RESOURCES);
 export const limitName = named(LIMITS);
 export const confidence = named(CONFIDENCE);
+/** How certain a verdict is, and why. */
+export const certainty = (verdict: { confidence: string; proof: { outcome: string } | null }): string =>
+  (verdict.proof?.outcome === "withdrawn" ? "withdrawn: the limit was raised, and throughput did not move as predicted" : confidence(verdict.confidence));
 export const outcome = named(OUTCOMES);
 export const overloadClass = named(CLASSES);
 export const breach = named(BREACHES);

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import path from "node:path";
 import { after, before, test } from "node:test";
-import { documentOf, launched, opened, pages, press, skip } from "./pages.mjs";
+import { documentOf, launched, opened, openedChanged, pages, press, said, skip } from "./pages.mjs";
 
 let browser;
 
@@ -31,10 +31,12 @@ test("PLIMSOLL_PAGES names a folder of pages with evidence", { skip }, () => {
 /** The figure of the answer, such as `≥ 5,007`. */
 const headline = (page) => page.evaluate(() => document.querySelector("#answer .headline")?.textContent ?? "");
 
-async function isBounded(page, { headline: { bound, per_sec: perSec } }) {
+async function isBounded(page, { headline: { bound, per_sec: perSec }, document: { steps } }) {
   const shown = await headline(page);
   assert.equal(shown.startsWith("≥ "), perSec !== null && bound === "generator_limited", shown);
   assert.equal(shown.startsWith("At least "), perSec !== null && bound === "unfinished", shown);
+  const rows = await page.locator("#steps > .scroll tbody tr td:nth-child(2)").allTextContents();
+  assert.deepEqual(rows.map((cell) => cell.startsWith("≥ ")), steps.map((step) => step.lower_bound && step.throughput_per_sec !== null), "steps");
 }
 
 async function marksTheLimit(page, { document: { tiers } }) {
@@ -82,3 +84,23 @@ for (const file of pages) {
     });
   });
 }
+
+/** A page of one run. */
+const single = pages.find((file) => path.basename(file) === "sweep.html");
+
+test("a verdict that its proof withdrew is called withdrawn, and the proof has units", { skip: single ? false : "there is no sweep.html in PLIMSOLL_PAGES" }, async () => {
+  const proof = {
+    outcome: "withdrawn", host: "web", cap: "cores", unit: "cores_milli", before: 500, after: 750, connections: 4, before_per_sec: 1000,
+    after_per_sec: 1001, ratio: 1.001, ratio_interval: [0.99, 1.01], predicted_ratio: 1.5,
+  };
+  const { context, page, errors } = await openedChanged(browser, single, ({ runs: [{ document: run }] }) => {
+    Object.assign(run.verdict, { limit: "quota", where: "web", confidence: "inferred", proof });
+  });
+  assert.match(await said(page.locator("#answer .verdict .note")), /^ withdrawn: /);
+  assert.match(await said(page.locator("#chart-topology figcaption")), /\(withdrawn\)\.$/);
+  const evidence = await said(page.locator("#evidence"));
+  assert.match(evidence, /Confidence: withdrawn \(/);
+  assert.match(evidence, /raised from 0\.500 cores to 0\.750 cores: throughput went/);
+  assert.deepEqual(errors, []);
+  await context.close();
+});

@@ -1,7 +1,7 @@
 // Text of a server or a file that must stay text, in every field of a document.
 
 /** Markup, a terminal's escape, marks that turn text around, and no place to break. */
-export const HOSTILE = "</script><img src=x onerror=\"window.hostile=1\"><b>&amp;\u001b[31m\u202eabc\u200f" + "x".repeat(200);
+export const HOSTILE = "</script><img src=x onerror=\"window.hostile=1\"><b>&amp;\u001b[31m\u202eabc\u200f\u061c\u00ad\u2028\u2060\ufff9\u{e0041}" + "x".repeat(200);
 /** Names that the program writes and the page compares with; other strings may come from anywhere. */
 const NAMES = new Set(["schema", "kind", "limit", "class", "resource", "unit", "command", "confidence", "outcome", "onset", "law", "id", "doubt", "shown_in"]);
 /** Maps whose keys come from a run. */
@@ -18,6 +18,6 @@ export function hostile(value, name = "") {
 /** What hostile text did to a page; all of it must be as in `HARMLESS`. */
 export const harm = (page) => page.evaluate(() => ({
   markup: document.querySelectorAll("#page img, #page b b").length, ran: "hostile" in window,
-  marks: /[\u001b\u200f\u202e]/.test(document.getElementById("page").textContent), shown: document.body.textContent.includes("onerror"),
+  marks: /[\u001b\u200f\u202e\u061c\u00ad\u2028\u2060\ufff9\u{e0041}]/u.test(document.getElementById("page").textContent), shown: document.body.textContent.includes("onerror"),
 }));
 export const HARMLESS = { markup: 0, ran: false, marks: false, shown: true };

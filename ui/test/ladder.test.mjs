@@ -1,30 +1,21 @@
 // What the charts say of plateaus and limits, in a real browser: PLIMSOLL_PAGES has sweep.html and rate.html.
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, before, test } from "node:test";
-import { documentOf, launched, opened, pages, scrolled, withDocument } from "./pages.mjs";
+import { launched, openedChanged, pages, said, scrolled, unfolded } from "./pages.mjs";
+import { cellsOf, read } from "./values.mjs";
 
 const named = (name) => pages.find((file) => path.basename(file) === name);
 const [sweep, rate] = [named("sweep.html"), named("rate.html")];
 const skip = sweep && rate ? false : "there is no sweep.html or no rate.html in PLIMSOLL_PAGES";
-const folder = mkdtempSync(path.join(tmpdir(), "plimsoll-captions-"));
 let browser;
 
 before(async () => { if (!skip) browser = await launched(); });
-after(async () => {
-  await browser?.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+after(async () => browser?.close());
 
 /** A page whose only run was changed. */
 async function changed(file, change) {
-  const document = documentOf(file);
-  change(document.runs[0].document);
-  const other = path.join(folder, "page.html");
-  writeFileSync(other, withDocument(file, document));
-  const found = await opened(browser, other, 1000, "light");
+  const found = await openedChanged(browser, file, ({ runs: [run] }) => change(run.document, run));
   await scrolled(found.page);
   return found;
 }
@@ -42,7 +33,7 @@ test("a ladder without a knee says whether it was still growing", { skip }, asyn
   ];
   for (const [change, sentence] of cases) {
     const { context, page } = await changed(sweep, change);
-    const caption = (await page.locator("#chart-ladder-throughput figcaption").textContent()).replaceAll("\u00a0", " ");
+    const caption = await said(page.locator("#chart-ladder-throughput figcaption"));
     assert.ok(caption.startsWith(sentence), caption);
     await context.close();
   }
@@ -52,7 +43,7 @@ test("latency over time has the limit of the conditions", { skip }, async () => 
   const drawn = async (change) => {
     const { context, page } = await changed(rate, change);
     const chart = page.locator("#chart-time-latency");
-    const found = [(await chart.locator("figcaption").textContent()).replaceAll("\u00a0", " "), await chart.locator("canvas").evaluate((canvas) => canvas.toDataURL())];
+    const found = [await said(chart.locator("figcaption")), await chart.locator("canvas").evaluate((canvas) => canvas.toDataURL())];
     await context.close();
     return found;
   };
@@ -61,4 +52,53 @@ test("latency over time has the limit of the conditions", { skip }, async () => 
   assert.match(limited, /Dashed: limit p99 ≤ 50\.0 ms\.$/);
   assert.doesNotMatch(free, /limit/);
   assert.notEqual(withLine, without);
+});
+
+test("the step of the answer is that of its sentence, with its interval", { skip }, async () => {
+  let step;
+  const { context, page, errors } = await changed(sweep, (run, whole) => {
+    [step] = run.steps;
+    step.throughput_interval = [0.9 * step.throughput_per_sec, 1.1 * step.throughput_per_sec];
+    Object.assign(run.answer, { plateau_connections: run.steps.at(-1).connections, plateau_interval: [1, 2], slo: null });
+    whole.headline = { ...whole.headline, per_sec: step.throughput_per_sec, bound: "exact", step: step.index };
+  });
+  await unfolded(page);
+  const marked = await page.locator("#chart-ladder-throughput tr.marked th").allTextContents();
+  assert.deepEqual(marked.map(read), [step.connections]);
+  assert.match(await said(page.locator("#chart-ladder-throughput figcaption")), new RegExp(`The best step has ${step.connections} connections? `));
+  const certain = (await cellsOf(page, "certainty")).map(([, value]) => read(value));
+  [step.throughput_interval[0], step.throughput_per_sec, step.throughput_interval[1]].forEach((value, at) =>
+    assert.ok(Math.abs(certain[at] / value - 1) < 0.01, `${certain[at]}, not ${value}`));
+  assert.deepEqual(errors, []);
+  await context.close();
+});
+
+test("what the generator limited is a lower bound, without an interval and without a knee", { skip }, async () => {
+  const { context, page, errors } = await changed(sweep, (run, whole) => {
+    const step = run.steps.at(-1);
+    for (const one of run.steps) one.lower_bound = one === step;
+    Object.assign(run.answer, { lower_bound: true, knee_connections: run.steps[0].connections, plateau_per_sec: step.throughput_per_sec });
+    whole.headline = { ...whole.headline, per_sec: step.throughput_per_sec, bound: "generator_limited", step: step.index };
+    run.generator.ceiling = { worker: null, per_worker_per_sec: 900, ceiling_per_sec: 1000, known: false, age_sec: 10 };
+  });
+  await unfolded(page);
+  const cells = await cellsOf(page, "ladder-throughput");
+  assert.deepEqual(cells.map((row) => row[1].startsWith("≥ ")), cells.map((_, at) => at === cells.length - 1));
+  assert.ok(cells.every((row) => !row.at(-1).includes("knee")));
+  const caption = await said(page.locator("#chart-ladder-throughput figcaption"));
+  assert.match(caption, /^With this generator throughput is within 5 % of its best from 1 connection on; .* The best step has 4 connections and ≥ /);
+  assert.equal(await page.locator("#chart-certainty").count(), 0);
+  assert.match(await said(page.locator("#generator")), /at least 1,000 requests\/s; in this run 900/);
+  assert.deepEqual(errors, []);
+  await context.close();
+});
+
+test("steps of traces are counted from 1", { skip }, async () => {
+  const { context, page, errors } = await changed(sweep, (run) => {
+    const trace = { trace_id: "0af7651916cd43dd8448eb211c80319c", sent_sec: 0.5, latency_ms: 2, status: 200, failure: null };
+    run.traces = [{ step: 0, slowest: [trace], unsuccessful: [] }, { step: 2, slowest: [trace], unsuccessful: [] }];
+  });
+  assert.deepEqual(await page.locator("#traces tbody th").allTextContents(), ["1", "3"]);
+  assert.deepEqual(errors, []);
+  await context.close();
 });

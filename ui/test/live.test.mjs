@@ -103,7 +103,7 @@ async function harmless(page, errors) {
 }
 
 const run = {
-  command: "run", cpu_us_per_request: null, file: "one.plimsoll", generator_healthy: true, held_per_sec: null, hostname: "host", id: "1", limit: "cpu",
+  broken_per_sec: null, command: "run", cpu_us_per_request: null, file: "one.plimsoll", generator_healthy: true, held_per_sec: null, hostname: "host", id: "1", limit: "cpu",
   lower_bound: true, name: "one", p50_ms: 1, p99_ms: 2, plan_hash: "0", started_unix_ms: 1, success_ratio: 1, tags: { team: "web" },
   target: "http://127.0.0.1/", throughput_interval: null, throughput_per_sec: 100, tool_version: "0",
 };
@@ -126,14 +126,80 @@ test("a list of runs and one of them with hostile text in every field", { skip }
   server.close();
 });
 
-test("a list of runs bounds the best throughput, and not the rate that a search held", { skip }, async () => {
-  const runs = [run, { ...run, file: "two.plimsoll", held_per_sec: 90 }, { ...run, file: "three.plimsoll", throughput_per_sec: null }];
+test("a list of runs bounds the best throughput, and the rate of a search that found none that breaks", { skip }, async () => {
+  const runs = [run, { ...run, file: "two.plimsoll", held_per_sec: 90, broken_per_sec: 95 }, { ...run, file: "three.plimsoll", throughput_per_sec: null },
+    { ...run, file: "four.plimsoll", held_per_sec: 80, lower_bound: false }];
   const server = await standIn("runs", { "/runs": { ...list, runs } });
   const { context, page, errors } = await opened(server.address);
   const rates = page.locator("main table tbody tr td:nth-child(6)");
   await rates.first().waitFor();
-  assert.deepEqual((await rates.allTextContents()).map((text) => text.startsWith("≥ ")), [true, false, false]);
+  assert.deepEqual((await rates.allTextContents()).map((text) => text.startsWith("≥ ")), [true, false, false, true]);
   assert.match(await rates.nth(1).textContent(), /^90/);
+  assert.deepEqual(errors, []);
+  await context.close();
+  server.close();
+});
+
+/** A list of runs whose first link opens. */
+async function listed() {
+  const server = await standIn("runs", { "/runs": list, "/page": documentOf(alone) });
+  const found = await opened(server.address);
+  const link = found.page.locator("main table tbody tr").first().getByRole("link");
+  await link.waitFor();
+  const close = async () => {
+    assert.deepEqual(found.errors, []);
+    await found.context.close();
+    server.close();
+  };
+  return { ...found, server, link, close };
+}
+
+test("a click for another tab is left to the browser", { skip }, async () => {
+  const { context, page, link, close } = await listed();
+  for (const one of [link, page.getByRole("link", { name: "three.plimsoll" })]) {
+    const [other] = await Promise.all([context.waitForEvent("page"), one.click({ modifiers: ["Control"] })]);
+    await other.locator("#answer").waitFor();
+    await other.close();
+  }
+  assert.equal(await page.locator("#runs").count(), 1, "the list is shown as before");
+  await close();
+});
+
+test("a page of runs follows events only while its list is shown", { skip }, async () => {
+  const { page, server, link, close } = await listed();
+  const followed = async (times) => {
+    const until = Date.now() + 20_000;
+    while (server.followers() !== times && Date.now() < until) await page.evaluate(() => new Promise(requestAnimationFrame));
+    assert.equal(server.followers(), times);
+  };
+  await followed(1);
+  await link.click();
+  await page.locator("#answer").waitFor();
+  await followed(0);
+  await page.getByRole("link", { name: "All runs" }).click();
+  await link.waitFor();
+  await followed(1);
+  const show = (hidden) => page.evaluate((hidden) => {
+    Object.defineProperty(document, "hidden", { configurable: true, get: () => hidden });
+    document.dispatchEvent(new Event("visibilitychange"));
+  }, hidden);
+  await show(true);
+  await followed(0);
+  const asked = page.waitForRequest(/\/runs\?/);
+  await show(false);
+  await asked;
+  await followed(1);
+  await close();
+});
+
+test("a sentence after the target and a colon stands alone", { skip }, async () => {
+  const server = await standIn("live");
+  const { context, page, errors } = await opened(server.address);
+  await page.locator("html[data-live=waiting]").waitFor({ state: "attached" });
+  const document = soFar(documentOf(alone), 2);
+  const [run] = document.runs;
+  server.document({ ...document, runs: [{ ...run, text: `${run.target}: nothing was measured, no request ended.\n\n` }] });
+  await page.locator("#answer .lead").getByText("Nothing was measured, no request ended.", { exact: true }).waitFor();
   assert.deepEqual(errors, []);
   await context.close();
   server.close();

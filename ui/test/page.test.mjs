@@ -151,6 +151,11 @@ for (const file of pages) {
     // The page learns of paper with the next frame.
     await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
     assert.deepEqual(await lacking(page), [], "charts of which paper shows nothing");
+    await unfolded(page);
+    const cut = await page.evaluate(() => [...document.querySelectorAll("pre")]
+      .filter((text) => text.checkVisibility() && (text.scrollHeight > text.clientHeight || text.scrollWidth > text.clientWidth))
+      .map((text) => text.textContent.slice(0, 40)));
+    assert.deepEqual(cut, [], "texts that paper cuts");
     await context.close();
   });
 }

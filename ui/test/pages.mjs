@@ -1,6 +1,7 @@
 // Pages that tests open: their documents, changed documents, and Chromium.
-import { readFileSync, readdirSync } from "node:fs";
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
@@ -46,6 +47,21 @@ export async function opened(browser, file, width, colorScheme, first = null) {
   await page.waitForFunction(() => document.documentElement.dataset.ready === "true");
   return { context, page, errors };
 }
+
+/** The same with a document that a function has changed. */
+export async function openedChanged(browser, file, change, first = null) {
+  const document = documentOf(file);
+  change(document);
+  const folder = mkdtempSync(path.join(tmpdir(), "plimsoll-changed-"));
+  const changed = path.join(folder, "page.html");
+  writeFileSync(changed, withDocument(file, document));
+  const found = await opened(browser, changed, 1000, "light", first);
+  rmSync(folder, { recursive: true, force: true });
+  return found;
+}
+
+/** The text of an element, with plain spaces. */
+export const said = async (locator) => (await locator.textContent()).replaceAll("\u00a0", " ");
 
 /** Errors that a page reports from now on. */
 export function errorsOf(page) {

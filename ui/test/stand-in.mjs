@@ -39,6 +39,9 @@ export async function standIn(kind, answers = {}) {
     address: `http://127.0.0.1:${server.address().port}/?token=0`,
     document: (document) => send("document", JSON.stringify(document)),
     end: () => send("end", "over"),
+    changed: () => send("changed", ""),
+    /** How many pages follow events. */
+    followers: () => streams.size,
     /** Breaks the connections of all pages, and takes none until it is back. */
     leave() {
       away = true;

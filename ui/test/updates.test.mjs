@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import path from "node:path";
 import { after, before, test } from "node:test";
-import { documentOf, launched, opened, pages, press, scrolled } from "./pages.mjs";
+import { documentOf, launched, opened, openedChanged, pages, press, scrolled } from "./pages.mjs";
 
 /** Pages of one run with charts over time. */
 const alone = pages.filter((file) => {
@@ -133,6 +133,74 @@ test("a line that is hidden stays hidden when a document has the lines in anothe
   await page.keyboard.press("Home");
   const said = await plot.getAttribute("aria-valuetext");
   assert.ok(said.includes(second) && !said.includes(first), said);
+  assert.deepEqual(errors, []);
+  await context.close();
+});
+
+/** Gives a page a document whose only curve is the CPU of a process, with these values and at these instants. */
+const withCurve = (page, file, values) => page.evaluate(({ document: whole, values }) => {
+  const [run] = whole.runs;
+  const [host] = new Set([...run.timeline.resources, ...run.timeline.curves].map((series) => series.host));
+  const verdict = { ...run.document.verdict, limit: "unknown", place: { ...run.document.verdict.place, host } };
+  const ends = run.timeline.steps.map((step) => step.drained_sec ?? step.ended_sec ?? 0);
+  const length = Math.max(...ends) / values.length;
+  const timeline = {
+    ...run.timeline, host_window_sec: length, hosts_at_sec: values.map((_, index) => index * length), resources: [],
+    curves: [{ host, kind: "process_cpu", of: "one", unit: "cores", values }],
+  };
+  const detail = { ...whole, runs: [{ ...run, document: { ...run.document, verdict }, timeline }] };
+  document.dispatchEvent(new CustomEvent("plimsoll:document", { detail }));
+}, { document: documentOf(file), values });
+
+/** The longest stretch without the colour of the first line of a chart, between the first and the last column with it, as a part of that. */
+const longestGap = (page, name) => page.evaluate((name) => {
+  const figure = document.querySelector(`#chart-${name}`);
+  const canvas = figure.querySelector("canvas");
+  const colour = getComputedStyle(figure.querySelector(".legend .swatch")).borderTopColor.match(/[\d.]+/g).slice(0, 3).map(Number);
+  const { data, width } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  const columns = new Set();
+  for (let at = 0; at < data.length; at += 4) {
+    if (data[at + 3] > 200 && colour.every((value, part) => Math.abs(value - data[at + part]) < 24)) columns.add((at / 4) % width);
+  }
+  const list = [...columns].sort((a, b) => a - b);
+  return Math.max(0, ...list.slice(1).map((column, at) => column - list[at])) / (list.at(-1) - list[0]);
+}, name);
+
+test("a line has a gap where samples are missing, and none between samples that are usually apart", { skip: hosted ? false : "PLIMSOLL_PAGES has no page of one run with hosts" }, async () => {
+  const { context, page, errors } = await counting(hosted);
+  // Sampled in every third window.
+  const sampled = Array.from({ length: 60 }, (_, index) => (index % 3 === 0 ? 1 : null));
+  await withCurve(page, hosted, sampled);
+  await page.locator("#chart-processes-0").scrollIntoViewIfNeeded();
+  await page.locator("#chart-processes-0 canvas").waitFor();
+  assert.ok(await longestGap(page, "processes-0") < 0.02);
+  await withCurve(page, hosted, sampled.map((value, index) => (index > 20 && index < 40 ? null : value)));
+  const gap = await longestGap(page, "processes-0");
+  assert.ok(gap > 0.25 && gap < 0.45, `a gap of ${gap}`);
+  assert.deepEqual(errors, []);
+  await context.close();
+});
+
+test("an axis of counts has whole numbers, each once", { skip }, async () => {
+  const [file] = alone;
+  const { context, page, errors } = await openedChanged(browser, file, ({ runs: [{ timeline }] }) => {
+    Object.assign(timeline, { connections: timeline.connections.map(() => 2), in_flight: timeline.in_flight.map(() => 1), backlog: timeline.backlog.map(() => 0) });
+  }, () => {
+    const { fillText } = CanvasRenderingContext2D.prototype;
+    // The labels of axes are larger than those of steps.
+    CanvasRenderingContext2D.prototype.fillText = function (text, ...more) {
+      if (this.font.startsWith("12px")) (this.canvas.labels ??= []).push(text);
+      fillText.call(this, text, ...more);
+    };
+  });
+  await scrolled(page);
+  const chart = page.locator("#chart-time-concurrency");
+  await chart.scrollIntoViewIfNeeded();
+  await chart.locator("canvas").waitFor();
+  const labels = await chart.locator("canvas").evaluate((canvas) => canvas.labels.filter((text) => /^[\d,]+$/.test(text)));
+  // A plot is painted more than once; each time the labels rise.
+  const axis = labels.slice(0, labels.indexOf("2") + 1);
+  assert.deepEqual(axis, ["0", "1", "2"]);
   assert.deepEqual(errors, []);
   await context.close();
 });

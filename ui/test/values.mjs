@@ -8,10 +8,10 @@ const PREFIXES = { "": 1, k: 1e3, M: 1e6, G: 1e9, T: 1e12 };
 
 /** The amount in a cell, and what its last digit counts; times in milliseconds, shares of 1; null for "not known". */
 function parsed(cell) {
-  const text = cell.replaceAll("\u00a0", " ").replace(/ \(.*\)$/, "").trim();
+  const text = cell.replaceAll("\u00a0", " ").replace(/ \(.*\)$/, "").replace(/^≥ /, "").trim();
   if (text === "not known") return null;
-  const minutes = /^(\d+) min (\d+) s$/.exec(text);
-  if (minutes) return { value: (Number(minutes[1]) * 60 + Number(minutes[2])) * 1e3, last: 1e3 };
+  const minutes = /^(\d+) min (\d+(?:\.\d)?) s$/.exec(text);
+  if (minutes) return { value: (Number(minutes[1]) * 60 + Number(minutes[2])) * 1e3, last: 100 };
   const [, amount, unit] = /^([\d,.]+(?:e[-+]\d+)?)\s*(.*)$/.exec(text) ?? [];
   if (amount === undefined) throw new Error(`"${cell}" is no number`);
   const [, prefix, base] = /^([kMGT]?)(B|B\/s|bit\/s)$/.exec(unit) ?? [];

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import path from "node:path";
 import { after, before, test } from "node:test";
-import { documentOf, launched, opened, pages, skip, unfolded } from "./pages.mjs";
+import { documentOf, launched, opened, openedChanged, pages, said, skip, unfolded } from "./pages.mjs";
 import { cellsOf, headsOf, read, says } from "./values.mjs";
 
 let browser;
@@ -33,9 +33,9 @@ async function load(page, { timeline }) {
   if (timeline.at_sec.length === 0) return;
   const open = timeline.steps.some((step) => step.rate_per_sec !== null);
   const at = timeline.at_sec.map((sec) => sec * 1e3);
-  // An instant has one decimal, or whole seconds from a minute on.
+  // An instant has one decimal.
   const times = (await cellsOf(page, "time-throughput")).map((row) => read(row[0]));
-  assert.ok(times.every((time, index) => Math.abs(time - at[index]) <= (at[index] < 6e4 ? 51 : 501)), "the begin of each window");
+  assert.ok(times.every((time, index) => Math.abs(time - at[index]) <= 51), "the begin of each window");
   const rows = (name) => cellsOf(page, name).then((all) => all.map((row) => row.slice(1)));
   same(await rows("time-throughput"), at.map((_, index) =>
     [...(open ? [timeline.due_per_sec[index]] : []), timeline.throughput_per_sec[index]]), "throughput over time");
@@ -132,3 +132,48 @@ for (const file of pages.filter((file) => documentOf(file).runs.length > 0)) {
     await context.close();
   });
 }
+
+/** A page of one run without a failure. */
+const single = pages.find((file) => path.basename(file) === "sweep.html");
+const withoutSingle = single ? false : "there is no sweep.html in PLIMSOLL_PAGES";
+
+/** A span of an overload. */
+const span = (goodput, refused, failed) => ({
+  offered_per_sec: 2000, span_sec: 2, due: 4000, goodput_per_sec: goodput, goodput_interval: null, good_ratio: 0.1, late: 0, refused, failed,
+  p50_ms: 1, p99_ms: 2, in_flight: 0, backlog: 0,
+});
+
+test("failures of overloads are counted, and what is not known of one is not 0", { skip: withoutSingle }, async () => {
+  const moment = (at) => ({ at_sec: at, due_per_sec: 2000, goodput_per_sec: 10, answered_per_sec: 20 });
+  const overload = {
+    class: "metastable", at_factor: 2, by_ladder: false, doubt: null, rate_per_sec: 1234.7, limit_ms: null, reference: null, ramp: null,
+    steps: [{
+      index: 90, factor: 2, onset: "jump", outcome: "unknown", doubt: "interrupted", kept: null, kept_interval: null, back_after_sec: null, not_back_within_sec: null,
+      queue_gone_after_sec: null, before: span(900, 0, {}), whole: span(10, 1000, { timed_out: 3000 }), settled: span(null, 0, {}), over_time: [moment(0.5), moment(1)],
+    }],
+    protection: { rate_per_sec: 1234.7, burst: 3, concurrency: 9, in_progress: 5, wait_ms: 1 },
+  };
+  const { context, page, errors } = await openedChanged(browser, single, ({ runs: [{ document }] }) => {
+    Object.assign(document, { overload });
+    for (const step of document.steps) Object.assign(step, { failed: {}, failed_checks: {}, unwanted_status: [] });
+  });
+  await unfolded(page);
+  const failed = await said(page.locator("#failures"));
+  assert.match(failed, /None outside the overloads: all /);
+  assert.match(failed, /4,000 requests ended without success/);
+  assert.match(await said(page.locator("#overload")), /let in at most 1,234 requests\/s and 9 at a time/);
+  assert.deepEqual((await cellsOf(page, "overload-goodput")).map((row) => row[2]), ["not known"]);
+  assert.deepEqual(errors, []);
+  await context.close();
+});
+
+test("instants after the first minute have a decimal where they are not whole seconds", { skip: withoutSingle }, async () => {
+  const { context, page, errors } = await openedChanged(browser, single, ({ runs: [{ timeline }] }) => {
+    timeline.at_sec = timeline.at_sec.map((_, index) => 61 + 0.2 * index);
+  });
+  await unfolded(page);
+  const times = (await cellsOf(page, "time-throughput")).map((row) => row[0]);
+  assert.deepEqual(times.slice(0, 3), ["1 min 01 s", "1 min 01.2 s", "1 min 01.4 s"]);
+  assert.deepEqual(errors, []);
+  await context.close();
+});

@@ -3,7 +3,7 @@
 import uPlot from "uplot";
 import { alive } from "../alive";
 import { h, visible } from "../dom";
-import { type Format, timeTick } from "../format";
+import { type Format, timeTick, whole } from "../format";
 import type { TimeLink } from "../link";
 import { colour } from "../theme";
 import { axis, fitting, logRange, logTicks, look, zeroRange } from "./axes";
@@ -19,7 +19,7 @@ export interface Series {
   dash?: boolean;
   points?: boolean;
   fill?: boolean;
-  /** Joins values across windows without a sample; each sample is then a point. */
+  /** Joins values across windows without a sample, but not where samples are missing; each sample is then a point. */
   span?: boolean;
   width?: number;
 }
@@ -54,6 +54,8 @@ const AXIS = 30;
 const TIME_AXIS = 84;
 /** Distances of ticks, without 2.5: labels have two or three digits. */
 const STEPS_OF_TEN = Array.from({ length: 20 }, (_, power) => [1, 2, 5].map((part) => Number(`${part}e${power - 6}`))).flat();
+/** Those between whole numbers. */
+const WHOLE_STEPS = STEPS_OF_TEN.filter((step) => step >= 1);
 /** More samples than that are a line without points. */
 const MOST_POINTS = 150;
 /** Distances of ticks in seconds. */
@@ -78,7 +80,29 @@ function xRange(model: LineModel): [number, number] {
 /** Values between two gaps, which no line shows. */
 function alone(values: ArrayLike<number | null | undefined> | undefined): number[] {
   const list = Array.from(values ?? []);
-  return list.flatMap((value, index) => (value != null && list[index - 1] == null && list[index + 1] == null ? [index] : []));
+  /** Whether a line goes on from here: not across a gap, but across windows without a sample. */
+  const goesOn = (from: number, by: number): boolean => {
+    let at = from + by;
+    while (at >= 0 && at < list.length && list[at] === undefined) at += by;
+    return list[at] != null;
+  };
+  return list.flatMap((value, index) => (value != null && !goesOn(index, -1) && !goesOn(index, 1) ? [index] : []));
+}
+
+/** A gap is so many times as long as samples are usually apart. */
+const GAP = 2.5;
+
+/** Values of which uPlot joins neighbours across what is undefined, and not across null: a sample that comes late breaks the line. */
+function spanned(x: readonly number[], values: readonly (number | null)[]): (number | null | undefined)[] {
+  const known = values.flatMap((value, index) => (value === null ? [] : [index]));
+  const apart = known.slice(1).map((index, at) => (x[index] ?? 0) - (x[known[at] ?? 0] ?? 0));
+  const usual = [...apart].sort((a, b) => a - b)[Math.floor(apart.length / 2)] ?? 0;
+  const list: (number | null | undefined)[] = [...values];
+  apart.forEach((distance, at) => {
+    // With room for the rounding of instants.
+    if (distance <= GAP * usual * 1.000001) list.fill(undefined, (known[at] ?? 0) + 1, known[at + 1]);
+  });
+  return list;
 }
 
 /** Those that have a value: a legend names no line that is not there. All where none has one. */
@@ -94,7 +118,7 @@ function seriesOptions(series: Series): uPlot.Series {
     stroke,
     width: series.width ?? 1.5,
     dash: series.dash ? [5, 4] : [],
-    spanGaps: series.span ?? false,
+    spanGaps: false,
     points: series.points || (series.span && series.values.length <= MOST_POINTS)
       ? { show: true, size: series.span ? 4 : 6, fill: stroke, stroke }
       : { show: true, size: 4, fill: stroke, stroke, filter: (plot, index) => alone(plot.data[index]) },
@@ -125,7 +149,8 @@ function options(model: LineModel, width: number, show: (plot: uPlot) => void): 
       axis("y", tick, colours, {
         // Charts with the same axis of time stand under each other.
         size: model.link === undefined ? fitting(labels) : Math.max(TIME_AXIS, fitting(labels)),
-        ...(yTicks ? { splits: () => yTicks, filter: (_plot: uPlot, splits: number[]) => splits } : { space: 34, incrs: STEPS_OF_TEN }),
+        ...(yTicks ? { splits: () => yTicks, filter: (_plot: uPlot, splits: number[]) => splits }
+          : { space: 34, incrs: model.format === whole ? WHOLE_STEPS : STEPS_OF_TEN }),
       }),
     ],
     series: [{}, ...model.series.map(seriesOptions)],
@@ -160,7 +185,7 @@ function options(model: LineModel, width: number, show: (plot: uPlot) => void): 
 }
 
 const data = (model: LineModel): uPlot.AlignedData =>
-  [[...model.x], ...model.series.map((one) => [...one.values])] as uPlot.AlignedData;
+  [[...model.x], ...model.series.map((one) => (one.span ? spanned(model.x, one.values) : [...one.values]))] as uPlot.AlignedData;
 
 /** Keys that move the cursor, and by how many samples. */
 const STEPS: Record<string, number> = { ArrowLeft: -1, ArrowRight: 1, ArrowDown: -1, ArrowUp: 1, PageDown: -10, PageUp: 10, Home: -Infinity, End: Infinity };

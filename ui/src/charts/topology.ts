@@ -79,7 +79,7 @@ function node(model: TierNode, box: Box): SVGElement {
   const tag = tagOf(model, inner);
   const tagWidth = tag === "" ? 0 : 10 + tag.length * TAG_CHARACTER;
   const group = svg("g", { transform: `translate(${box.x} ${box.y})`, class: model.limit ? "node limit" : "node" },
-    svg("title", {}, `${visible(model.title)}, ${visible(model.subtitle)}`),
+    svg("title", {}, `${model.title}, ${model.subtitle}`),
     svg("rect", { width: box.width, height: box.height, rx: 6, class: "box" }),
     svg("text", { x: 12, y: 24, class: "name", direction: "ltr" }, cut(model.title, inner - tagWidth, 14)),
     svg("text", { x: 12, y: 42, class: "small", direction: "ltr" }, cut(model.subtitle, inner, 12)));
@@ -90,7 +90,7 @@ function node(model: TierNode, box: Box): SVGElement {
       svg("rect", { x: 12, y: 74, width: inner, height: 6, class: "track" }),
       svg("rect", { x: 12, y: 74, width: inner * part, height: 6, class: "fill" }),
       svg("text", { x: 12, y: 66, class: "small" }, cut(model.use.name, inner - 60, 12)),
-      svg("text", { x: 12 + inner, y: 66, class: "small figure", "text-anchor": "end" }, value));
+      svg("text", { x: 12 + inner, y: 66, class: "small", "text-anchor": "end" }, value));
   }
   if (tag !== "") group.append(svg("text", { x: box.width - 12, y: 24, class: "tag", "text-anchor": "end" }, tag));
   return group;

@@ -42,7 +42,7 @@ export const trialsChart = remade<TrialsModel>((model, width) => {
   const step = niceStep(max / 4);
   for (let tick = 0; tick <= max; tick += step) {
     root.append(svg("line", { x1: left, x2: width - right, y1: y(tick), y2: y(tick), class: "rule" }),
-      svg("text", { x: left - 8, y: y(tick) + 4, class: "small figure", "text-anchor": "end" }, count(tick)));
+      svg("text", { x: left - 8, y: y(tick) + 4, class: "small", "text-anchor": "end" }, count(tick)));
   }
   model.trials.forEach((trial, index) => {
     const shape = (SHAPES[trial.outcome] ?? SHAPES["close"])?.(x(index), y(trial.rate));

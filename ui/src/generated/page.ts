@@ -199,7 +199,7 @@ export interface SloDocument {
    */
   best_step: number | null;
   /**
-   * Each condition in words, as the text has it.
+   * Each condition in words, as the text has it: at the load that its first sentences speak of; empty where nothing succeeded.
    */
   conditions: ConditionDocument[];
   /**
@@ -870,7 +870,7 @@ export interface OverloadPhaseDocument {
   good_ratio: number | null;
   goodput_interval: Interval;
   /**
-   * Successes within the limit of latency, per second.
+   * Successes within the limit of latency, per second; null where the load ended before the span began.
    */
   goodput_per_sec: number | null;
   /**
@@ -1272,6 +1272,10 @@ export interface StepDocument {
    */
   intended: number;
   latency_ms: TimesDocument;
+  /**
+   * True if the generator held the load back: the throughput is a lower bound.
+   */
+  lower_bound: boolean;
   /**
    * Responses that passed every check, and have a status of 200 to 399 unless a check is of the status.
    */
@@ -1803,6 +1807,11 @@ export interface HeadlineDocument {
    */
   per_sec: number | null;
   /**
+   * Index of the step that the answer speaks of: the best within the conditions, else that of the highest throughput; null where
+   * no request of it succeeded.
+   */
+  step: number | null;
+  /**
    * What the target did with the requests: `held`, `answered` or `served`.
    */
   what: string;
@@ -2061,6 +2070,10 @@ export interface BestDocument {
    */
   against_connections: number;
   /**
+   * True if that is a lower bound.
+   */
+  against_lower_bound: boolean;
+  /**
    * Requests per second of the other.
    */
   against_per_sec: number | null;
@@ -2068,6 +2081,10 @@ export interface BestDocument {
    * Connections of that step.
    */
   connections: number;
+  /**
+   * True if that is a lower bound: the generator was the limit.
+   */
+  lower_bound: boolean;
   /**
    * Requests per second.
    */
@@ -2153,6 +2170,10 @@ export interface IncomparableDocument {
  */
 export interface ComparisonRowDocument {
   /**
+   * True if that is a lower bound.
+   */
+  against_lower_bound: boolean;
+  /**
    * Mean response time of the other.
    */
   against_mean_ms: number | null;
@@ -2168,6 +2189,10 @@ export interface ComparisonRowDocument {
    * Connections.
    */
   connections: number;
+  /**
+   * True if that is a lower bound: the generator was the limit.
+   */
+  lower_bound: boolean;
   /**
    * Mean response time.
    */
@@ -2659,6 +2684,10 @@ export interface PlanDocument {
  */
 export interface PlanCostDocument {
   /**
+   * True if they may cost more: a tier may need more machines, or is left out.
+   */
+  at_least: boolean;
+  /**
    * The currency as the user wrote it; empty where none is written.
    */
   currency: string;
@@ -2667,11 +2696,11 @@ export interface PlanCostDocument {
    */
   currency_leads: boolean;
   /**
-   * The sum over the tiers, per hour.
+   * The sum over the tiers, per hour; null if all are left out.
    */
   per_hour: number | null;
   /**
-   * What a million requests cost at the target rate.
+   * What a million requests cost at the target rate; null if all tiers are left out.
    */
   per_million: number | null;
   /**
@@ -2742,7 +2771,7 @@ export interface PricedMachinesDocument {
  */
 export interface DayDocument {
   /**
-   * What all hours cost; null without prices.
+   * What all hours cost; null without prices, or without a price and a number of any tier at the peak.
    */
   cost: DayCostDocument | null;
   /**
@@ -2763,6 +2792,10 @@ export interface DayDocument {
  */
 export interface DayCostDocument {
   /**
+   * True if it may cost more: a tier is left out, or may need more machines in an hour.
+   */
+  at_least: boolean;
+  /**
    * With the machines of each hour.
    */
   by_hour: number | null;
@@ -2775,6 +2808,10 @@ export interface DayCostDocument {
    */
   currency: string;
   /**
+   * True if the currency stands before the number.
+   */
+  currency_leads: boolean;
+  /**
    * The tiers that are left out: without a price, or without a number of machines.
    */
   without: string[];
@@ -2784,7 +2821,11 @@ export interface DayCostDocument {
  */
 export interface HourDocument {
   /**
-   * What they cost; null without prices.
+   * Whether each tier may need more.
+   */
+  at_least: boolean[];
+  /**
+   * What they cost; null without prices, or without a price and a number of any tier at the peak.
    */
   cost: number | null;
   /**
@@ -2795,6 +2836,10 @@ export interface HourDocument {
    * Machines of each tier; null where it is not known how many.
    */
   machines: (number | null)[];
+  /**
+   * The same as a number: it is one more for the next hour, so that hours without a row are seen.
+   */
+  number: number;
   /**
    * The highest rate within it, requests per second.
    */
@@ -3615,7 +3660,12 @@ export interface TierRowDocument {
    */
   connections: number;
   /**
-   * Throughput per machine compared with the fewest machines of the tier that differs; null where none differs.
+   * The same for each tier of which another row has fewer machines, all else equal.
+   */
+  efficiencies: EfficiencyDocument[];
+  /**
+   * Throughput per machine compared with the fewest machines of the tier that differs; null where none differs. Of several
+   * tiers the first of `efficiencies`.
    */
   efficiency: number | null;
   efficiency_interval: Interval;
@@ -3652,6 +3702,28 @@ export interface TierRowDocument {
    * The tiers.
    */
   tiers: TierUseDocument[];
+}
+/**
+ * How well a tier scaled out.
+ */
+export interface EfficiencyDocument {
+  /**
+   * Throughput per machine, over that of the row compared with: 1 for linear.
+   */
+  efficiency: number | null;
+  /**
+   * Its machines in the row that is compared with.
+   */
+  from: number;
+  /**
+   * True if the throughput of the row compared with is a lower bound.
+   */
+  from_lower_bound: boolean;
+  interval: Interval;
+  /**
+   * The tier.
+   */
+  tier: string;
 }
 /**
  * Throughput over the machines of one tier.
@@ -3755,6 +3827,10 @@ export interface FleetLimitDocument {
    * The resource, as in a plan, or the limit of the run that was stopped; null for contention.
    */
   resource: string | null;
+  /**
+   * What stops it, in words: `the CPU of 3 machines`.
+   */
+  text: string;
   /**
    * The tier.
    */

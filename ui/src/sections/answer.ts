@@ -2,13 +2,13 @@
 
 import { figure } from "../charts/figure";
 import { intervalChart, type IntervalModel } from "../charts/interval";
-import { headline, lead, underWay, type Run } from "../document";
+import { allSteps, bestStep, headline, lead, underWay, type Run } from "../document";
 import { type Child, foreign, h } from "../dom";
 import { capital, count, date, grouped, joined, rate, sentence } from "../format";
 import { copy, markdown } from "../markdown";
 import { conditions, sign } from "../slo";
 import { number, text } from "../table";
-import { confidence, limitAt, outcome } from "../words";
+import { certainty as certaintyOf, limitAt, outcome } from "../words";
 
 export function answer(run: Run): HTMLElement {
   const { perSec, bound, what } = headline(run);
@@ -41,8 +41,11 @@ function nothingHeld(run: Run): string {
 
 /** The sentence without the target, which is the heading. */
 function withoutTarget(sentence: string, target: string): string {
-  const rest = sentence.startsWith(target) ? sentence.slice(target.length).trim() : sentence;
-  return rest === "" ? sentence : `It ${rest}`.replace(/^It (?=[A-Z])/, "");
+  const rest = sentence.startsWith(target) ? sentence.slice(target.length).replace(/^[\s:]+/, "") : sentence;
+  if (rest === "") return sentence;
+  // What follows a colon is a sentence of its own.
+  if (sentence.startsWith(`${target}:`)) return capital(rest);
+  return `It ${rest}`.replace(/^It (?=[A-Z])/, "");
 }
 
 function conditionList(run: Run): Child {
@@ -57,7 +60,7 @@ function conditionList(run: Run): Child {
 
 /** The interval of the answer; null where there is none to draw. */
 function certainty(run: Run): IntervalModel | null {
-  const { answer, search } = run.document;
+  const { search } = run.document;
   const found = search !== null && search.held_per_sec !== null && search.broken_per_sec !== null;
   const trials = search?.trials ?? [];
   const table = {
@@ -79,10 +82,11 @@ function certainty(run: Run): IntervalModel | null {
       table: { ...table, count: rows.length, row: (index) => rows[index] ?? [] },
     };
   }
-  const pair = answer.max_within_slo_per_sec === null ? answer.plateau_interval : answer.interval;
-  const value = answer.max_within_slo_per_sec ?? answer.plateau_per_sec;
-  // An interval of the ladder would contradict an answer without a figure.
-  if (pair === null || value === null || headline(run).perSec === null) return null;
+  const step = bestStep(run);
+  const value = run.headline.per_sec;
+  // The interval of a step would contradict an answer without a figure, or with another. A lower bound has none.
+  if (!step?.throughput_interval || value === null || step.throughput_per_sec !== value || run.headline.bound !== "exact") return null;
+  const pair = step.throughput_interval;
   const rows = [["lower end", count(pair[0])], ["measured", count(value)], ["upper end", count(pair[1])]];
   return {
     name: "certainty", title: "How certain it is", low: pair[0], high: pair[1], value,
@@ -98,7 +102,7 @@ function verdictLine(run: Run): HTMLElement {
   return h("div", { class: unknown ? "verdict unknown" : "verdict" },
     h("p", { class: "what" }, h("span", { class: "tag" }, "limit"), " ",
       unknown ? "not known" : foreign(limitAt(verdict.limit, verdict.where)),
-      unknown ? null : h("span", { class: "note" }, ` ${confidence(verdict.confidence)}`)),
+      unknown ? null : h("span", { class: "note" }, ` ${certaintyOf(verdict)}`)),
     verdict.text === "" ? null : h("p", {}, foreign(joined(capital(verdict.text)))),
     ...verdict.advice.map((advice) => h("p", {}, h("b", {}, "Next: "), foreign(joined(sentence(advice))))));
 }
@@ -112,8 +116,9 @@ function notices(run: Run): Child {
   for (const one of damage) list.push(`The run file is damaged: ${one}`);
   if (steps.length === 0 && !underWay(run)) list.push("No step was measured.");
   if (notRun.length > 0) list.push(`These steps were not run: ${notRun.map(grouped).join(", ")} connections.`);
-  const ended = steps.reduce((sum, step) => sum + step.completed + total(step.failed), 0);
-  const bad = ended - steps.reduce((sum, step) => sum + step.ok, 0);
+  const all = allSteps(run);
+  const ended = all.reduce((sum, step) => sum + step.completed + total(step.failed), 0);
+  const bad = ended - all.reduce((sum, step) => sum + step.ok, 0);
   if (bad > 0) list.push(`${grouped(bad)} of ${grouped(ended)} requests ended without success; see Failures.`);
   if (!generator.healthy) list.push(`The load generator was held back: ${generator.reasons.join("; ")}.`);
   return list.length === 0 ? null : h("ul", { class: "notices" }, ...list.map((one) => h("li", {}, foreign(one))));

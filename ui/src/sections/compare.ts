@@ -6,7 +6,7 @@ import { count, date, milliseconds, ratio } from "../format";
 import { runPart } from "../route";
 import { judgedStep } from "../slo";
 import { number, table, text } from "../table";
-import { confidence, limitAt } from "../words";
+import { certainty, limitAt } from "../words";
 
 export function compare(page: PageDocument): HTMLElement {
   const { runs } = page;
@@ -23,7 +23,7 @@ export function compare(page: PageDocument): HTMLElement {
       return [link, h("span", { class: "nowrap" }, date(run.document.run.started_unix_ms)), run.target, `${bound}${count(perSec)}`,
         milliseconds(step?.latency_ms.p50), milliseconds(step?.latency_ms.p99), ratio(step?.success_ratio),
         limitAt(verdict.limit, verdict.where),
-        confidence(verdict.confidence).split(":")[0] ?? ""];
+        certainty(verdict).split(":")[0] ?? ""];
     },
   }));
 }

@@ -2,10 +2,10 @@
 
 import { ladder, type Run } from "../document";
 import { foreign, h, section, visible } from "../dom";
-import { count, inUnit, rate } from "../format";
-import type { EvidenceDocument } from "../generated/page";
+import { inUnit, rate } from "../format";
+import type { EvidenceDocument, ProofDocument } from "../generated/page";
 import { number, table, text } from "../table";
-import { confidence, curve, limitName, resource } from "../words";
+import { certainty, curve, limitName, resource } from "../words";
 import { chartOfCurve } from "./curves";
 import { chartOfResource } from "./resources";
 import { type Series, seriesOf } from "./series";
@@ -14,7 +14,7 @@ export function evidence(run: Run): HTMLElement {
   const { verdict } = run.document;
   const { evidence: list, excluded, next_limit: next, proof } = verdict;
   return section("evidence", "Evidence",
-    h("p", {}, `Confidence: ${confidence(verdict.confidence).replace(": ", " (")}${verdict.confidence === "unknown" ? "" : ")"}.`),
+    h("p", {}, `Confidence: ${certainty(verdict).replace(/: (.*)$/, " ($1)")}.`),
     list.length === 0 ? h("p", {}, "No evidence was recorded.") : table("Evidence of the verdict", {
       columns: [text("observation"), number("value"), number("of"), text("at"), text("shown in")],
       count: list.length,
@@ -24,13 +24,16 @@ export function evidence(run: Run): HTMLElement {
       },
     }),
     proof === null ? null : h("p", {}, `The cap on ${proof.cap.replaceAll("_", " ")} of `, foreign(proof.host),
-      ` was raised from ${count(proof.before)} to ${count(proof.after)} `, foreign(proof.unit),
-      `: throughput went from ${rate(proof.before_per_sec)} to ${rate(proof.after_per_sec)}. Outcome: ${proof.outcome}.`),
+      ` was raised from ${capOf(proof, proof.before)} to ${capOf(proof, proof.after)}: throughput went from ${rate(proof.before_per_sec)} to ${rate(proof.after_per_sec)}. Outcome: ${proof.outcome}.`),
     next === null ? null : h("p", {}, `The next limit is ${limitName(next.limit)} of `, foreign(next.where),
       `, at ${rate(next.at_per_sec)}.`),
     excluded.length === 0 ? null : h("h3", { class: "part" }, "What is not the limit"),
     excluded.length === 0 ? null : h("ul", {}, ...excluded.map((one) => h("li", {}, foreign(one)))));
 }
+
+/** An amount of what was raised. The lab counts cores in thousandths. */
+const capOf = ({ unit }: ProofDocument, amount: number): string =>
+  (unit === "cores_milli" ? inUnit("cores")(amount / 1000) : inUnit(unit)(amount));
 
 interface Part { id: string; label: string; on: (run: Run) => boolean }
 

@@ -2,7 +2,7 @@
 
 import { allSteps, type Run, type StepDocument } from "../document";
 import { fold, h, section } from "../dom";
-import { count, counted, grouped, milliseconds, rate, ratio } from "../format";
+import { atLeast, count, counted, grouped, milliseconds, rate, ratio } from "../format";
 import { barsChart } from "../charts/bars";
 import { figure } from "../charts/figure";
 import { number, table, text } from "../table";
@@ -38,9 +38,13 @@ export function failures(run: Run): HTMLElement {
   const steps = allSteps(run);
   const all = steps.reduce((sum, step) => sum + ended(step), 0);
   const counts = failuresOf(steps);
+  const overloaded = inOverloads(run);
   if (counts.size === 0) {
+    const outside = overloaded === null ? "None" : "None outside the overloads";
     return section("failures", "Failures",
-      h("p", {}, all === 0 ? "No request ended." : `None: all ${grouped(all)} requests of ${counted(steps.length, "step")} succeeded.`), requests(run));
+      all === 0 && overloaded !== null ? null
+        : h("p", {}, all === 0 ? "No request ended." : `${outside}: all ${grouped(all)} requests of ${counted(steps.length, "step")} succeeded.`),
+      overloaded, requests(run));
   }
   const names = [...counts];
   const model = {
@@ -58,7 +62,16 @@ export function failures(run: Run): HTMLElement {
       },
     },
   };
-  return section("failures", "Failures", figure(barsChart, model).element, requests(run));
+  return section("failures", "Failures", figure(barsChart, model).element, overloaded, requests(run));
+}
+
+/** How many requests of the overloads ended without success; null without one. */
+function inOverloads(run: Run): HTMLElement | null {
+  const steps = run.document.overload?.steps ?? [];
+  if (steps.length === 0) return null;
+  const bad = steps.reduce((sum, { whole }) => Object.values(whole.failed).reduce((one, other) => one + other, sum + whole.refused), 0);
+  return h("p", { class: "overloaded" }, `While the target was overloaded, ${bad === 0 ? "no request" : counted(bad, "request")} ended without success. `,
+    h("a", { href: "#overload" }, "Overload"), " has them by load.");
 }
 
 function load(step: StepDocument): string {
@@ -67,7 +80,7 @@ function load(step: StepDocument): string {
 
 function requests(run: Run): HTMLElement | null {
   const rows = run.document.steps.flatMap((step) => step.requests.map((request) => [
-    load(step), request.name, rate(request.throughput_per_sec), ratio(request.success_ratio),
+    load(step), request.name, atLeast(rate, request.throughput_per_sec, step.lower_bound), ratio(request.success_ratio),
     milliseconds(request.latency_ms.mean), milliseconds(request.latency_ms.p50), milliseconds(request.latency_ms.p99)]));
   if (rows.length === 0) return null;
   return fold("Each request of the plan", table("Each request of the plan", {

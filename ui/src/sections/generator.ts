@@ -2,7 +2,7 @@
 
 import type { Run } from "../document";
 import { facts, foreign, h, section } from "../dom";
-import { count, milliseconds, NOT_KNOWN, seconds, share, whole } from "../format";
+import { count, milliseconds, NOT_KNOWN, rate, seconds, share, whole } from "../format";
 import { number, table } from "../table";
 
 export function generator(run: Run): HTMLElement {
@@ -26,7 +26,7 @@ export function generator(run: Run): HTMLElement {
       ["Descriptors open", `${whole(machine.descriptors_open)} of ${whole(machine.descriptors_limit)}`],
       ["CPU stolen by other guests", share(machine.stolen_ratio)],
       own.ceiling === null ? null : ["Maximum of one worker",
-        `${count(own.ceiling.ceiling_per_sec)} requests/s; in this run ${count(own.ceiling.per_worker_per_sec)}`],
+        `${own.ceiling.known ? "" : "at least "}${rate(own.ceiling.ceiling_per_sec)}; in this run ${count(own.ceiling.per_worker_per_sec)}`],
     ]),
     own.by_worker.length < 2 ? null : table("Workers", {
       columns: ["worker", "CPU", "in the kernel", "ready without a CPU", "stalled"].map(number),

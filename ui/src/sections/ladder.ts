@@ -2,9 +2,9 @@
 
 import { figure } from "../charts/figure";
 import { lineChart, type LineModel, withValues } from "../charts/line";
-import { bestStep, ladder as ladderOf, type Run, type StepDocument } from "../document";
+import { bestStep, kneeOf, ladder as ladderOf, type Run, type StepDocument } from "../document";
 import { section } from "../dom";
-import { count, counted, interval, milliseconds, rate, ratio, whole } from "../format";
+import { atLeast, count, counted, interval, milliseconds, rate, ratio, whole } from "../format";
 import { latencyLimits } from "../slo";
 import { number, text } from "../table";
 import { spaced } from "../words";
@@ -36,7 +36,7 @@ function thinned(values: readonly number[]): number[] {
 function throughput(run: Run, steps: readonly StepDocument[]): LineModel {
   const { answer } = run.document;
   const best = bestStep(run);
-  const knee = answer.knee_connections;
+  const knee = kneeOf(run);
   const values = steps.map((step) => step.throughput_per_sec);
   return {
     ...shared(steps),
@@ -53,7 +53,7 @@ function throughput(run: Run, steps: readonly StepDocument[]): LineModel {
       count: steps.length,
       row: (index) => {
         const step = steps[index];
-        return step === undefined ? [] : [whole(step.connections), rate(step.throughput_per_sec),
+        return step === undefined ? [] : [whole(step.connections), atLeast(rate, step.throughput_per_sec, step.lower_bound),
           interval(step.throughput_interval, count), ratio(step.success_ratio), spaced(step.steadiness), spaced(step.end),
           [step === best ? "best" : "", step.connections === knee ? "knee" : ""].filter(Boolean).join(", ")];
       },
@@ -67,16 +67,22 @@ function growth(run: Run, steps: readonly StepDocument[]): string {
   const { answer } = run.document;
   const best = bestStep(run);
   const last = steps[steps.length - 1];
-  const knee = answer.knee_connections;
-  const parts: string[] = [];
-  parts.push(knee === null ? withoutKnee(run, steps)
-    : `Throughput stops growing at ${counted(knee, "connection")}: more connections add less than 5 %.`);
-  if (best) parts.push(`The best step has ${counted(best.connections, "connection")} and ${rate(best.throughput_per_sec)}.`);
+  const parts: string[] = [plateau(run, steps)];
+  if (best) parts.push(`The best step has ${counted(best.connections, "connection")} and ${atLeast(rate, best.throughput_per_sec, best.lower_bound)}.`);
   const [peak, end] = [answer.plateau_per_sec, last?.throughput_per_sec ?? null];
-  if (peak !== null && end !== null && end < 0.9 * peak) {
+  // The generator may be what lowers a lower bound.
+  if (peak !== null && end !== null && !last?.lower_bound && end < 0.9 * peak) {
     parts.push(`At ${counted(last?.connections ?? 0, "connection")} it is ${((1 - end / peak) * 100).toFixed(0)} % lower than at its best.`);
   }
   return parts.join(" ");
+}
+
+/** Where throughput stops growing, in the words of the text. */
+function plateau(run: Run, steps: readonly StepDocument[]): string {
+  const { knee_connections: knee, lower_bound: isLower } = run.document.answer;
+  if (knee === null) return withoutKnee(run, steps);
+  return isLower ? `With this generator throughput is within 5 % of its best from ${counted(knee, "connection")} on; where the target's own stops growing is not known.`
+    : `Throughput stops growing at ${counted(knee, "connection")}: more connections add less than 5 %.`;
 }
 
 /** Why the ladder has no knee: the document claims a highest throughput where it was still growing, and nothing where too little is known. */

@@ -8,7 +8,7 @@ import { fold, foreign, h, section } from "../dom";
 import { counted, grouped, inUnit, NOT_KNOWN, share } from "../format";
 import type { HostDocument, TierDocument, UsageDocument } from "../generated/page";
 import { number, table, text } from "../table";
-import { confidence, limitAt, limitName, resource } from "../words";
+import { certainty, limitAt, limitName, resource } from "../words";
 
 const BARS = 8;
 
@@ -73,7 +73,7 @@ function topology(run: Run) {
     ? "The sockets of the target were not sampled: what is behind it is not known."
     : `Requests pass ${counted(tiers.length, "process").replace("processs", "processes")}, as the sockets of the hosts show.`;
   const where = verdict.limit === "unknown" ? " What limits is not known."
-    : ` The limit is ${limitAt(verdict.limit, verdict.where)} (${confidence(verdict.confidence).split(":")[0]}).`;
+    : ` The limit is ${limitAt(verdict.limit, verdict.where)} (${certainty(verdict).split(":")[0]}).`;
   const joined = (index: number): string => edges.filter((edge) => edge.from === index)
     .map((edge) => `${nodes[edge.to]?.title ?? ""}${edge.connections === null ? "" : ` (${counted(edge.connections, "connection")})`}`)
     .join(", ");

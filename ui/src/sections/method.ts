@@ -1,7 +1,7 @@
 // How the figures came about, and how to get them again.
 
 import type { Run } from "../document";
-import { facts, fold, foreign, h, section, visible } from "../dom";
+import { facts, fold, foreign, h, section } from "../dom";
 import { bytes, date, grouped, milliseconds, whole } from "../format";
 
 const METHOD: [string, string][] = [
@@ -38,7 +38,7 @@ function reproduce(run: Run): HTMLElement {
   return fold("How to reproduce it",
     facts([
       ["Version", foreign(`${tool.name} ${tool.version}`)],
-      ["Command", recorded.command_line === null ? "not recorded" : h("code", { class: "long" }, foreign(recorded.command_line))],
+      ["Command", recorded.command_line === null ? "not recorded" : h("code", {}, foreign(recorded.command_line))],
       hidden(recorded.command_line) ? ["Hidden", "… stands for logins and values of queries, (hidden) for bodies and secret headers"] : null,
       ["Target", h("code", {}, foreign(run.target))],
       ["Started", date(recorded.started_unix_ms)],
@@ -50,7 +50,7 @@ function reproduce(run: Run): HTMLElement {
       preflight.first_answer === null ? null : ["First response",
         `status ${preflight.first_answer.status}, ${bytes(preflight.first_answer.body_bytes)}, ${milliseconds(preflight.first_answer.service_ms)}`],
       ["Descriptors, ports", `${whole(machine.descriptors)}, ${whole(machine.ports)}`],
-      ["Plan hash", h("code", { class: "long" }, foreign(recorded.plan_hash))],
+      ["Plan hash", h("code", {}, foreign(recorded.plan_hash))],
     ]),
-    h("h4", {}, "Plan"), h("pre", { tabindex: 0 }, visible(JSON.stringify(plan, null, 2))));
+    h("h4", {}, "Plan"), h("pre", { tabindex: 0 }, JSON.stringify(plan, null, 2)));
 }

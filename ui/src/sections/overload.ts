@@ -5,7 +5,7 @@ import { figure } from "../charts/figure";
 import { lineChart } from "../charts/line";
 import type { Run } from "../document";
 import { h, section } from "../dom";
-import { count, instant, interval, milliseconds, NOT_KNOWN, overloadOf, rate, ratio, seconds, share, whole } from "../format";
+import { count, instant, interval, milliseconds, NOT_KNOWN, overloadOf, rate, rateAtMost, ratio, seconds, share, whole } from "../format";
 import type { OverloadDocument, OverloadStepDocument } from "../generated/page";
 import type { TimeLink } from "../link";
 import { number, text } from "../table";
@@ -24,7 +24,7 @@ export function overload(run: Run, link: TimeLink): HTMLElement | null {
     found.steps.length === 0 && found.reference === null ? null : figure(barsChart, goodput(found)).element,
     found.steps.length === 0 ? null : figure(lineChart, overTime(run, found, link)).element,
     protection === null ? null : h("p", {}, h("b", {}, "To protect it: "),
-      `let in at most ${rate(protection.rate_per_sec)} and ${whole(protection.concurrency)} at a time, `
+      `let in at most ${rateAtMost(protection.rate_per_sec)} and ${whole(protection.concurrency)} at a time, `
       + `with bursts of ${whole(protection.burst)}, and refuse the rest at once.`));
 }
 

@@ -4,7 +4,7 @@ import { figure } from "../charts/figure";
 import { trialsChart } from "../charts/trials";
 import type { Run } from "../document";
 import { foreign, h, section } from "../dom";
-import { counted, milliseconds, percentile, rate, ratio, seconds } from "../format";
+import { atLeast, counted, milliseconds, percentile, rate, ratio, seconds } from "../format";
 import { number, text } from "../table";
 import { breach, outcome } from "../words";
 
@@ -41,7 +41,7 @@ export function search(run: Run): HTMLElement | null {
         const trial = trials[index];
         if (trial === undefined) return [];
         const { step } = trial;
-        return [String(index + 1), rate(step.rate_per_sec), outcome(trial.outcome), why(index), rate(step.throughput_per_sec),
+        return [String(index + 1), rate(step.rate_per_sec), outcome(trial.outcome), why(index), atLeast(rate, step.throughput_per_sec, step.lower_bound),
           milliseconds(step.latency_ms.p50), milliseconds(step.latency_ms.p99), ratio(step.success_ratio)];
       },
       marked: (index: number) => trials[index]?.outcome === "held" && trials[index]?.step.rate_per_sec === found.held_per_sec,

@@ -4,7 +4,7 @@ import { barsChart } from "../charts/bars";
 import { figure } from "../charts/figure";
 import { bestStep, underWay, type Run, type StepDocument } from "../document";
 import { h, section } from "../dom";
-import { count, counted, grouped, interval, milliseconds, rate, ratio, seconds, whole } from "../format";
+import { atLeast, count, counted, grouped, interval, milliseconds, rate, ratio, seconds, whole } from "../format";
 import { number, table, text } from "../table";
 import { spaced } from "../words";
 
@@ -23,7 +23,7 @@ export function steps(run: Run): HTMLElement | null {
         const step = list[index];
         if (step === undefined) return [];
         const { mean, p50, p90, p99, max } = step.latency_ms;
-        return [load(step), rate(step.throughput_per_sec), ratio(step.success_ratio), ...[mean, p50, p90, p99, max].map((one) => milliseconds(one)),
+        return [load(step), atLeast(rate, step.throughput_per_sec, step.lower_bound), ratio(step.success_ratio), ...[mean, p50, p90, p99, max].map((one) => milliseconds(one)),
           whole(step.completed), seconds(step.duration_sec), spaced(step.steadiness),
           step.end === "cut" && underWay(run) ? "under way" : spaced(step.end)];
       },

@@ -15,7 +15,7 @@ function result(trace: Trace): string {
 
 function rows(steps: readonly StepTraces[], kept: (step: StepTraces) => readonly Trace[]): HTMLElement | null {
   const cells = steps.flatMap((step) => kept(step).map((trace) => [
-    String(step.step), trace.sent_sec?.toFixed(3) ?? "?", milliseconds(trace.latency_ms), result(trace), trace.trace_id]));
+    String(step.step + 1), trace.sent_sec?.toFixed(3) ?? "?", milliseconds(trace.latency_ms), result(trace), trace.trace_id]));
   const name = kept === slowest ? "The slowest of each step" : "The first of each step without success";
   return cells.length === 0 ? null : h("div", {}, h("h3", {}, name), table(name, {
     columns: [number("step"), number("sent after, s"), number("latency"), text("result"), text("trace id")],

@@ -3,7 +3,7 @@
 import { figure } from "../charts/figure";
 import { forestChart } from "../charts/forest";
 import { facts, foreign, h, section } from "../dom";
-import { count, counted, interval, milliseconds, percentile, rate, ratio, seconds, share } from "../format";
+import { count, counted, interval, milliseconds, percentile, rate, ratio, seconds } from "../format";
 import type { AbDocument, AbEffectDocument, AbFigureDocument } from "../generated/page";
 import { number, text } from "../table";
 import { spaced } from "../words";
@@ -24,10 +24,34 @@ function amount(one: AbFigureDocument, value: number | null): string {
 }
 
 function gate(found: AbDocument): string {
-  const margin = share(found.margin);
+  const margin = ratio(found.margin);
   if (found.fails_more) return "More requests of B fail than of A.";
   if (found.gate === "within") return `B is not worse than A by more than the margin of ${margin}.`;
   return found.gate === "beyond" ? `B is worse than A by more than the margin of ${margin}.` : `Whether B is worse than A by more than ${margin} is not known.`;
+}
+
+/** What a search without a rate that holds counts as: a thousandth of the other side's rate. */
+const NO_RATE = 1e-3;
+
+/** The ratio of a figure that one side has none of; null where both have it. */
+function oneSided(one: AbFigureDocument): string | null {
+  const [a, b] = [one.a ?? 0, one.b ?? 0];
+  if ((a === 0) === (b === 0)) return null;
+  return b === 0 ? "0" : "∞";
+}
+
+/** The ratio of a round of searches in which one side held no rate; null where both held one, and for other loads. */
+function oneSidedRound(found: AbDocument, ratio: number | null): string | null {
+  if (found.load !== "search" || ratio === null) return null;
+  return ratio <= NO_RATE ? "0" : ratio >= 1 / NO_RATE ? "∞" : null;
+}
+
+/** The main figure of B against that of A, in a sentence. */
+function mainInWords(main: AbFigureDocument): string {
+  if (oneSided(main) === null) return `The ${named(main)} of B is ${change(main.ratio)} against that of A.`;
+  const [without, has, value] = main.b === 0 ? ["B", "A", main.a] as const : ["A", "B", main.b] as const;
+  return main.figure === "max_rate_per_sec" ? `${without} holds no rate within the conditions, ${has} holds ${rate(value)}.`
+    : `The ${named(main)} of ${without} is 0, that of ${has} ${amount(main, value)}.`;
 }
 
 const perCent = (part: number): string => `${(100 * part).toFixed(1)} %`;
@@ -43,39 +67,51 @@ function effect(one: AbEffectDocument): string {
       + "Leave time between loads (--pause 5s), or start the services for each load (--a, --b).";
 }
 
-export function ab(found: AbDocument): HTMLElement[] {
+function figures(found: AbDocument): HTMLElement {
   const [main] = found.figures;
-  const all = figure(forestChart, {
+  const rows = found.figures.map((one) => {
+    const sided = oneSided(one);
+    return { one, text: sided ?? change(one.ratio), value: sided === null ? one.ratio : null, interval: sided === null ? one.ratio_interval : null };
+  });
+  return figure(forestChart, {
     name: "ab-figures", title: "B against A", none: 1, sides: ["less", "more"] as const, tick: change,
-    caption: main === undefined ? "No figure is known yet." : `The ${named(main)} of B is ${change(main.ratio)} against that of A. The intervals hold together in 95 % of comparisons.`
-      + (found.figures.some((one) => one.ratio_interval === null) ? " A hollow mark has no interval." : ""),
-    rows: found.figures.map((one) => ({
-      label: named(one), value: one.ratio, interval: one.ratio_interval, good: judged(one.verdict), text: change(one.ratio),
-    })),
+    caption: main === undefined ? "No figure is known yet." : `${mainInWords(main)} The intervals hold together in 95 % of comparisons.`
+      + (rows.some((row) => row.value !== null && row.interval === null) ? " A hollow mark has no interval." : ""),
+    rows: rows.map((row) => ({ label: named(row.one), value: row.value, interval: row.interval, good: judged(row.one.verdict), text: row.text })),
     table: {
-      columns: [text("figure"), number("A"), number("B"), number("ratio"), number("interval"), text("verdict")], count: found.figures.length,
+      columns: [text("figure"), number("A"), number("B"), number("ratio"), number("interval"), text("verdict")], count: rows.length,
       row: (index: number) => {
-        const one = found.figures[index];
-        return one === undefined ? [] : [named(one), amount(one, one.a), amount(one, one.b), change(one.ratio),
-          interval(one.ratio_interval, change), spaced(one.verdict)];
+        const row = rows[index];
+        return row === undefined ? [] : [named(row.one), amount(row.one, row.one.a), amount(row.one, row.one.b), row.text,
+          row.value === null ? "" : interval(row.interval, change), spaced(row.one.verdict)];
       },
     },
   }).element;
-  const rounds = figure(forestChart, {
+}
+
+function rounds(found: AbDocument): HTMLElement {
+  const rows = found.ratios.map((one) => {
+    const sided = oneSidedRound(found, one.ratio);
+    return { one, text: sided ?? change(one.ratio), value: sided === null ? one.ratio : null };
+  });
+  return figure(forestChart, {
     name: "ab-rounds", title: "Round by round", none: 1, sides: ["less", "more"] as const, tick: change,
     caption: `Each round loads both sides: ${counted(found.rounds, "round")} in ${seconds(found.elapsed_sec)}. A round gives one ratio, without an interval.`,
-    rows: found.ratios.map((one) => ({ label: `round ${one.round}, ${one.first} first`, value: one.ratio, interval: null, good: null, text: change(one.ratio) })),
+    rows: rows.map(({ one, text, value }) => ({ label: `round ${one.round}, ${one.first} first`, value, interval: null, good: null, text })),
     table: {
-      columns: [number("round"), text("first"), number("ratio")], count: found.ratios.length,
-      row: (index: number) => { const one = found.ratios[index]; return one === undefined ? [] : [String(one.round), one.first, change(one.ratio)]; },
+      columns: [number("round"), text("first"), number("ratio")], count: rows.length,
+      row: (index: number) => { const row = rows[index]; return row === undefined ? [] : [String(row.one.round), row.one.first, row.text]; },
     },
   }).element;
+}
+
+export function ab(found: AbDocument): HTMLElement[] {
   const latency = differences("ab-latency", "Medians over the rounds", ["B", "A"], found.quantiles.map((one) => ({
     percentile: one.percentile, one: one.b_ms, other: one.a_ms, by: one.difference_ms, within: one.difference_ms_interval,
   })));
   return [section("compared", "The comparison", h("p", { class: "lead" }, gate(found)),
     facts(found.sides.map((side) => [side.side, foreign(`${side.label}: ${counted(side.loads, "load")}, success ${ratio(side.success)}`
       + `${side.unusable > 0 ? `, ${count(side.unusable)} not usable` : ""}${side.limited > 0 ? `, ${counted(side.limited, "lower bound")}` : ""}`)] as const)),
-    found.figures.length === 0 ? null : all, latency, found.ratios.length === 0 ? null : rounds,
+    found.figures.length === 0 ? null : figures(found), latency, found.ratios.length === 0 ? null : rounds(found),
     ...found.effects.filter((one) => one.sure).map((one) => h("p", {}, effect(one))))];
 }

@@ -2,7 +2,7 @@
 
 import type { Run } from "../document";
 import { type Child, foreign, h, section } from "../dom";
-import { share } from "../format";
+import { ratio, share } from "../format";
 import type { ComparisonDocument, DiffDocument, IncomparableDocument } from "../generated/page";
 import { spaced } from "../words";
 import { flames } from "./flames";
@@ -11,7 +11,7 @@ import { ratios } from "./ratios";
 
 function gate(found: DiffDocument): Child {
   if (found.gate === null) return null;
-  const margin = share(found.margin);
+  const margin = ratio(found.margin);
   const words: Record<string, string> = {
     within: `The new run is within the margin of ${margin}.`,
     beyond: `The new run is worse by more than the margin of ${margin}.`,
@@ -37,12 +37,15 @@ export function diff(found: DiffDocument, runs: readonly Run[]): HTMLElement[] {
     ...flames("diff-cpu", of(found.new), of(found.old)))];
 }
 
+const bounded = (name: string): HTMLElement =>
+  h("p", { class: "note" }, "The load generator was the limit of ", foreign(name), ": its throughput is a lower bound.");
+
 export function comparison(found: ComparisonDocument, runs: readonly Run[], id: string): HTMLElement {
   const of = (name: string): Run | undefined => runs.find((run) => run.name === name);
-  return section(id, `Compared with ${found.against}`, ...found.runs.flatMap((one, index) => {
+  return section(id, `Compared with ${found.against}`, found.lower_bound ? bounded(found.against) : null, ...found.runs.flatMap((one, index) => {
     const names = [one.name, found.against] as const;
     return [h("h3", { class: "part" }, foreign(one.name)),
-      one.lower_bound ? h("p", { class: "note" }, "The load generator was the limit of this run: its throughput is a lower bound.") : null,
+      one.lower_bound ? bounded(one.name) : null,
       ratios(`${id}-${index}-throughput`, names, one.best, one.rows), latencyOfTwo(`${id}-${index}-latency`, names, one.latency),
       ...flames(`${id}-${index}-cpu`, of(one.name), of(found.against))];
   }));

@@ -68,7 +68,11 @@ function difference(name: string, one: Profiled, other: Profiled, link: FlameLin
     return { ...box, more: Math.abs(more) > Math.hypot(box.half, old?.half ?? box.half) ? more : null };
   });
   const sums = new Map<string, { name: string; one: number; other: number }>();
-  const entry = (of: string) => sums.get(of) ?? sums.set(of, { name: of, one: 0, other: 0 }).get(of) ?? { name: of, one: 0, other: 0 };
+  const entry = (name: string) => {
+    const known = sums.get(name) ?? { name, one: 0, other: 0 };
+    sums.set(name, known);
+    return known;
+  };
   for (const sum of functions(list)) entry(sum.name).one = sum.us;
   for (const sum of functions(boxes(other.flame))) entry(sum.name).other = sum.us;
   const rows = [...sums.values()].sort((a, b) => Math.abs(b.one - b.other) - Math.abs(a.one - a.other));

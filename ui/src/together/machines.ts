@@ -3,10 +3,19 @@
 import { figure } from "../charts/figure";
 import { lineChart } from "../charts/line";
 import { foreign, h, section } from "../dom";
-import { capital, count, counted, interval, list, money, NOT_KNOWN, rate, sentence, share, whole } from "../format";
-import type { DayDocument, FleetDocument, GrowthDocument, PlanCostDocument, PlanDocument, TierPlanDocument } from "../generated/page";
+import { atLeast, bound, capital, count, counted, type Format, interval, list, machineCount, money, NOT_KNOWN, rate, ratio, sentence, share, whole } from "../format";
+import type {
+  DayDocument, FleetCapacityDocument, FleetDocument, GrowthDocument, HourDocument, PlanCostDocument, PlanDocument, StopDocument, TierPlanDocument,
+} from "../generated/page";
 import { number, table, text } from "../table";
 import { limitName } from "../words";
+
+/** So many limits behind the first are named, as in the text. */
+const THEN = 3;
+
+const machinesOf = (amount: number | null, tier: string): string => `${machineCount(amount)} machine${amount === 1 ? "" : "s"} of ${tier}`;
+
+const paragraph = (said: string): HTMLElement => h("p", {}, foreign(said));
 
 function needs(tiers: readonly TierPlanDocument[]): HTMLElement {
   return table("Machines of each tier", {
@@ -14,66 +23,143 @@ function needs(tiers: readonly TierPlanDocument[]): HTMLElement {
     row: (index) => {
       const tier = tiers[index];
       const first = tier?.needs[0];
-      return tier === undefined ? [] : [tier.tier, `${tier.at_least ? "≥ " : ""}${whole(tier.machines)}`, interval(tier.machines_interval, whole),
-        whole(tier.machines_with_spare), first === undefined ? NOT_KNOWN : limitName(first.limit), share(first?.used_most)];
+      const least = bound(tier?.at_least ?? false);
+      return tier === undefined ? [] : [tier.tier, `${least}${whole(tier.machines)}`, interval(tier.machines_interval, whole),
+        `${least}${whole(tier.machines_with_spare)}`, first === undefined ? NOT_KNOWN : limitName(first.limit), share(first?.used_most)];
     },
   });
 }
 
-function stops(growth: GrowthDocument): HTMLElement {
-  return table("What stops growth with the measured machines", {
-    columns: [text("tier"), text("resource"), number("machines"), number("used"), number("full at"), number("95 % interval")], count: growth.stops.length,
+/** What a stop rests on. */
+function basis(stop: StopDocument): string {
+  const scaled = stop.scaled === null ? "" : `adding machines helped there: it scaled to ${(100 * stop.scaled).toFixed(0)} % of linear`;
+  return [stop.seen ? "" : "by what a request takes elsewhere", scaled].filter(Boolean).join("; ");
+}
+
+function stops(growth: GrowthDocument | null, title: string): (HTMLElement | null)[] {
+  if (growth === null || growth.stops.length === 0) return [];
+  return [h("h3", { class: "part" }, title), paragraph(`Growth is followed from ${growth.at}, with ${rate(growth.from_per_sec)}.`), table(title, {
+    columns: [text("tier"), text("resource"), number("machines"), number("used"), number("full at"), number("95 % interval"), text("")], count: growth.stops.length,
     row: (index) => {
       const stop = growth.stops[index];
-      return stop === undefined ? [] : [stop.tier, `${limitName(stop.limit)}${stop.detail === "" ? "" : ` ${stop.detail}`}`, whole(stop.machines), share(stop.used),
-        rate(stop.at_per_sec), interval(stop.at_per_sec_interval, count)];
+      return stop === undefined ? [] : [stop.tier, `${limitName(stop.limit)}${stop.detail === "" ? "" : ` ${stop.detail}`}`, machineCount(stop.machines), share(stop.used),
+        rate(stop.at_per_sec), interval(stop.at_per_sec_interval, count), basis(stop)];
     },
+  })];
+}
+
+/** The hours, with null where the curve has none between two. */
+function withGaps(hours: readonly HourDocument[]): { at: number; hour: HourDocument | null }[] {
+  const first = hours[0]?.number ?? 0;
+  return hours.flatMap((hour, index) => {
+    const before = hours[index - 1];
+    const isGap = before !== undefined && hour.number > before.number + 1;
+    return [...(isGap ? [{ at: before.number - first + 0.5, hour: null }] : []), { at: hour.number - first, hour }];
   });
 }
 
+/** Machines of a tier in an hour. */
+const inHour = (hour: HourDocument, tier: number): string => `${bound(hour.at_least[tier] ?? false)}${whole(hour.machines[tier])}`;
+
 function day(found: DayDocument): HTMLElement {
-  const at = found.hours.map((_, index) => index);
   const peak = found.hours.reduce((best, hour) => ((hour.peak_per_sec ?? 0) > (best?.peak_per_sec ?? 0) ? hour : best), found.hours[0]);
+  const course = withGaps(found.hours);
+  const labels = new Map(course.map(({ at, hour }) => [at, hour?.hour ?? ""]));
+  const { cost } = found;
+  const amount = cost === null ? null : money(cost.currency, cost.currency_leads);
   return figure(lineChart, {
     name: "day", title: "Machines of each hour", height: 220,
     caption: peak === undefined ? "The curve has no hour." : `The hour with the highest rate is ${peak.hour}, with ${rate(peak.peak_per_sec)}.`,
-    x: at, xFormat: (value) => found.hours[value ?? -1]?.hour ?? "", xLabel: "hour", format: count,
+    x: course.map(({ at }) => at), xFormat: (value) => labels.get(value ?? -1) ?? "", xLabel: "hour", format: whole,
     series: found.tiers.map((tier, index) => ({
-      label: tier.tier, values: found.hours.map((hour) => hour.machines[index] ?? null), colour: ["--blue", "--teal", "--purple", "--gold"][index % 4] ?? "--blue", points: true,
+      label: tier.tier, values: course.map(({ hour }) => hour?.machines[index] ?? null), colour: ["--blue", "--teal", "--purple", "--gold"][index % 4] ?? "--blue", points: true,
     })),
     table: {
-      columns: [text("hour"), number("highest rate"), ...found.tiers.map((tier) => number(tier.tier))], count: found.hours.length,
-      row: (index) => { const hour = found.hours[index]; return hour === undefined ? [] : [hour.hour, rate(hour.peak_per_sec), ...found.tiers.map((_, at2) => whole(hour.machines[at2] ?? null))]; },
+      columns: [text("hour"), number("highest rate"), ...found.tiers.map((tier) => number(tier.tier)), ...(amount === null ? [] : [number("cost")])], count: found.hours.length,
+      row: (index) => {
+        const hour = found.hours[index];
+        return hour === undefined ? [] : [hour.hour, rate(hour.peak_per_sec), ...found.tiers.map((_, tier) => inHour(hour, tier)),
+          ...(cost === null || amount === null ? [] : [atLeast(amount, hour.cost, cost.without.length > 0 || hour.at_least.includes(true))])];
+      },
     },
   }).element;
 }
 
+/** What the machines of each hour save, and what the sums leave out. */
+function sums(found: DayDocument): string[] {
+  const hours = found.tiers.map((tier) => (tier.by_hour === null || tier.constant === null ? `${tier.tier} not known`
+    : `${tier.tier} ${whole(tier.by_hour)} instead of ${whole(tier.constant)}`));
+  return [`Machine-hours with the machines of each hour, instead of those of the peak throughout: ${hours.join(", ")}.`,
+    ...(found.cost === null ? [] : [dayCost(found.cost)]),
+    ...(found.missing === 0 ? [] : [`Of ${counted(found.missing, "hour")} between them the file has no row; the sums leave them out.`])];
+}
+
+function dayCost(cost: NonNullable<DayDocument["cost"]>): string {
+  const amount = money(cost.currency, cost.currency_leads);
+  const [byHour, constant] = [cost.by_hour ?? 0, cost.constant ?? 0];
+  const less = constant > 0 ? `, ${(100 * (1 - byHour / constant)).toFixed(0)} % less` : "";
+  const without = cost.without.length === 0 ? "" : ` ${cost.without.join(", ")} is left out: it has no price or no number.`;
+  const least = bound(cost.at_least);
+  return `They cost ${least}${amount(cost.by_hour)} instead of ${least}${amount(cost.constant)}${less}.${without}`;
+}
+
 function price(cost: PlanCostDocument): string {
   const amount = money(cost.currency, cost.currency_leads);
-  // Where a tier may need more machines, all of them may cost more.
-  const least = cost.tiers.some((tier) => tier.at_least) ? "≥ " : "";
-  return `They cost ${least}${amount(cost.per_hour)} per hour: ${least}${amount(cost.per_million)} per million requests.`;
+  const least = bound(cost.at_least);
+  return [...(cost.per_hour === null ? [] : [`They cost ${least}${amount(cost.per_hour)} per hour: ${least}${amount(cost.per_million)} per million requests.`]),
+    ...(cost.without.length === 0 ? [] : [`Without a price or a number: ${cost.without.join(", ")}.`])].join(" ");
+}
+
+/** What the rate needs of each tier, and of which tiers that is not known. */
+function required(found: PlanDocument): string {
+  const known = found.tiers.filter((tier) => tier.machines !== null)
+    .map((tier) => `${tier.at_least ? "at least " : ""}${counted(tier.machines ?? 0, "machine")} of ${tier.tier}`);
+  const unknown = found.tiers.filter((tier) => tier.machines === null).map((tier) => tier.tier);
+  if (known.length === 0) return "The number of machines is not known.";
+  return `${rate(found.target_per_sec)} need ${list(known)}, each used up to ${ratio(found.utilisation)}.`
+    + (unknown.length === 0 ? "" : ` How many machines of ${list(unknown)} is not known.`);
 }
 
 export function machines(found: PlanDocument): HTMLElement {
-  const known = found.tiers.filter((tier) => tier.machines !== null)
-    .map((tier) => `${tier.at_least ? "at least " : ""}${counted(tier.machines ?? 0, "machine")} of ${tier.tier}`);
-  const { cost, growth } = found;
-  return section("machines", "Machines", h("p", { class: "lead" }, foreign(known.length === 0 ? "The number of machines is not known." : `${rate(found.target_per_sec)} need ${list(known)}, each used up to ${share(found.utilisation)}.`)),
-    cost === null ? null : h("p", {}, foreign(price(cost))),
+  const { cost, growth, what_if: changed } = found;
+  // As in the text: what is to be known is that of the plan with the change.
+  const remarks = [...(changed ?? found).remarks, ...found.tiers.flatMap((tier) => tier.doubts)];
+  return section("machines", "Machines", h("p", { class: "lead" }, foreign(required(found))),
+    cost === null ? null : paragraph(price(cost)),
     needs(found.tiers),
-    found.what_if === null ? null : h("h3", { class: "part" }, foreign(`With ${found.what_if.change}`)),
-    found.what_if === null ? null : needs(found.what_if.tiers),
+    changed === null ? null : h("h3", { class: "part" }, foreign(`With ${changed.change}`)),
+    changed === null ? null : needs(changed.tiers),
+    ...(changed === null ? [] : stops(changed.growth, "Where growth stops then")),
     found.day === null ? null : day(found.day),
-    growth === null || growth.stops.length === 0 ? null : h("h3", { class: "part" }, "Where growth stops with the measured machines"),
-    growth === null || growth.stops.length === 0 ? null : stops(growth),
-    ...[...found.remarks, ...found.tiers.flatMap((tier) => tier.doubts)].map((one) => h("p", { class: "note" }, foreign(sentence(capital(one))))));
+    ...(found.day === null ? [] : sums(found.day).map(paragraph)),
+    ...stops(growth, "Where growth stops with the measured machines"),
+    ...remarks.map((one) => h("p", { class: "note" }, foreign(sentence(capital(one))))));
+}
+
+/** A rate with its interval: `811 requests/s (95 % interval 790 to 830)`. */
+const within = (format: Format, value: number | null, pair: readonly [number, number] | null): string =>
+  `${format(value)}${pair === null ? "" : ` (95 % interval ${interval(pair, count)})`}`;
+
+/** What machines hold, and what stops them first and then. */
+function holds(capacity: FleetCapacityDocument): (HTMLElement | null)[] {
+  const of = list(capacity.machines.map((tier) => machinesOf(tier.machines, tier.tier)));
+  const stopped = capacity.limits.map((limit) => `${within(rate, limit.per_sec, limit.per_sec_interval)}, stopped by ${limit.tier}: ${limit.text}`);
+  const then = stopped.slice(1, 1 + THEN);
+  const first = stopped[0];
+  return [
+    h("p", { class: "lead" }, foreign(first === undefined ? `${of}: it is not known where throughput stops growing.`
+      : `${of} hold ${capacity.at_most ? "at most " : ""}${first}.`)),
+    then.length === 0 ? null : h("ul", {}, ...then.map((one) => h("li", {}, foreign(`then ${one}`)))),
+    capacity.held_per_sec === null ? null : paragraph(`With machines used to ${ratio(capacity.utilisation)} at most, a plan gives them `
+      + `${rate(capacity.held_per_sec)}${capacity.held_by === null ? "" : `, by ${capacity.held_by}`}.`),
+    paragraph(`Growth is followed from ${capacity.at}, with ${rate(capacity.from_per_sec)}.`),
+  ];
 }
 
 export function fleet(found: FleetDocument): HTMLElement {
   const { capacity, what_if: changed } = found;
-  const of = capacity.machines.map((tier) => `${counted(tier.machines ?? 0, "machine")} of ${tier.tier}`);
-  const holds = (one: FleetDocument["capacity"]): string => `${one.at_most ? "at most " : ""}${rate(one.per_sec)}${one.per_sec_interval === null ? "" : ` (95 % interval ${interval(one.per_sec_interval, count)})`}`;
-  return section("machines", "The rate of given machines", h("p", { class: "lead" }, foreign(`${list(of)} hold ${holds(capacity)}.`)),
-    changed === null ? null : h("p", {}, foreign(`With ${changed.change}: ${holds(changed.capacity)}.`)));
+  return section("machines", "The rate of given machines", ...holds(capacity),
+    changed === null ? null : h("h3", { class: "part" }, foreign(`With ${changed.change}`)),
+    ...(changed === null ? [] : holds(changed.capacity)),
+    ...(changed?.capacity ?? capacity).doubts.map((one) => h("p", { class: "note" }, foreign(sentence(capital(one))))));
 }

@@ -2,7 +2,7 @@
 
 import { figure } from "../charts/figure";
 import { forestChart, verdictOf } from "../charts/forest";
-import { count, counted, type Format, interval, NOT_KNOWN, rate, ratio } from "../format";
+import { atLeast, count, counted, type Format, interval, NOT_KNOWN, rate, ratio } from "../format";
 import type { BestDocument, ComparisonRowDocument } from "../generated/page";
 import { number } from "../table";
 
@@ -19,8 +19,8 @@ export function bestInWords(names: readonly [string, string], best: BestDocument
   const within = best.throughput_ratio_interval;
   const sure = verdictOf(within, 1, "better") !== null;
   const range = within === null ? "" : ` (95 % interval ${change(within[0])} to ${change(within[1])})`;
-  return `At best ${names[0]} serves ${rate(best.throughput_per_sec)} with ${counted(best.connections, "connection")}, `
-    + `${names[1]} ${rate(best.against_per_sec)} with ${counted(best.against_connections, "connection")}: ${change(best.throughput_ratio)}${range}`
+  return `At best ${names[0]} serves ${atLeast(rate, best.throughput_per_sec, best.lower_bound)} with ${counted(best.connections, "connection")}, `
+    + `${names[1]} ${atLeast(rate, best.against_per_sec, best.against_lower_bound)} with ${counted(best.against_connections, "connection")}: ${change(best.throughput_ratio)}${range}`
     + `${within !== null && !sure ? ", which may be chance" : ""}.`;
 }
 
@@ -41,7 +41,8 @@ export function ratios(name: string, names: readonly [string, string], best: Bes
       count: rows.length,
       row: (index: number) => {
         const row = rows[index];
-        return row === undefined ? [] : [String(row.connections), count(row.throughput_per_sec), count(row.against_per_sec), change(row.throughput_ratio),
+        return row === undefined ? [] : [String(row.connections), atLeast(count, row.throughput_per_sec, row.lower_bound),
+          atLeast(count, row.against_per_sec, row.against_lower_bound), change(row.throughput_ratio),
           interval(row.throughput_ratio_interval, change),
           ratio(row.success), ratio(row.against_success)];
       },

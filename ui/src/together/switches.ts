@@ -3,7 +3,7 @@
 import { figure } from "../charts/figure";
 import { forestChart, verdictOf } from "../charts/forest";
 import { foreign, h, section } from "../dom";
-import { count, interval, milliseconds, rate, share, signed } from "../format";
+import { count, grouped, interval, joined, milliseconds, rate, share, signed } from "../format";
 import type { AblationDocument, LedgerDocument } from "../generated/page";
 import { number, table, text } from "../table";
 
@@ -18,6 +18,25 @@ function dearest(first: LedgerDocument["costs"][number] | undefined): string {
     : `No switch adds time to a request; that of ${first.switch} is ${difference(first.cost_us)}, ${certainty}.`;
 }
 
+/** `cache and log interact: together 12 µs per request (10 to 14) on top of the sum of both.` */
+function interaction(one: LedgerDocument["interactions"][number]): string {
+  const extra = one.extra_us ?? 0;
+  const [low, high] = one.extra_us_interval ?? [null, null];
+  const within: [number, number] | null = low === null || high === null ? null : extra < 0 ? [-high, -low] : [low, high];
+  return `${one.switch} and ${one.with ?? "all others"} interact: together ${us(Math.abs(extra))} per request`
+    + `${within === null ? "" : ` (${interval(within, us)})`} ${extra > 0 ? "on top of" : "less than"} the sum of both.`;
+}
+
+/** What is to be known of the costs, in the words of the text report. */
+function remarks(one: LedgerDocument): string[] {
+  return [
+    ...one.interactions.map(interaction),
+    ...(one.unknown.length === 0 ? [] : [`The cost of ${one.unknown.join(", ")} is not known: no two combinations differ in it alone.`]),
+    ...(one.runs_at_most === 0 ? [] : [`In ${grouped(one.runs_at_most)} of the runs the load generator was the limit: their combinations take less time than stated, so costs `
+      + "and savings are uncertain."]),
+  ];
+}
+
 function ledger(one: LedgerDocument, index: number, also: readonly number[]): (HTMLElement | null)[] {
   const costs = figure(forestChart, {
     name: `switch-costs-${index}`, title: "What each switch adds to a request", none: 0, sides: ["saves", "costs"] as const, tick: difference, also,
@@ -30,9 +49,11 @@ function ledger(one: LedgerDocument, index: number, also: readonly number[]): (H
       row: (at: number) => { const cost = one.costs[at]; return cost === undefined ? [] : [cost.switch, difference(cost.cost_us), interval(cost.cost_us_interval, us)]; },
     },
   }).element;
+  const fixed = (fix: LedgerDocument["order"][number]): string =>
+    [fix.measured ? "measured" : "predicted", ...(fix.ties.length === 0 ? [] : [`or ${fix.ties.join(" or ")}, which these runs do not distinguish from it`])].join("; ");
   const order = table("The order in which to fix them", {
     columns: [text("switch off"), number("a request then takes"), number("requests/s then"), text("")], count: one.order.length,
-    row: (at) => { const fix = one.order[at]; return fix === undefined ? [] : [fix.switch, us(fix.time_us), count(fix.throughput_per_sec), fix.measured ? "measured" : "predicted"]; },
+    row: (at) => { const fix = one.order[at]; return fix === undefined ? [] : [fix.switch, us(fix.time_us), count(fix.throughput_per_sec), fixed(fix)]; },
   });
   const cells = table("Combinations", {
     columns: [text("on"), number("runs"), number("time of a request"), number("95 % interval"), number("throughput")], count: one.cells.length,
@@ -42,6 +63,7 @@ function ledger(one: LedgerDocument, index: number, also: readonly number[]): (H
     },
   });
   return [one.state === null ? null : h("h3", { class: "part" }, foreign(one.state)), one.costs.length === 0 ? null : costs,
+    ...remarks(one).map((text) => h("p", { class: "note" }, foreign(joined(text)))),
     one.order.length === 0 ? null : h("h4", {}, "Fix first"), one.order.length === 0 ? null : order, h("h4", {}, "Combinations"), cells,
     one.noise === null ? null : h("p", { class: "note" }, `From one run to the next the time varies by ${share(one.noise)} (one standard deviation).`)];
 }

@@ -27,8 +27,17 @@ function scaling(one: TierScalingDocument, index: number): HTMLElement {
   }).element;
 }
 
+type Row = TiersDocument["rows"][number];
+
+/** How well each tier of a run scaled, with its name where there are several such tiers. Where both throughputs are lower bounds, their ratio is none. */
+function scaled(row: Row, several: boolean): string {
+  const sign = (from: boolean): string => (row.lower_bound === from ? "" : from ? "≤ " : "≥ ");
+  return row.efficiencies.map((one) => `${several ? `${one.tier} ` : ""}${sign(one.from_lower_bound)}${share(one.efficiency)}`).join(", ");
+}
+
 export function tiers(found: TiersDocument, link: Link): HTMLElement {
   const names = [...new Set(found.rows.flatMap((row) => row.tiers.map((tier) => tier.tier)))];
+  const several = new Set(found.rows.flatMap((row) => row.efficiencies.map((one) => one.tier))).size > 1;
   return section("tiers", "Tiers side by side", table("One row for each run", {
     columns: [text("run"), number("requests/s"), number("mean"), ...names.flatMap((name) => [number(name), number(`CPU of ${name}`)]), number("per machine"), text("limit")],
     count: found.rows.length,
@@ -40,7 +49,7 @@ export function tiers(found: TiersDocument, link: Link): HTMLElement {
         return tier === undefined ? ["–", "–"] : [whole(tier.machines), share(tier.cpu)];
       });
       return [link(row.name), `${row.lower_bound ? "≥ " : ""}${count(row.throughput_per_sec)}`, milliseconds(row.mean_ms), ...uses,
-        share(row.efficiency), limitAt(row.limit, row.limiting_tier)];
+        scaled(row, several), limitAt(row.limit, row.limiting_tier)];
     },
   }), h("p", { class: "note" }, foreign("Per machine: throughput of a machine compared with the fewest machines of the tier that differs.")),
   ...found.scalings.map(scaling));
