@@ -73,9 +73,9 @@ pub(crate) fn await_agents(
         }
         // That it cannot be asked says nothing of the agents, which may come all the same.
         if overdue.is_some() || starter.has_failed(&missing).unwrap_or(false) {
-            let advice = found.err().map_or_else(|| starter.advice(), |error| error.to_string());
+            let of_broker = found.err().map(|error| error.to_string());
             let (came, expected) = (agents.len() - missing.len(), agents.len());
-            let reasons = reasons(starter, &missing, &advice);
+            let reasons = reasons(starter, &missing, of_broker);
             let reasons = together(missing.into_iter().zip(reasons));
             return Err(FleetError::NotReady { came, expected, reasons });
         }
@@ -83,11 +83,19 @@ pub(crate) fn await_agents(
     }
 }
 
-/// Why each of these does not answer; the advice of one of which nothing is known to be wrong.
-fn reasons(starter: &mut dyn Starter, missing: &[String], advice: &str) -> Vec<String> {
+/// Why each of these does not answer; of one of which nothing is known to be wrong, why the broker cannot be used or else the
+/// starter's advice.
+fn reasons(starter: &mut dyn Starter, missing: &[String], of_broker: Option<String>) -> Vec<String> {
     match starter.reasons(missing) {
-        Ok(reasons) => reasons.into_iter().map(|why| why.unwrap_or_else(|| advice.to_owned())).collect(),
-        Err(error) => vec![format!("{advice} (not known more closely: {error})"); missing.len()],
+        Ok(reasons) => {
+            let advice = of_broker.unwrap_or_else(|| starter.advice());
+            reasons.into_iter().map(|why| why.unwrap_or_else(|| advice.clone())).collect()
+        }
+        Err(error) => {
+            let silent = || "it does not answer at the broker".to_owned();
+            let why = of_broker.unwrap_or_else(silent);
+            vec![format!("{why}; more is not known: {error}"); missing.len()]
+        }
     }
 }
 
