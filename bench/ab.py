@@ -45,9 +45,9 @@ def sides(load, binary, address, slower, core):
     return [f"http://{address}/cpu?us={burn}" for burn in (BURN_US, round(BURN_US * (1 + slower / 100)))]
 
 
-def compare(binary, load, address, slower, cores):
-    """One comparison; what of its document the table is made of."""
-    client, server = cores
+def compare(binary, case, address, cores):
+    """One comparison of a load and a difference; what of its document the table is made of."""
+    (load, slower), (client, server) = case, cores
     with tempfile.TemporaryDirectory() as folder:
         line = [binary, "ab", *sides(load, binary, address, slower, server), *LOADS[load], "-d", LOAD, "--rounds", ROUNDS,
                 "--json", "--quiet", "-o", folder]
@@ -68,19 +68,27 @@ def compare(binary, load, address, slower, cores):
             "spread": statistics.stdev(one["ratio"] for one in document["ratios"]), "seconds": round(took, 1)}
 
 
+def true_ratio(figure, slower):
+    """B's figure over A's; None for a latency that queueing decides."""
+    if slower == 0:
+        return 1
+    return BURN_US / round(BURN_US * (1 + slower / 100)) if figure == THROUGHPUT else None
+
+
 def summary(rows):
     """The table by load, and by how much slower B was."""
     lines = ["| load | B slower by | repeats | any figure differs | main figure worse | better | beyond 5 % | within 5 % | "
              "interval covers the truth | rounds | spread of a round's ratio |", "| --- " * 11 + "|"]
     for load, slower in sorted({(row["load"], row["slower"]) for row in rows}):
         own = [row for row in rows if (row["load"], row["slower"]) == (load, slower)]
-        truth = BURN_US / round(BURN_US * (1 + slower / 100))
+        truth = true_ratio(own[0]["figure"], slower)
         count = lambda is_so: sum(1 for row in own if is_so(row))
         covers = lambda row: row["interval"] and row["interval"][0] <= truth <= row["interval"][1]
+        covered = "–" if truth is None else count(covers)
         lines.append(f"| {load} | {slower:g} % | {len(own)} | {count(lambda row: row['differ'])} | "
                      f"{count(lambda row: row['verdict'] == 'worse')} | {count(lambda row: row['verdict'] == 'better')} | "
                      f"{count(lambda row: row['gate'] == 'beyond')} | {count(lambda row: row['gate'] == 'within')} | "
-                     f"{count(covers)} | {statistics.mean(row['rounds'] for row in own):.0f} | "
+                     f"{covered} | {statistics.mean(row['rounds'] for row in own):.0f} | "
                      f"{100 * statistics.median(row['spread'] for row in own):.1f} % |")
     return "\n".join(lines)
 
@@ -93,8 +101,14 @@ def main():
     parser.add_argument("--seconds", type=float, default=1e9)
     parser.add_argument("--summary", action="store_true")
     args = parser.parse_args()
+    loads, slower = args.load.split(","), [float(part) for part in args.slower.split(",")]
+    if unknown := set(loads) - set(LOADS):
+        parser.error(f"--load {min(unknown)} is none of {', '.join(LOADS)}")
+    if "started" in loads and any(slower):
+        parser.error("--load started compares a service with itself: leave --slower out")
     RESULTS.parent.mkdir(parents=True, exist_ok=True)
-    rows = [json.loads(line) for line in RESULTS.read_text().splitlines()] if RESULTS.exists() else []
+    # Rows of before there were several loads say no load.
+    rows = [{"load": "closed", "figure": THROUGHPUT, **json.loads(line)} for line in RESULTS.read_text().splitlines()] if RESULTS.exists() else []
     if args.summary:
         print(summary(rows))
         return
@@ -103,7 +117,7 @@ def main():
     target = pinned.start([pinned.require_plimsoll(), "target", "--port", "0"], cores[1], stdout=subprocess.PIPE, text=True)
     address = target.stdout.readline().strip()
     try:
-        cases = list(itertools.product(args.load.split(","), [float(part) for part in args.slower.split(",")]))
+        cases = list(itertools.product(loads, slower))
         done = {case: sum(1 for row in rows if (row["load"], row["slower"]) == case) for case in cases}
         # In turn, so that what is broken off has some of each.
         for repeat, case in itertools.product(range(args.repeats), cases):
@@ -111,8 +125,7 @@ def main():
                 continue
             if time.monotonic() >= ends:
                 return
-            load, slower = case
-            row = compare(pinned.PLIMSOLL, load, address, slower, cores)
+            row = compare(pinned.PLIMSOLL, case, address, cores)
             with RESULTS.open("a") as file:
                 file.write(json.dumps(row) + "\n")
             print(row, file=sys.stderr)

@@ -177,10 +177,12 @@ pub enum ExperimentError {
     )]
     NoHostSampled(String),
     #[error(
-        "in no step of {0} 95 % of the requests succeeded, and refusals are no capacity: load it with fewer connections, or at a \
-         lower rate"
+        "in none of the steps of {0} did 95 % of the requests succeed, and refused requests are no capacity: load it with fewer \
+         connections, or at a lower rate"
     )]
     NothingCarried(String),
+    #[error("no request was answered in {0}: see that the target serves, and make the run again")]
+    NothingAnswered(String),
     #[error("no column is mapped to a tier; add for example --map web.cpu_percent=COLUMN")]
     NoTier,
     #[error("interrupted")]

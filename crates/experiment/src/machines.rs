@@ -34,16 +34,21 @@ impl TableRows<'_> {
 pub fn observe_run_files(paths: &[PathBuf]) -> Result<Observed, ExperimentError> {
     let observed = observe_runs(&by_name(&read_named_runs(paths)?));
     if observed.tiers.is_empty() {
-        let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
-        let is_of_no_use =
-            |remark: &&Remark| matches!(remark, Remark::NoAnswers(_) | Remark::NothingCarried(_));
-        let unused = observed.remarks.iter().filter(is_of_no_use).count();
-        return Err(match unused == paths.len() {
-            true => ExperimentError::NothingCarried(names.join(", ")),
-            false => ExperimentError::NoHostSampled(names.join(", ")),
-        });
+        return Err(nothing_observed(paths, &observed.remarks));
     }
     Ok(observed)
+}
+
+fn nothing_observed(paths: &[PathBuf], remarks: &[Remark]) -> ExperimentError {
+    let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
+    let names = names.join(", ");
+    let refused = remarks.iter().filter(|remark| matches!(remark, Remark::NothingCarried(_))).count();
+    let unanswered = remarks.iter().filter(|remark| matches!(remark, Remark::NoAnswers(_))).count();
+    match refused + unanswered == paths.len() {
+        true if refused == 0 => ExperimentError::NothingAnswered(names),
+        true => ExperimentError::NothingCarried(names),
+        false => ExperimentError::NoHostSampled(names),
+    }
 }
 
 /// What the tiers of a table use, with how it was read.
@@ -74,4 +79,19 @@ fn none_left(path: &Path, all: &[TableRow]) -> ExperimentError {
     };
     let why = format!("no row is left by --group and --rows-to; its groups are {known}");
     ExperimentError::NoRows { path: path.to_owned(), why }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_that_tell_nothing_of_a_request_differ_by_why() {
+        let paths = ["a", "b"].map(PathBuf::from);
+        let (silent, refused) = (Remark::NoAnswers("a".to_owned()), Remark::NothingCarried("b".to_owned()));
+        let why = |remarks: &[Remark]| nothing_observed(&paths, remarks);
+        assert!(matches!(why(&[silent.clone(), silent.clone()]), ExperimentError::NothingAnswered(_)));
+        assert!(matches!(why(&[silent.clone(), refused]), ExperimentError::NothingCarried(_)));
+        assert!(matches!(why(&[silent]), ExperimentError::NoHostSampled(_)), "the other was answered");
+    }
 }

@@ -30,8 +30,7 @@ pub enum PlanError {
     OwnTrace { line: usize },
     /// An option of a single request, where the plan has several.
     #[error(
-        "{option} is about a single request, and the plan has requests of its own ([[request]] or target.requests); leave {option} out, \
-         or give --requests FILE in their place"
+        "{option} is about a single request, and the plan has requests of its own ([[request]] or target.requests); leave {option} out"
     )]
     Unsent { option: &'static str },
     #[error("{name} has two limits; leave one of them out")]

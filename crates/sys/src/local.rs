@@ -8,12 +8,13 @@ use crate::socket::can_bind;
 /// True if the address is one of this machine's own: no other can be bound. Where any can, as on machines that take over the
 /// address of another, it has to be one of an interface.
 pub fn is_local(address: IpAddr) -> bool {
+    let address = address.to_canonical();
     can_bind(address) && (!binds_any(address) || is_local_among(address, &interface_addresses()))
 }
 
 /// Whether the kernel binds any address, `net.ipv4.ip_nonlocal_bind` and the same of IPv6.
 fn binds_any(address: IpAddr) -> bool {
-    let family = if address.to_canonical().is_ipv4() { "ipv4" } else { "ipv6" };
+    let family = if address.is_ipv4() { "ipv4" } else { "ipv6" };
     fs::read_to_string(format!("/proc/sys/net/{family}/ip_nonlocal_bind"))
         .is_ok_and(|text| text.trim() != "0")
 }

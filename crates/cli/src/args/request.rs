@@ -62,7 +62,11 @@ impl RequestArgs {
             spec.body = Some(body(text)?);
         }
         for header in &self.headers {
+            let planned = spec.headers.len();
             spec.headers.retain(|planned| !has_same_name(planned, header));
+            // A plan says by this header that it keeps no connection.
+            let is_replaced = planned > spec.headers.len() && has_same_name(header, "Connection");
+            spec.network.keep_alive |= is_replaced && !header.to_ascii_lowercase().ends_with("close");
         }
         spec.headers.extend_from_slice(&self.headers);
         spec.redact.extend_from_slice(&self.redact);

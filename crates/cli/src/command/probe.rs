@@ -104,12 +104,14 @@ fn stream(args: &ProbeArgs, end: &End) -> anyhow::Result<Exit> {
         if std::mem::take(&mut is_first) {
             text.insert_str(0, &opening_line()?);
         }
+        // A reader that stalls costs this host nothing, and is no reason to sample later.
+        let round_ended = RealClock.now();
         match write(&text) {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(Exit::Success),
             written => written.context("could not write samples to standard output")?,
         }
-        let now = RealClock.now();
-        due = next_round(due, sampling_interval(args.every, now.since(began)), (round_began, now));
+        let interval = sampling_interval(args.every, round_ended.since(began));
+        due = next_round(due, interval, (round_began, round_ended)).max(RealClock.now());
         if end.comes_before(due) {
             return Ok(Exit::Success);
         }

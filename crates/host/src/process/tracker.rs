@@ -225,10 +225,11 @@ impl ProcessTracker {
             return Ok(SocketSnapshot::new(listening, None, UnixSockets::default()));
         }
         let began = thread_cpu();
-        let established = self.tcp.established()?;
-        let sockets = SocketSnapshot::new(listening, Some(established), self.unix.sockets()?);
+        let established = self.tcp.established();
+        // Where these cannot be listed for once, those of TCP are known all the same.
+        let unix = self.unix.sockets().unwrap_or_default();
         self.connections.done(now, thread_cpu() - began);
-        Ok(sockets)
+        Ok(SocketSnapshot::new(listening, Some(established?), unix))
     }
 
     fn discover(&mut self, now: Instant, sockets: &Result<SocketSnapshot, Missing>) {

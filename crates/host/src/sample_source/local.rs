@@ -40,17 +40,18 @@ fn answer(
     let mut asked = None;
     loop {
         let began = RealClock.now();
-        for host in hosts.iter_mut() {
-            host.samples(sender.origin).into_iter().try_for_each(|sample| sender.sample(sample))?;
-        }
+        let samples: Vec<HostSample> =
+            hosts.iter_mut().flat_map(|host| host.samples(sender.origin)).collect();
+        // What is not taken at once costs the hosts nothing.
+        let ended = RealClock.now();
+        samples.into_iter().try_for_each(|sample| sender.sample(sample))?;
         cost(name, hosts, sender).map_or(Ok(()), |sample| sender.sample(sample))?;
         if let Some(question) = asked.take() {
             sender.answered(question)?;
         }
-        let ended = RealClock.now();
         let interval = sampling_interval(INTERVAL, began.since(sender.origin));
         let due = next_round(began, interval, (began, ended));
-        match questions.recv_timeout(due.since(ended)) {
+        match questions.recv_timeout(due.since(RealClock.now())) {
             // One sample answers all questions before it.
             Ok(question) => asked = questions.try_iter().last().or(Some(question)),
             Err(RecvTimeoutError::Timeout) => {}

@@ -72,7 +72,8 @@ impl Ssh {
         Remote::start(command, &self.to_string(), origin)
     }
 
-    /// Whether it never asks a question: ssh itself, in batch mode. What does ask can read from the terminal in our group only.
+    /// Whether it never asks a question: ssh itself, in batch mode. What does ask can read from the terminal in our group only. The
+    /// ssh of a jump host may ask all the same, and is then stopped.
     fn asks_nothing(&self) -> bool {
         let Some((program, options)) = self.program.split_first() else { return true };
         let is_ssh = Path::new(program).file_name().is_some_and(|name| name == "ssh");

@@ -79,6 +79,15 @@ fn users_of_an_overload_are_as_patient_as_the_line_says_or_its_limit() {
 }
 
 #[test]
+fn a_connection_header_of_the_line_counts_before_that_of_a_file() {
+    let closing = "headers = { Connection = \"close\" }\n";
+    let keeps =
+        |value: &str| plan(closing, &["run", "-H", &format!("Connection: {value}")]).network.keep_alive;
+    assert!(keeps("keep-alive") && !keeps("close"));
+    assert!(!plan(closing, &["run"]).network.keep_alive);
+}
+
+#[test]
 fn the_parts_of_a_single_request_are_refused_over_several_of_a_file() {
     let several = "[[request]]\nurl = \"/a\"\n[[request]]\nurl = \"/b\"\n";
     for part in ["-b", "-m"] {
