@@ -33,6 +33,7 @@ CONNECTIONS = 4
 LOAD = "150ms"
 ROUNDS = 16
 RATE = 2000
+THROUGHPUT = "throughput_per_sec"
 LOADS = {"closed": ["-c", CONNECTIONS, "--no-probe"], "probed": ["-c", CONNECTIONS], "rate": ["-R", RATE, "--no-probe"],
          "started": ["-c", CONNECTIONS, "--no-probe"]}
 
@@ -108,7 +109,8 @@ def main():
         parser.error("--load started compares a service with itself: leave --slower out")
     RESULTS.parent.mkdir(parents=True, exist_ok=True)
     # Rows of before there were several loads say no load.
-    rows = [{"load": "closed", "figure": THROUGHPUT, **json.loads(line)} for line in RESULTS.read_text().splitlines()] if RESULTS.exists() else []
+    before = {"load": "closed", "figure": THROUGHPUT}
+    rows = [before | json.loads(line) for line in RESULTS.read_text().splitlines()] if RESULTS.exists() else []
     if args.summary:
         print(summary(rows))
         return
