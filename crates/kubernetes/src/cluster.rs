@@ -1,5 +1,6 @@
 //! Requests to the API server.
 
+use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -183,7 +184,27 @@ impl Cluster {
     }
 
     fn unreachable(&self, error: &ureq::Error) -> KubernetesError {
-        KubernetesError::Unreachable { server: self.access.server.clone(), why: error.to_string() }
+        let (server, why) = (self.access.server.clone(), error.to_string());
+        KubernetesError::Unreachable { server, why, may_be_sent: !is_before_sending(error) }
+    }
+}
+
+/// True if there was no connection that a request could be sent on.
+fn is_before_sending(error: &ureq::Error) -> bool {
+    match error {
+        // The latter is an error of TLS.
+        ureq::Error::Io(error) => matches!(
+            error.kind(),
+            ErrorKind::ConnectionRefused
+                | ErrorKind::HostUnreachable
+                | ErrorKind::NetworkUnreachable
+                | ErrorKind::InvalidData
+        ),
+        ureq::Error::HostNotFound
+        | ureq::Error::ConnectionFailed
+        | ureq::Error::Tls(_)
+        | ureq::Error::Rustls(_) => true,
+        _ => false,
     }
 }
 
@@ -253,6 +274,7 @@ fn unfit(access: &Access, error: &ureq::Error) -> KubernetesError {
         why: format!(
             "a certificate or key of the kubeconfig, or of its login program, cannot be read ({error})"
         ),
+        may_be_sent: false,
     }
 }
 

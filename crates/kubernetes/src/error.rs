@@ -10,6 +10,8 @@ pub enum KubernetesError {
         "no kubeconfig was found (KUBECONFIG, ~/.kube/config), and this is no pod; name one with KUBECONFIG=FILE"
     )]
     NoConfig,
+    #[error("no kubeconfig was found for the context {context:?}; name one with KUBECONFIG=FILE")]
+    NoConfigOf { context: String },
     #[error("there is no kubeconfig at {}; name one that exists with KUBECONFIG=FILE", paths.display())]
     NoFile { paths: PathBuf },
     #[error("could not read {}: {source}", path.display())]
@@ -25,7 +27,12 @@ pub enum KubernetesError {
     #[error("{program}, which the kubeconfig names to log in, {why}; run it by hand to see more")]
     Login { program: String, why: String },
     #[error("could not reach the Kubernetes API server at {server}: {why}")]
-    Unreachable { server: String, why: String },
+    Unreachable {
+        server: String,
+        why: String,
+        /// The request may have been sent, and may take effect.
+        may_be_sent: bool,
+    },
     #[error(
         "the Kubernetes API server refused the login ({request}: {message}); log in again: `kubectl get pods` has to work"
     )]
@@ -42,4 +49,11 @@ pub enum KubernetesError {
     Refused { request: String, status: u16, message: String },
     #[error("the answer to {request} is not what the Kubernetes API gives: {why}")]
     Answer { request: String, why: String },
+}
+
+impl KubernetesError {
+    /// True if the same request will be refused again: the user has to log in, or lacks a role.
+    pub fn is_lasting(&self) -> bool {
+        matches!(self, Self::Login { .. } | Self::LoggedOut { .. } | Self::Forbidden { .. })
+    }
 }

@@ -108,9 +108,9 @@ pub(crate) fn choose(context: Option<&str>) -> Result<Access, KubernetesError> {
 
 /// The access by the file that is read where none is named. A pod has none, as a rule; but a context is one of a file.
 fn usual(file: Option<PathBuf>, context: Option<&str>) -> Result<Access, KubernetesError> {
-    match file {
-        Some(file) if context.is_some() || file.is_file() => by(&[file], context),
-        _ if context.is_some() => Err(KubernetesError::NoConfig),
+    match (file, context) {
+        (Some(file), _) if context.is_some() || file.is_file() => by(&[file], context),
+        (_, Some(context)) => Err(KubernetesError::NoConfigOf { context: context.to_owned() }),
         _ => in_pod::access().unwrap_or(Err(KubernetesError::NoConfig)),
     }
 }

@@ -134,7 +134,9 @@ fn a_context_or_a_file_that_is_named_is_never_replaced_by_the_account_of_a_pod()
         let error = access.map(drop).unwrap_err();
         assert!(matches!(&error, KubernetesError::NoFile { paths } if *paths == missing), "{which}: {error}");
     }
-    assert!(matches!(usual(None, Some("lab")), Err(KubernetesError::NoConfig)));
+    assert!(
+        matches!(usual(None, Some("lab")), Err(KubernetesError::NoConfigOf { context }) if context == "lab")
+    );
 }
 
 #[test]
