@@ -20,8 +20,8 @@ use crate::wire::Subjects;
 const CONNECT_WITHIN: Duration = Duration::from_secs(5);
 /// The longest wait between two tries to connect again.
 const RECONNECT_MAX: Duration = Duration::from_secs(1);
-/// A conductor asks the broker so often for a sign of life, if it hears nothing else. A connection that is cut without a word breaks
-/// after three of these: before agents are taken for lost that it does not hear.
+/// After so much silence the conductor pings the broker. Without an answer the connection is given up after three such times (1.5 s),
+/// before agents count as lost (2.5 s).
 const PING_INTERVAL: Duration = Duration::from_millis(500);
 /// The same of an agent. One that is cut off so long is lost in any case.
 const AGENT_PING_INTERVAL: Duration = Duration::from_secs(2);
@@ -59,7 +59,7 @@ impl BrokerAddress {
         self.0.contains('@')
     }
 
-    /// The same options, with the login that the address has. That of the first node counts for all.
+    /// The same options, with the login that the address has. The first login in the list counts for all nodes.
     fn log_in(&self, options: ConnectOptions) -> ConnectOptions {
         let mut nodes = self.0.split(',').filter_map(|part| part.parse::<ServerAddr>().ok());
         let decoded = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();

@@ -42,7 +42,8 @@ pub(crate) async fn find(
             state if state == before => {}
             State::AnyNumber => deadline = RealClock.now() + OTHERS_WITHIN,
             State::All => deadline = RealClock.now() + AGAIN_WITHIN,
-            State::TooFew => {}
+            // One that was found has begun another run.
+            State::TooFew => deadline = began + GATHER_WITHIN,
         }
     }
     let within_sec = RealClock.now().since(began).as_secs();
@@ -88,6 +89,8 @@ impl Census {
     /// When two agents have one name.
     fn take(&mut self, sign: Alive) -> Result<(), FleetError> {
         if let Some(run) = sign.run {
+            let before = self.found.remove(&sign.agent).map(|found| found.sign.incarnation);
+            self.former.extend(before.filter(|before| *before != sign.incarnation));
             self.busy.insert(sign.agent, run);
             return Ok(());
         }
@@ -194,6 +197,15 @@ mod tests {
         let twins = after(Some(2), &[("a", 1), ("b", 2), ("a", 3), ("a", 1)]);
         assert!(matches!(twins, Err(FleetError::SameName { name }) if name == "a"));
         assert!(after(Some(2), &[("a", 1), ("b", 2), ("a", 3), ("a", 3)]).is_ok(), "it was started again");
+    }
+
+    #[test]
+    fn an_agent_that_begins_another_run_is_free_no_more() {
+        let mut census = after(Some(2), &[("a", 1), ("b", 2)]).unwrap();
+        census.take(Alive { run: Some("r".to_owned()), ..sign("a", 1) }).unwrap();
+        assert_eq!(census.state(), State::TooFew);
+        census.take(sign("c", 3)).unwrap();
+        assert!(census.result().unwrap().into_keys().eq(["b", "c"]));
     }
 
     #[test]

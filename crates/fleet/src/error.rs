@@ -35,7 +35,7 @@ pub enum FleetError {
     )]
     Unreachable { address: String, why: String },
     #[error(
-        "the broker at {address} refused the credentials, or there were none: {why}; give --fleet-credentials FILE (agents: --credentials FILE), as plimsoll fleet keys makes them, or write a user and a password into the address of a broker that asks for these (nats://USER:PASSWORD@HOST, also for fleet resume, which stores none)"
+        "the broker at {address} refused the credentials, or there were none: {why}; give --fleet-credentials FILE (agents: --credentials FILE), as plimsoll fleet keys makes them, or write a user and a password into the address of a broker that asks for these (nats://USER:PASSWORD@HOST; it is not stored, so give it to fleet resume again)"
     )]
     Refused { address: String, why: String },
     #[error(
@@ -71,10 +71,10 @@ pub enum FleetError {
     )]
     Stream { why: String },
     #[error(
-        "the broker has no room for the stream of the run: {why}; it has streams of other runs of this fleet ({streams}), and nats stream rm NAME removes one that is not in use; or raise the account's limit of JetStream"
+        "the broker has no room for the stream of the run: {why}; it has streams of other runs of this fleet ({streams}). `nats stream rm NAME` removes one, and with it what `plimsoll fleet resume` would need of that run; or raise the account's limit of JetStream"
     )]
     NoRoom { why: String, streams: String },
-    #[error("the broker does not let this conductor read the stream of its run: {why}; see its log")]
+    #[error("could not read the stream of the run at the broker: {why}; see the broker's log")]
     Unread { why: String },
     #[error(
         "the plan takes {bytes} bytes and the broker carries {most} in one message; raise max_payload of nats-server, or send fewer requests and a smaller CSV file"

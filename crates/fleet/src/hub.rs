@@ -22,8 +22,8 @@ pub(crate) const TAKEN_WITHIN: Duration = Duration::from_secs(5);
 pub(crate) const GRACE: Duration = Duration::from_secs(2);
 /// How long the broker may take to remove the stream. One that is away never answers.
 const CLEARED_WITHIN: Duration = Duration::from_secs(5);
-/// A broker that answers within half a second is heard at least so often, as it is asked each half second of silence. If it is not,
-/// the connection may be cut without a word, and nothing is known of agents.
+/// After so much silence no agent is called lost: the connection itself may be dead. A broker that is alive is heard sooner, as it is
+/// pinged after half a second of silence.
 const DEAF_AFTER: Duration = Duration::from_secs(1);
 /// Says which messages a batch holds: the agent's incarnation, the number of the first, and that after the last.
 pub(crate) const BATCH_HEADER: &str = "Plimsoll-Batch";

@@ -23,7 +23,7 @@ const CONDUCTOR: &str = "conductor.nk";
 /// Written last: a folder that has it is complete.
 const BROKER: &str = "broker.conf";
 
-/// How long the credentials are good of a fleet whose keys go with it: as long as one may run.
+/// How long credentials of a fleet with its own broker are good: longer than one runs.
 const OWN_VALID: Duration = Duration::from_secs(365 * 24 * 3600);
 
 /// A folder with the keys of one fleet.
@@ -69,7 +69,7 @@ impl KeyFolder {
         }
     }
 
-    /// Keys that go with the fleet which they are made for, and the part of its broker's configuration by which that knows it.
+    /// Keys for a fleet that brings its own broker, and the settings by which that broker accepts them.
     pub(crate) fn open_own(path: &Path, fleet: &str) -> Result<(Self, String), FleetError> {
         let keys = Self::open(path, fleet)?;
         keys.mint_conductor(OWN_VALID)?;

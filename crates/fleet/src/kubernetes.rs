@@ -84,8 +84,11 @@ impl KubernetesFleet {
         if created.is_empty() {
             return error;
         }
-        let undone = self.0.undo(created);
-        match undone.and_then(|()| self.await_end().map_err(|left| left.to_string())) {
+        let undone = self.0.undo(created).and_then(|()| match created.has("Job") {
+            true => self.await_end().map_err(|error| self.left_pods(&error)),
+            false => Ok(()),
+        });
+        match undone {
             Ok(()) => error,
             Err(left) => {
                 FleetError::KubernetesLeft { first: Box::new(error), left, down: self.0.down_command() }
@@ -119,16 +122,27 @@ impl KubernetesFleet {
         Ok(found)
     }
 
-    /// Waits until no pod is left.
+    fn left_pods(&self, error: &FleetError) -> String {
+        format!("pods of Job {} ({error})", self.0.name)
+    }
+
+    /// Waits until no pod is left. An API server that is busy at times is asked again.
     fn await_end(&self) -> Result<(), FleetError> {
         let deadline = RealClock.now() + DOWN_WITHIN;
-        while let Some(pod) = self.0.pods()?.first() {
+        loop {
+            let left = match self.0.pods() {
+                Ok(pods) => match pods.first() {
+                    Some(pod) => FleetError::PodLeft { name: pod.metadata.name.clone() },
+                    None => return Ok(()),
+                },
+                Err(error) if error.is_lasting() => return Err(error.into()),
+                Err(error) => error.into(),
+            };
             if RealClock.now() > deadline {
-                return Err(FleetError::PodLeft { name: pod.metadata.name.clone() });
+                return Err(left);
             }
             thread::sleep(POLL_INTERVAL);
         }
-        Ok(())
     }
 }
 

@@ -100,7 +100,7 @@ async fn read(
             Some(Err(_)) | None => failures += 1,
         }
         sleep(READ_AGAIN).await;
-        // A broker that was started again without its store has neither of both.
+        // A broker that was started again without its store has neither the stream nor the consumer.
         if failures > 1
             && let Some(found) = found_or_made(&place).await
         {

@@ -71,8 +71,7 @@ pub(crate) fn await_agents(
         if overdue == Some(Overdue::Interrupted) {
             return Err(FleetError::Interrupted);
         }
-        // That it cannot be asked says nothing of the agents, which may come all the same.
-        if overdue.is_some() || starter.has_failed(&missing).unwrap_or(false) {
+        if overdue.is_some() || has_failed(starter, &missing)? {
             let of_broker = found.err().map(|error| error.to_string());
             let (came, expected) = (agents.len() - missing.len(), agents.len());
             let reasons = reasons(starter, &missing, of_broker);
@@ -83,8 +82,17 @@ pub(crate) fn await_agents(
     }
 }
 
-/// Why each of these does not answer; of one of which nothing is known to be wrong, why the broker cannot be used or else the
-/// starter's advice.
+/// True if one of these is known to have ended. That this cannot be asked at times says nothing of the agents, which may come all
+/// the same; but one whose user may not ask is told so at once.
+fn has_failed(starter: &mut dyn Starter, missing: &[String]) -> Result<bool, FleetError> {
+    match starter.has_failed(missing) {
+        Err(FleetError::Kubernetes(error)) if error.is_lasting() => Err(error.into()),
+        failed => Ok(failed.unwrap_or(false)),
+    }
+}
+
+/// Why each of these does not answer. Where nothing is known to be wrong with an agent: why the broker cannot be used, or else
+/// the starter's advice.
 fn reasons(starter: &mut dyn Starter, missing: &[String], of_broker: Option<String>) -> Vec<String> {
     match starter.reasons(missing) {
         Ok(reasons) => {
@@ -117,6 +125,7 @@ fn heard(agents: &[String], found: &[AgentStatus]) -> Heard {
 
 #[cfg(test)]
 mod tests {
+    use plimsoll_kubernetes::KubernetesError;
     use plimsoll_testkit::refused_address;
 
     use super::*;
@@ -145,10 +154,19 @@ mod tests {
     }
 
     fn busy() -> FleetError {
-        FleetError::Local { why: "too many requests".to_owned() }
+        let (request, message) = ("GET pods".to_owned(), "too many requests".to_owned());
+        KubernetesError::Refused { request, status: 429, message }.into()
     }
 
     fn await_one(starter: &mut Busy) -> String {
+        match await_agent(starter) {
+            Err(FleetError::NotReady { came: 0, expected: 1, reasons }) => reasons,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Waits for an agent at a broker that is away.
+    fn await_agent(starter: &mut dyn Starter) -> Result<(), FleetError> {
         let broker = Broker {
             address: format!("nats://{}", refused_address()).parse().unwrap(),
             credentials: None,
@@ -156,10 +174,7 @@ mod tests {
             fleet: "default".to_owned(),
         };
         let deadline = Deadline::uninterrupted(Duration::from_secs(600));
-        match await_agents(&["a".to_owned()], &broker, starter, deadline) {
-            Err(FleetError::NotReady { came: 0, expected: 1, reasons }) => reasons,
-            other => panic!("{other:?}"),
-        }
+        await_agents(&["a".to_owned()], &broker, starter, deadline)
     }
 
     #[test]
@@ -167,6 +182,36 @@ mod tests {
         let mut starter = Busy { asked: 0, knows: true };
         let reasons = await_one(&mut starter);
         assert_eq!((starter.asked, reasons.as_str()), (2, "  a: Evicted"));
+    }
+
+    /// Of a user who may not list the pods.
+    struct Forbidden;
+
+    impl Starter for Forbidden {
+        fn has_failed(&mut self, _missing: &[String]) -> Result<bool, FleetError> {
+            Err(forbidden().into())
+        }
+
+        fn reasons(&mut self, _missing: &[String]) -> Result<Vec<Option<String>>, FleetError> {
+            Err(forbidden().into())
+        }
+
+        fn advice(&self) -> String {
+            String::new()
+        }
+    }
+
+    fn forbidden() -> KubernetesError {
+        KubernetesError::Forbidden { request: "GET pods".to_owned(), message: "no".to_owned() }
+    }
+
+    #[test]
+    fn a_user_who_may_not_ask_is_told_so_at_once() {
+        let refused = await_agent(&mut Forbidden);
+        assert!(
+            matches!(refused, Err(FleetError::Kubernetes(KubernetesError::Forbidden { .. }))),
+            "{refused:?}"
+        );
     }
 
     #[test]

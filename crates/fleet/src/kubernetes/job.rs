@@ -56,12 +56,13 @@ struct Labels {
 }
 
 impl Created {
-    /// True if there is nothing to delete; after a first request without an answer there may be an account without rights.
+    /// True if there is nothing to delete.
     pub(super) fn is_empty(&self) -> bool {
-        self.sure.is_empty()
+        self.sure.is_empty() && self.unsure.is_none()
     }
 
-    fn has(&self, kind: &str) -> bool {
+    /// True if there is, or may be, an object of this kind.
+    pub(super) fn has(&self, kind: &str) -> bool {
         self.sure.iter().chain(&self.unsure).any(|one| one == kind)
     }
 }
@@ -177,7 +178,8 @@ impl FleetJob {
 
 /// Whether the server may have done what failed: its answer did not come, or is about itself.
 fn is_unsure(error: &KubernetesError) -> bool {
-    matches!(error, KubernetesError::Unreachable { .. } | KubernetesError::Refused { status: 500.., .. })
+    use KubernetesError::{Refused, Unreachable};
+    matches!(error, Unreachable { may_be_sent: true, .. } | Refused { status: 500.., .. })
 }
 
 #[cfg(test)]

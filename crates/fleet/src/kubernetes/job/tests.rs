@@ -1,9 +1,11 @@
 use std::fs;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use plimsoll_testkit::{PageServer, Reply};
+use plimsoll_testkit::{PageServer, Reply, refused_address};
 use serde_json::json;
 
 use super::*;
+use crate::kubernetes::KubernetesFleet;
 
 const KIND_LISTS: [(&str, &str); 3] = [
     ("ServiceAccount", "/api/v1/namespaces/load/serviceaccounts"),
@@ -17,18 +19,23 @@ fn fleet_on(reply: impl Fn(&str) -> (u16, String) + Send + Sync + 'static) -> (P
         let (status, body) = reply(target);
         Reply::Page { status, body }
     });
+    let job = fleet_at(&server.url());
+    (server, job)
+}
+
+/// A fleet `mine` at the API server of this address.
+fn fleet_at(server: &str) -> FleetJob {
     let folder = tempfile::tempdir().unwrap();
     let config = folder.path().join("config");
     let text = format!(
         "current-context: a\ncontexts: [{{name: a, context: {{cluster: a}}}}]\n\
-         clusters: [{{name: a, cluster: {{server: \"{}\"}}}}]\n",
-        server.url()
+         clusters: [{{name: a, cluster: {{server: \"{server}\"}}}}]\n"
     );
     fs::write(&config, text).unwrap();
     let cluster = Cluster::connect_by(&[config], None, ANSWER_WITHIN).unwrap();
     let place =
         KubernetesPlace { context: None, namespace: Some("load".to_owned()), name: "mine".to_owned() };
-    (server, FleetJob::on(cluster, &place))
+    FleetJob::on(cluster, &place)
 }
 
 fn objects() -> Vec<Value> {
@@ -85,6 +92,40 @@ fn an_object_that_may_have_been_created_is_deleted_only_with_our_labels() {
     let (server, created, _) = failed_at_secret(504);
     assert_eq!(created.unsure.as_deref(), Some("Secret"));
     assert_eq!(deleted(&server), [KIND_LISTS[0].1]);
+}
+
+#[test]
+fn the_first_object_may_have_been_created_if_its_request_was_sent() {
+    let own = labelled(&[("app.kubernetes.io/name", "plimsoll"), ("app.kubernetes.io/instance", "mine")]);
+    let (server, job) = fleet_on(move |target| match target.ends_with("/serviceaccounts") {
+        true => (504, String::new()),
+        false => (200, own.clone()),
+    });
+    let mut created = Created::default();
+    job.create(&objects(), &mut created).unwrap_err();
+    assert!(!created.is_empty());
+    job.undo(&created).unwrap();
+    assert_eq!(deleted(&server), [KIND_LISTS[0].1]);
+
+    let mut created = Created::default();
+    let away = fleet_at(&format!("http://{}", refused_address()));
+    away.create(&objects(), &mut created).unwrap_err();
+    assert!(created.is_empty(), "nothing was sent");
+}
+
+#[test]
+fn pods_are_waited_for_although_the_server_is_busy_and_not_if_they_may_not_be_listed() {
+    let asked = AtomicUsize::new(0);
+    let (server, job) = fleet_on(move |_| match asked.fetch_add(1, Ordering::SeqCst) {
+        0 => (429, String::new()),
+        1 => (503, String::new()),
+        _ => (200, json!({ "items": [] }).to_string()),
+    });
+    KubernetesFleet(job).await_end().unwrap();
+    assert_eq!(server.heads().len(), 3);
+    let (_server, job) = fleet_on(|_| (403, String::new()));
+    let refused = KubernetesFleet(job).await_end();
+    assert!(matches!(refused, Err(FleetError::Kubernetes(KubernetesError::Forbidden { .. }))), "{refused:?}");
 }
 
 #[test]
