@@ -306,7 +306,7 @@ impl RunArgs {
             matches!(spec.load, LoadSpec::Single { .. }) && spec.search.is_none() && spec.overload.is_none();
         if let Some(option) = part.filter(|_| !says_how_much && !is_one_load) {
             return Err(UsageError(format!(
-                "{option} alone does not say how much load, and the plan file makes more than one: give -c or -R too"
+                "{option} alone does not say how much load, and the plan file has no single load: give -c or -R too"
             )));
         }
         let load = self.level_over(&spec.load);

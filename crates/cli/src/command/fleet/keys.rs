@@ -27,7 +27,7 @@ pub(super) struct KeysArgs {
     /// How long the credentials are good, those of the conductor too
     #[arg(long, value_name = "TIME", default_value = "24h", value_parser = parse_duration)]
     valid: Duration,
-    /// The name of the fleet, which its agents and its loads give, too
+    /// The name of the fleet; agents and loads give the same --fleet-name
     #[arg(long, value_name = "NAME", default_value = FLEET, value_parser = values::agent_name)]
     fleet_name: String,
 }

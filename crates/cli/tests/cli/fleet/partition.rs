@@ -106,7 +106,8 @@ impl<'a> Scene<'a> {
         let broker = Broker::start(bench, "");
         let relay = Relay::start(broker.listens);
         let behind = broker.agent_at(&relay.address(), "behind", &["--orphan", orphan]);
-        let direct = broker.agent("direct", &[]);
+        // In some tests its conductor is cut off.
+        let direct = broker.agent("direct", &["--orphan", "60s"]);
         [&behind, &direct].iter().for_each(|agent| agent.reports("waits for runs"));
         Self { broker, relay, behind, _direct: direct, target: Counter::start() }
     }
