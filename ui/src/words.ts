@@ -46,7 +46,7 @@ export const limitName = named(LIMITS);
 export const confidence = named(CONFIDENCE);
 /** How certain a verdict is, and why. */
 export const certainty = (verdict: { confidence: string; proof: { outcome: string } | null }): string =>
-  (verdict.proof?.outcome === "withdrawn" ? "withdrawn: the limit was raised, and throughput did not move as predicted" : confidence(verdict.confidence));
+  (verdict.proof?.outcome === "withdrawn" ? "withdrawn: the named limit was raised, but throughput did not move as predicted" : confidence(verdict.confidence));
 export const outcome = named(OUTCOMES);
 export const overloadClass = named(CLASSES);
 export const breach = named(BREACHES);

@@ -1,5 +1,6 @@
 //! Findings in words. Text and JSON say the same, so that both take their sentences from here.
 
+mod ablation;
 mod advice;
 mod claim;
 mod conclusion;
@@ -21,6 +22,7 @@ use plimsoll_analyze::Verdict;
 use plimsoll_plan::{LatencyLimit, Slo};
 use plimsoll_units::{exact_count_text, exact_duration_text, exact_percent_text};
 
+pub(crate) use ablation::no_noise;
 pub use advice::advice;
 pub use claim::paragraph;
 pub(crate) use claim::short_paragraph;

@@ -200,6 +200,7 @@ export interface SloDocument {
   best_step: number | null;
   /**
    * Each condition in words, as the text has it: at the load that its first sentences speak of; empty where nothing succeeded.
+   * It need not be the load of `latency`, which is the one that decides the conditions.
    */
   conditions: ConditionDocument[];
   /**
@@ -1807,8 +1808,8 @@ export interface HeadlineDocument {
    */
   per_sec: number | null;
   /**
-   * Index of the step that the answer speaks of: the best within the conditions, else that of the highest throughput; null where
-   * no request of it succeeded.
+   * Index of the best step of `steps`: within the conditions, else of the highest throughput; null where no request of it
+   * succeeded. After a search `per_sec` is of a trial, not of this step.
    */
   step: number | null;
   /**
@@ -2684,7 +2685,7 @@ export interface PlanDocument {
  */
 export interface PlanCostDocument {
   /**
-   * True if they may cost more: a tier may need more machines, or is left out.
+   * True if the plan may cost more: a tier may need more machines, or is left out.
    */
   at_least: boolean;
   /**
@@ -2771,7 +2772,7 @@ export interface PricedMachinesDocument {
  */
 export interface DayDocument {
   /**
-   * What all hours cost; null without prices, or without a price and a number of any tier at the peak.
+   * What all hours cost; null without prices, or where no tier has both a price and a number of machines at the peak.
    */
   cost: DayCostDocument | null;
   /**
@@ -2825,7 +2826,7 @@ export interface HourDocument {
    */
   at_least: boolean[];
   /**
-   * What they cost; null without prices, or without a price and a number of any tier at the peak.
+   * What they cost; null without prices, or where no tier has both a price and a number of machines at the peak.
    */
   cost: number | null;
   /**
@@ -2837,7 +2838,7 @@ export interface HourDocument {
    */
   machines: (number | null)[];
   /**
-   * The same as a number: it is one more for the next hour, so that hours without a row are seen.
+   * The hour as a number that grows by one each hour; a jump shows hours without a row.
    */
   number: number;
   /**
@@ -3467,6 +3468,10 @@ export interface LedgerDocument {
    */
   interactions: InteractionDocument[];
   /**
+   * Why `noise` is not known, and what follows from that, in words; null where it is known.
+   */
+  no_noise: string | null;
+  /**
    * The variation from one run to the next: one standard deviation as a ratio of the time. Null without repeats.
    */
   noise: number | null;
@@ -3635,7 +3640,7 @@ export interface ReplayDocument {
  */
 export interface TiersDocument {
   /**
-   * One row for each run.
+   * One row for each run that has a step in which 95 % of the requests succeeded.
    */
   rows: TierRowDocument[];
   /**
@@ -3646,6 +3651,10 @@ export interface TiersDocument {
    * Always `plimsoll/tiers/1`.
    */
   schema: string;
+  /**
+   * Runs without a row: in none of their steps did 95 % of the requests succeed.
+   */
+  without_row: string[];
 }
 /**
  * One run.
@@ -3695,7 +3704,7 @@ export interface TierRowDocument {
   name: string;
   throughput_interval: Interval;
   /**
-   * The highest throughput, requests per second.
+   * The highest throughput of the steps in which 95 % of the requests succeeded, requests per second.
    */
   throughput_per_sec: number | null;
   /**

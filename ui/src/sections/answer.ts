@@ -43,8 +43,8 @@ function nothingHeld(run: Run): string {
 function withoutTarget(sentence: string, target: string): string {
   const rest = sentence.startsWith(target) ? sentence.slice(target.length).replace(/^[\s:]+/, "") : sentence;
   if (rest === "") return sentence;
-  // What follows a colon is a sentence of its own.
-  if (sentence.startsWith(`${target}:`)) return capital(rest);
+  // What follows a colon is a sentence of its own. The text leaves the colon out where the target stands on a line of its own.
+  if (sentence.startsWith(`${target}:`) || /^(nothing|all|the only) /.test(rest)) return capital(rest);
   return `It ${rest}`.replace(/^It (?=[A-Z])/, "");
 }
 

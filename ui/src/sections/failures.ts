@@ -40,10 +40,10 @@ export function failures(run: Run): HTMLElement {
   const counts = failuresOf(steps);
   const overloaded = inOverloads(run);
   if (counts.size === 0) {
-    const outside = overloaded === null ? "None" : "None outside the overloads";
+    const where = overloaded === null ? "None" : "None in the steps before the overloads";
     return section("failures", "Failures",
       all === 0 && overloaded !== null ? null
-        : h("p", {}, all === 0 ? "No request ended." : `${outside}: all ${grouped(all)} requests of ${counted(steps.length, "step")} succeeded.`),
+        : h("p", {}, all === 0 ? "No request ended." : `${where}: all ${grouped(all)} requests of ${counted(steps.length, "step")} succeeded.`),
       overloaded, requests(run));
   }
   const names = [...counts];

@@ -37,13 +37,14 @@ function back(step: OverloadStepDocument): string {
 
 function goodput(found: OverloadDocument) {
   const phases = [
-    ...(found.reference ? [{ name: "1×", phase: found.reference, step: null }] : []),
-    ...found.steps.map((step) => ({ name: name(step), phase: step.settled, step })),
+    ...(found.reference ? [{ name: "1×", phase: found.reference, all: found.reference, step: null }] : []),
+    ...found.steps.map((step) => ({ name: name(step), phase: step.settled, all: step.whole, step })),
   ];
   const max = Math.max(1, ...phases.flatMap(({ phase }) => [phase.offered_per_sec ?? 0, phase.goodput_per_sec ?? 0]));
   const worst = found.steps.reduce<OverloadStepDocument | null>((low, step) =>
     step.kept !== null && step.kept < (low?.kept ?? Infinity) ? step : low, null);
-  const within = found.limit_ms === null ? "Every success counts." : `Goodput counts the successes within ${milliseconds(found.limit_ms)}.`;
+  const within = (found.limit_ms === null ? "Every success counts." : `Goodput counts the successes within ${milliseconds(found.limit_ms)}.`)
+    + (found.steps.length === 0 ? "" : " Rates and p99 are of the second half of each overload; late, refused and failed requests are counted in all of it.");
   return {
     name: "overload-goodput", title: "Goodput of the offered load",
     caption: worst === null ? `What is left of goodput is not known. ${within}`
@@ -61,10 +62,11 @@ function goodput(found: OverloadDocument) {
       row: (index: number) => {
         const one = phases[index];
         if (one === undefined) return [];
-        const { phase, step } = one;
-        const failed = Object.values(phase.failed).reduce((sum, value) => sum + value, 0);
+        // As in the text, rates are of the second half; what went wrong is counted in all of it, as Failures does.
+        const { phase, all, step } = one;
+        const failed = Object.values(all.failed).reduce((sum, value) => sum + value, 0);
         return [one.name, rate(phase.offered_per_sec), rate(phase.goodput_per_sec), interval(phase.goodput_interval, count),
-          step === null ? ratio(1) : share(step.kept), whole(phase.late), whole(phase.refused), whole(failed),
+          step === null ? ratio(1) : share(step.kept), whole(all.late), whole(all.refused), whole(failed),
           milliseconds(phase.p99_ms), step === null ? "" : back(step)];
       },
     },

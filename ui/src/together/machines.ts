@@ -64,7 +64,7 @@ const inHour = (hour: HourDocument, tier: number): string => `${bound(hour.at_le
 function day(found: DayDocument): HTMLElement {
   const peak = found.hours.reduce((best, hour) => ((hour.peak_per_sec ?? 0) > (best?.peak_per_sec ?? 0) ? hour : best), found.hours[0]);
   const course = withGaps(found.hours);
-  const labels = new Map(course.map(({ at, hour }) => [at, hour?.hour ?? ""]));
+  const labels = new Map(course.map(({ at, hour }) => [at, hour?.hour ?? "no row in the file"]));
   const { cost } = found;
   const amount = cost === null ? null : money(cost.currency, cost.currency_leads);
   return figure(lineChart, {
@@ -117,7 +117,7 @@ function required(found: PlanDocument): string {
   const unknown = found.tiers.filter((tier) => tier.machines === null).map((tier) => tier.tier);
   if (known.length === 0) return "The number of machines is not known.";
   return `${rate(found.target_per_sec)} need ${list(known)}, each used up to ${ratio(found.utilisation)}.`
-    + (unknown.length === 0 ? "" : ` How many machines of ${list(unknown)} is not known.`);
+    + (unknown.length === 0 ? "" : ` How many machines of ${list(unknown)} are needed is not known.`);
 }
 
 export function machines(found: PlanDocument): HTMLElement {
@@ -143,15 +143,16 @@ const within = (format: Format, value: number | null, pair: readonly [number, nu
 /** What machines hold, and what stops them first and then. */
 function holds(capacity: FleetCapacityDocument): (HTMLElement | null)[] {
   const of = list(capacity.machines.map((tier) => machinesOf(tier.machines, tier.tier)));
+  const isOne = capacity.machines.length === 1 && capacity.machines[0]?.machines === 1;
   const stopped = capacity.limits.map((limit) => `${within(rate, limit.per_sec, limit.per_sec_interval)}, stopped by ${limit.tier}: ${limit.text}`);
   const then = stopped.slice(1, 1 + THEN);
   const first = stopped[0];
   return [
     h("p", { class: "lead" }, foreign(first === undefined ? `${of}: it is not known where throughput stops growing.`
-      : `${of} hold ${capacity.at_most ? "at most " : ""}${first}.`)),
+      : `${of} ${isOne ? "holds" : "hold"} ${capacity.at_most ? "at most " : ""}${first}.`)),
     then.length === 0 ? null : h("ul", {}, ...then.map((one) => h("li", {}, foreign(`then ${one}`)))),
-    capacity.held_per_sec === null ? null : paragraph(`With machines used to ${ratio(capacity.utilisation)} at most, a plan gives them `
-      + `${rate(capacity.held_per_sec)}${capacity.held_by === null ? "" : `, by ${capacity.held_by}`}.`),
+    capacity.held_per_sec === null ? null : paragraph(`At no more than ${ratio(capacity.utilisation)} of each machine ${isOne ? "it carries" : "they carry"} `
+      + `${rate(capacity.held_per_sec)}${capacity.held_by === null ? "" : `; ${capacity.held_by} is the bound`}.`),
     paragraph(`Growth is followed from ${capacity.at}, with ${rate(capacity.from_per_sec)}.`),
   ];
 }

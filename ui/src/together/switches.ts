@@ -3,7 +3,7 @@
 import { figure } from "../charts/figure";
 import { forestChart, verdictOf } from "../charts/forest";
 import { foreign, h, section } from "../dom";
-import { count, grouped, interval, joined, milliseconds, rate, share, signed } from "../format";
+import { capital, count, grouped, interval, joined, milliseconds, rate, sentence, share, signed } from "../format";
 import type { AblationDocument, LedgerDocument } from "../generated/page";
 import { number, table, text } from "../table";
 
@@ -13,7 +13,7 @@ const difference = signed(us);
 /** What the dearest switch costs, in a sentence. */
 function dearest(first: LedgerDocument["costs"][number] | undefined): string {
   if (first === undefined || first.cost_us === null) return "No switch has a known cost.";
-  const certainty = first.cost_us_interval === null ? "from one round, so without an interval" : "with its 95 % interval";
+  const certainty = first.cost_us_interval === null ? "without an interval" : "with its 95 % interval";
   return first.cost_us > 0 ? `${first.switch} costs most: it adds ${us(first.cost_us)} to a request, ${certainty}.`
     : `No switch adds time to a request; that of ${first.switch} is ${difference(first.cost_us)}, ${certainty}.`;
 }
@@ -34,6 +34,7 @@ function remarks(one: LedgerDocument): string[] {
     ...(one.unknown.length === 0 ? [] : [`The cost of ${one.unknown.join(", ")} is not known: no two combinations differ in it alone.`]),
     ...(one.runs_at_most === 0 ? [] : [`In ${grouped(one.runs_at_most)} of the runs the load generator was the limit: their combinations take less time than stated, so costs `
       + "and savings are uncertain."]),
+    ...(one.no_noise === null ? [] : [sentence(capital(one.no_noise))]),
   ];
 }
 

@@ -51,6 +51,8 @@ export function tiers(found: TiersDocument, link: Link): HTMLElement {
       return [link(row.name), `${row.lower_bound ? "≥ " : ""}${count(row.throughput_per_sec)}`, milliseconds(row.mean_ms), ...uses,
         scaled(row, several), limitAt(row.limit, row.limiting_tier)];
     },
-  }), h("p", { class: "note" }, foreign("Per machine: throughput of a machine compared with the fewest machines of the tier that differs.")),
+  }), h("p", { class: "note" }, foreign("Per machine: throughput per machine, compared with the run with the fewest machines of that tier and all else equal.")),
+  found.without_row.length === 0 ? null
+    : h("p", { class: "note" }, foreign(`Without a row, because in none of their steps did 95 % of the requests succeed: ${found.without_row.join(", ")}.`)),
   ...found.scalings.map(scaling));
 }

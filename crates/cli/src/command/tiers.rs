@@ -72,7 +72,8 @@ pub(crate) fn tiers(args: &TiersArgs) -> anyhow::Result<Exit> {
 /// Prints the table, draws the figures and writes the page; true if all of them are there.
 fn print_tiers(runs: &[NamedRun], name: &str, args: &TiersArgs) -> anyhow::Result<bool> {
     let TierScalings { rows, scalings, kinds } = TierScalings::of_runs(&by_name(runs));
-    let (document, text) = (json::TiersDocument::new(&rows, &scalings), text::tier_rows(&rows, &kinds));
+    let document = json::TiersDocument::new(&rows, &scalings, &kinds);
+    let text = text::tier_rows(&rows, &kinds);
     print(args.json, || json::render(&document), || text.clone())?;
     let stem = args.name.clone().unwrap_or_else(|| format!("{name}-{}", stamp()));
     let mut written = match args.no_figures || scalings.is_empty() {

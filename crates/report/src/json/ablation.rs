@@ -3,6 +3,7 @@
 use plimsoll_analyze::{Cell, Context, FixStep, Interaction, Ledger, Replay, SwitchCost};
 
 use super::document::{Interval, document, each, us};
+use crate::words;
 
 document! {
     /// Ledgers, and what the steps between them changed. `switches` are in the order of the settings.
@@ -43,6 +44,8 @@ document! {
         runs_at_most: u32 = ledger.at_most,
         /// The variation from one run to the next: one standard deviation as a ratio of the time. Null without repeats.
         noise: Option<f64> = ledger.noise.map(|(ratio, _)| ratio),
+        /// Why `noise` is not known, and what follows from that, in words; null where it is known.
+        no_noise: Option<String> = ledger.no_noise.map(words::no_noise),
     }
 
     /// What a switch costs.

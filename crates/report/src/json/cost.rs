@@ -15,7 +15,7 @@ document! {
         per_hour: Option<f64> = cost.per_hour,
         /// What a million requests cost at the target rate; null if all tiers are left out.
         per_million: Option<f64> = cost.per_million,
-        /// True if they may cost more: a tier may need more machines, or is left out.
+        /// True if the plan may cost more: a tier may need more machines, or is left out.
         at_least: bool = cost.at_least(),
         /// The tiers that have a price.
         tiers: Vec<TierCostDocument> = each(&cost.tiers, TierCostDocument::new),

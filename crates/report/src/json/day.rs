@@ -13,7 +13,7 @@ document! {
         missing: u64 = day.missing.len() as u64,
         /// Machine-hours of each tier, in the order of `hours.machines`.
         tiers: Vec<TierHoursDocument> = each(&day.tiers, TierHoursDocument::new),
-        /// What all hours cost; null without prices, or without a price and a number of any tier at the peak.
+        /// What all hours cost; null without prices, or where no tier has both a price and a number of machines at the peak.
         cost: Option<DayCostDocument> = day.cost.as_ref().map(DayCostDocument::new),
     }
 
@@ -21,7 +21,7 @@ document! {
     pub struct HourDocument(hour: &HourPlan) {
         /// Its beginning, as the curve counts time.
         hour: String = &hour.label,
-        /// The same as a number: it is one more for the next hour, so that hours without a row are seen.
+        /// The hour as a number that grows by one each hour; a jump shows hours without a row.
         number: i64 = hour.hour,
         /// The highest rate within it, requests per second.
         peak_per_sec: f64 = hour.peak_per_sec,
@@ -29,7 +29,7 @@ document! {
         machines: Vec<Option<u64>> = each(&hour.machines, |machines| machines.map(|machines| machines.count)),
         /// Whether each tier may need more.
         at_least: Vec<bool> = each(&hour.machines, |machines| machines.is_some_and(|machines| machines.at_least)),
-        /// What they cost; null without prices, or without a price and a number of any tier at the peak.
+        /// What they cost; null without prices, or where no tier has both a price and a number of machines at the peak.
         cost: Option<f64> = hour.cost,
     }
 

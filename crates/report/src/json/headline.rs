@@ -16,8 +16,8 @@ document! {
         bound: &'static str = bound,
         /// What the target did with the requests: `held`, `answered` or `served`.
         what: &'static str = what,
-        /// Index of the step that the answer speaks of: the best within the conditions, else that of the highest throughput; null where
-        /// no request of it succeeded.
+        /// Index of the best step of `steps`: within the conditions, else of the highest throughput; null where no request of it
+        /// succeeded. After a search `per_sec` is of a trial, not of this step.
         step: Option<u32> = step,
     }
 }

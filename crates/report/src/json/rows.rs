@@ -2,22 +2,24 @@
 //! break-evens, which tables have too.
 
 use plimsoll_analyze::{
-    BreakEven, Efficiency, Estimate, PooledTier, RowRun, RunRows, TableRow, TableTier, TierRow, TierScaling,
-    TierUse, TriedRow,
+    BreakEven, Efficiency, Estimate, PooledTier, RequestKind, RowRun, RunRows, TableRow, TableTier, TierRow,
+    TierScaling, TierUse, TriedRow,
 };
 
 use super::document::{Interval, document, each, ms};
 use crate::words;
-use crate::words::machines::tier_counts;
+use crate::words::machines::{tier_counts, without_row};
 
 document! {
     /// All runs as one document.
     #[schemars(title = "Tiers side by side")]
-    pub struct TiersDocument(rows: &[TierRow], scalings: &[TierScaling]) {
+    pub struct TiersDocument(rows: &[TierRow], scalings: &[TierScaling], kinds: &[RequestKind]) {
         /// Always `plimsoll/tiers/1`.
         schema: &'static str = "plimsoll/tiers/1",
-        /// One row for each run.
+        /// One row for each run that has a step in which 95 % of the requests succeeded.
         rows: Vec<TierRowDocument> = each(rows, TierRowDocument::new),
+        /// Runs without a row: in none of their steps did 95 % of the requests succeed.
+        without_row: Vec<String> = without_row(rows, kinds),
         /// Runs that differ only in the machines of one tier.
         scalings: Vec<TierScalingDocument> = each(scalings, TierScalingDocument::new),
     }
@@ -28,7 +30,7 @@ document! {
         name: String = &row.name,
         /// Rows of one number are of the same requests; only those are compared.
         kind: u64 = row.kind as u64,
-        /// The highest throughput, requests per second.
+        /// The highest throughput of the steps in which 95 % of the requests succeeded, requests per second.
         throughput_per_sec: f64 = row.throughput.value,
         /// The 95 % interval of that.
         throughput_interval: Interval = row.throughput,

@@ -47,6 +47,7 @@ document! {
     /// where too little is known.
     pub struct SloDocument(check: &SloCheck, findings: &Findings) {
         /// Each condition in words, as the text has it: at the load that its first sentences speak of; empty where nothing succeeded.
+        /// It need not be the load of `latency`, which is the one that decides the conditions.
         conditions: Vec<ConditionDocument> = conditions(findings),
         /// The limits of latency, the lowest percentile first.
         latency: Vec<LatencyLimitDocument> = latency_limits(check, text::judged_step(findings)),

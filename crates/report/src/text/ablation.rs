@@ -1,13 +1,12 @@
 //! The ledger of switches: what each adds to a request.
 
-use plimsoll_analyze::{
-    Cell, Context, Design, Estimate, FixStep, Interaction, Ledger, NoNoise, Replay, SwitchCost,
-};
+use plimsoll_analyze::{Cell, Context, Design, Estimate, FixStep, Interaction, Ledger, Replay, SwitchCost};
 use plimsoll_units::{count_text, escape_control, grouped, share_text, significant};
 
 use super::paragraph::{blocks, point, wrapped};
 use super::table::{Column, table};
 use crate::amount::{counted, if_known, list};
+use crate::words;
 
 /// The ledgers of the states of a service in their order, and what each step between them changed. `connections` is that of
 /// all runs, if it is known.
@@ -47,7 +46,7 @@ fn state(ledger: &Ledger, connections: Option<f64>) -> String {
             ledger.at_most
         ));
     }
-    said.extend(ledger.no_noise.map(no_noise));
+    said.extend(ledger.no_noise.map(words::no_noise));
     let costs = if ledger.costs.is_empty() { String::new() } else { costs(ledger) };
     blocks([heading, costs, said.iter().map(|line| point(&escape_control(line))).collect()])
 }
@@ -71,19 +70,6 @@ fn size(Estimate { value, interval }: Estimate) -> Estimate {
     } else {
         Estimate { value, interval }
     }
-}
-
-fn no_noise(why: NoNoise) -> String {
-    let why = match why {
-        NoNoise::Single => "no combination was run twice",
-        NoNoise::TooFew => {
-            "too few combinations were run twice to separate noise from what differs between rounds"
-        }
-        NoNoise::Equal => {
-            "the runs of each combination agree to the last digit, like one run written down twice"
-        }
-    };
-    format!("{why}, so these figures cannot be distinguished from noise")
 }
 
 fn heading(ledger: &Ledger, connections: Option<f64>) -> String {

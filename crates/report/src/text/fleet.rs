@@ -36,9 +36,11 @@ fn one(capacity: &FleetCapacity) -> String {
         }
     };
     let held = if_known(capacity.held.as_ref(), |held| {
+        let is_one = matches!(capacity.machines.as_slice(), [only] if only.machines == 1.0);
+        let they = if is_one { "it carries" } else { "they carry" };
         let (per_sec, share) = (count_text(held.per_sec.value), percent_text(capacity.utilisation));
         format!(
-            "With machines used to {share} at most, a plan gives them {per_sec} requests/s, by {}.",
+            "At no more than {share} of each machine {they} {per_sec} requests/s; {} is the bound.",
             held.tier
         )
     });

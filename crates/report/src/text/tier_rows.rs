@@ -6,7 +6,7 @@ use plimsoll_units::{count_text, duration_text, escape_control};
 use super::paragraph::wrapped;
 use super::table::{Column, table};
 use crate::amount::{at_least, bound, half_width, if_known, list};
-use crate::words::machines::request_kinds;
+use crate::words::machines::{request_kinds, without_row};
 
 /// A row of each run, and which of them are of the same requests if not all are.
 pub fn tier_rows(rows: &[TierRow], kinds: &[RequestKind]) -> String {
@@ -31,18 +31,17 @@ pub fn tier_rows(rows: &[TierRow], kinds: &[RequestKind]) -> String {
     let notes = note
         .into_iter()
         .chain(several_kinds)
-        .chain(without_row(rows, kinds))
+        .chain(runs_without(rows, kinds))
         .map(|note| format!("\n{}", wrapped("", "", &note)));
     table(rows, &columns) + &list(notes, "")
 }
 
 /// The runs that have no row, if there are any.
-fn without_row(rows: &[TierRow], kinds: &[RequestKind]) -> Option<String> {
-    let runs = kinds.iter().flat_map(|kind| &kind.runs);
-    let missing: Vec<String> = runs.filter(|run| rows.iter().all(|row| row.name != **run)).cloned().collect();
+fn runs_without(rows: &[TierRow], kinds: &[RequestKind]) -> Option<String> {
+    let missing = without_row(rows, kinds);
     (!missing.is_empty()).then(|| {
         let missing = escape_control(&list(missing, ", "));
-        format!("Without a row, because in no step 95 % of the requests succeeded: {missing}.")
+        format!("Without a row, because in none of their steps did 95 % of the requests succeed: {missing}.")
     })
 }
 

@@ -61,12 +61,12 @@ pub(crate) fn doubt(doubt: &FleetDoubt) -> String {
             count_text(*per_sec)
         ),
         FleetDoubt::OtherRequests { run, kinds } => format!(
-            "The rate is of the requests of {run}. The runs are of {} kinds of requests: {}. What stopped the others is not counted.",
+            "The rate is of the requests of {run}. The runs are of {} kinds of requests: {}. Locks and contention seen with the other requests are left out.",
             kinds.len(),
             request_kinds(kinds)
         ),
         FleetDoubt::OtherRows { row, kinds } => format!(
-            "The rate is of the requests of {row}. The rows are of {kinds} kinds of requests; --group picks one."
+            "The rate is of the requests of {row}. The rows are of {kinds} kinds of requests; choose one with --group."
         ),
         FleetDoubt::NoFigures(tier) => {
             format!("What a request uses of {tier} was not observed: it may stop these machines earlier.")

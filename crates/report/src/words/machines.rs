@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use plimsoll_analyze::{
-    DemandUnit, Doubt, Origin, Remark, RequestKind, ScalingTrial, Taken, TierCount, TierResource,
+    DemandUnit, Doubt, Origin, Remark, RequestKind, ScalingTrial, Taken, TierCount, TierResource, TierRow,
 };
 use plimsoll_units::{bytes_text, count_text, duration_text, grouped, significant};
 
@@ -75,6 +75,12 @@ pub(crate) fn origin(origin: &Origin) -> String {
             format!("{count} row{}{of}", if *count == 1 { "" } else { "s" })
         }
     }
+}
+
+/// The runs that have no row: in none of their steps did enough of the requests succeed.
+pub(crate) fn without_row(rows: &[TierRow], kinds: &[RequestKind]) -> Vec<String> {
+    let runs = kinds.iter().flat_map(|kind| &kind.runs);
+    runs.filter(|run| rows.iter().all(|row| row.name != **run)).cloned().collect()
 }
 
 /// Tiers with their machines: `1 nginx, 4 dubbo`.
@@ -204,7 +210,7 @@ pub(crate) fn remark(remark: &Remark) -> String {
     match remark {
         Remark::NoAnswers(run) => format!("{run} has no step with answers and is not used."),
         Remark::NothingCarried(run) => format!(
-            "{run} is not used: in no step of it 95 % of the requests succeeded, and refusals are no capacity."
+            "{run} is not used: in none of its steps did 95 % of the requests succeed; refused requests are no capacity."
         ),
         Remark::GeneratorLimit(run) => {
             format!("In {run} the load generator was the limit: what stops the target there is not known.")
@@ -220,7 +226,7 @@ pub(crate) fn remark(remark: &Remark) -> String {
         }
         Remark::Kinds(kinds) => format!(
             "The rows are of {kinds} kinds of requests. Each tier is planned by the kind that is dearest for it, since their \
-             mix is not known; --group picks one."
+             mix is not known; choose one with --group."
         ),
         Remark::Requests(kinds) => format!(
             "The runs are of {} kinds of requests: {}. Each tier is planned by the kind that is dearest for it, since their mix \

@@ -100,7 +100,7 @@ fn a_row_shows_tiers_their_limit_and_their_scaling() {
     assert!(of_two.contains("tomcat 93 ± 2 %, nginx 93 ± 2 %"), "{of_two}");
     let kinds =
         [RequestKind { name: "GET /".to_owned(), runs: vec!["six".to_owned(), "refused".to_owned()] }];
-    assert!(text::tier_rows(std::slice::from_ref(&row), &kinds).contains("succeeded: refused."));
+    assert!(text::tier_rows(std::slice::from_ref(&row), &kinds).contains("succeed: refused."));
     let text = text::tier_rows(&[row], &[]);
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     // The last column wraps between words.

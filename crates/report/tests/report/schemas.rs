@@ -1,9 +1,9 @@
 //! The published schemas, and documents other than a run's that satisfy theirs.
 
 use plimsoll_analyze::{
-    CurvePoint, Fleet, Goal, Incomparable, Margin, PriceList, RateCurve, RunSide, Setting, TableRow,
-    TableTier, Trial, Trials, explain_table, fleet_capacity, ledger, observe_runs, observe_table, plan_day,
-    plan_machines, price_plan, replays, scalings, tier_rows,
+    CurvePoint, Fleet, Goal, Incomparable, Margin, PriceList, RateCurve, RequestKind, RunSide, Setting,
+    TableRow, TableTier, Trial, Trials, explain_table, fleet_capacity, ledger, observe_runs, observe_table,
+    plan_day, plan_machines, price_plan, replays, scalings, tier_rows,
 };
 use plimsoll_record::RunCommand;
 use plimsoll_report::json::{self, schema_of};
@@ -144,7 +144,15 @@ fn ledgers_satisfy_their_schema() {
     let ledgers = [state("before"), state("after")];
     let steps = replays(&ledgers, &switches);
     assert_eq!(steps.len(), 4);
-    satisfies(&json::AblationDocument::new(&switches, &ledgers, &steps, Some(64.0)));
+    let document = json::AblationDocument::new(&switches, &ledgers, &steps, Some(64.0));
+    assert!(document.ledgers.iter().all(|ledger| ledger.noise.is_some() && ledger.no_noise.is_none()));
+    satisfies(&document);
+    let trials = all(0).to_vec();
+    let once = ledger(&Trials { group: None, switches: switches.clone(), per_request, trials });
+    let document = json::AblationDocument::new(&switches, &[once], &[], None);
+    let why = document.ledgers[0].no_noise.as_deref();
+    assert!(why.is_some_and(|why| why.starts_with("no combination was run twice")), "{why:?}");
+    satisfies(&document);
 }
 
 #[test]
@@ -179,5 +187,9 @@ fn rows_of_tiers_satisfy_their_schema() {
     let sample = hosts::watched(RunCommand::Answer);
     let rows = tier_rows(&[("one", &sample.findings), ("two", &sample.findings)]);
     assert_eq!(rows.len(), 2);
-    satisfies(&json::TiersDocument::new(&rows, &scalings(&rows)));
+    let kinds =
+        [RequestKind { name: "GET /".to_owned(), runs: vec!["two".to_owned(), "refused".to_owned()] }];
+    let document = json::TiersDocument::new(&rows, &scalings(&rows), &kinds);
+    assert_eq!(document.without_row, ["refused"]);
+    satisfies(&document);
 }

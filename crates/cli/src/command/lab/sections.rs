@@ -148,7 +148,7 @@ impl Sections {
     fn tiers(&mut self, name: &str, tiers: &TierScalings) {
         self.section("Tiers", &text::tier_rows(&tiers.rows, &tiers.kinds));
         self.figures.push(tiers::figures(&self.stem, name, &tiers.scalings));
-        self.document.tiers = Some(TiersDocument::new(&tiers.rows, &tiers.scalings));
+        self.document.tiers = Some(TiersDocument::new(&tiers.rows, &tiers.scalings, &tiers.kinds));
     }
 
     /// What the switches of the file cost, as `plimsoll ablate` shows it.

@@ -164,8 +164,8 @@ pub(super) fn pool(
 /// Throughput was the same from the lowest load on.
 fn pool_of_unknown_size(owners: &[PlaceCount], law: &AtOnceLaw) -> String {
     format!(
-        "a pool of workers or connections in {} is the limit: {} requests/s from the lowest load on, at which requests may have \
-         waited already. So its size is not known: {} requests are served at once at the most",
+        "a pool of workers or connections in {} is the limit: throughput is {} requests/s from the lowest load on, and requests \
+         may have waited for it even there. Its size is therefore not known; at most {} requests are served at once",
         places(owners),
         count_text(law.per_sec),
         whole(law.at_once)
@@ -185,4 +185,21 @@ pub(super) fn dependency(
         placed(tier),
         count_text(connections)
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pool_without_a_size_says_only_how_many_it_serves_at_most() {
+        let owners = [PlaceCount { place: Place::process("box", "java"), count: 1 }];
+        let law = AtOnceLaw { per_sec: 800.0, unqueued_sec: 0.01, at_once: 8.0 };
+        let said = pool(&owners, None, &law, None);
+        assert!(said.contains("throughput is 800 requests/s from the lowest load on"), "{said}");
+        assert!(
+            said.ends_with("Its size is therefore not known; at most 8 requests are served at once"),
+            "{said}"
+        );
+    }
 }
