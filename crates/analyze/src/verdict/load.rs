@@ -6,7 +6,7 @@ use super::failures::{failing, failures};
 use super::next::nearly;
 use crate::findings::{
     Advice, At, Confidence, Evidence, Knee, Limit, LoadEffect, Observation, Place, RampWindow, RowClaim,
-    Steadiness, StepSummary, Verdict,
+    Steadiness, StepSummary, TimeSummary, Verdict,
 };
 use crate::hosts::resource::Resource;
 use crate::load::knee::{counts_for_capacity, usable};
@@ -22,6 +22,10 @@ const ACHIEVED_RATIO: f64 = 0.99;
 /// always a little behind.
 const WINDOW_RATIO: f64 = 0.95;
 
+/// Beyond the shortest time of a request, no more than this part of a time counts as spent on the way. Of a target that serves a
+/// part c of the rate the mean grows with the time, to (1/c − 1)/2 of it: for c ≤ 1/2 that would explain all that is missing.
+const MAX_ON_THE_WAY: f64 = 0.4;
+
 /// The least that counts as growth from step to step.
 const MIN_GAIN: f64 = 0.05;
 
@@ -31,17 +35,20 @@ pub(super) fn nothing_ran(case: &Case<'_>) -> Verdict {
 }
 
 /// The first window of a changing rate in which clearly less was answered than fell due, if it was so in every later one
-/// of at least that rate too: where a rate begins to rise, answers are behind only until the first of them are in. Until a
-/// latency after the load began they are behind at any rate.
+/// of at least that rate too, and in one of them less than could be: where a rate begins, answers are behind only until the first
+/// of them are in.
 fn first_short(step: &StepSummary) -> Option<&RampWindow> {
-    let is_answered = |window: &RampWindow| window.began_sec >= step.latency.mean_ns / 1e9;
     let is_short = |window: &RampWindow| window.throughput_per_sec < WINDOW_RATIO * window.due_per_sec;
+    let is_behind = |window: &RampWindow| {
+        let part = answerable(&step.latency, window.began_sec, window.end_sec);
+        window.throughput_per_sec < ACHIEVED_RATIO * window.due_per_sec * part
+    };
     let windows = &step.ramp_windows;
     windows.iter().enumerate().map(|(index, window)| (&windows[index..], window)).find_map(
         |(later, window)| {
             let comparable = |other: &&RampWindow| other.rate_per_sec >= window.rate_per_sec;
-            let is_behind = is_answered(window) && later.iter().filter(comparable).all(is_short);
-            is_behind.then_some(window)
+            let mut all = later.iter().filter(comparable);
+            (all.clone().all(is_short) && all.any(is_behind)).then_some(window)
         },
     )
 }
@@ -52,11 +59,17 @@ fn due_per_sec(step: &StepSummary, offered_per_sec: f64) -> f64 {
     (step.counts.intended as f64 / step.measured_sec.max(f64::MIN_POSITIVE)).min(offered_per_sec)
 }
 
-/// The part of what falls due that can be answered in the measured time: what falls due in the last mean latency of it is answered
-/// afterwards.
-fn answerable(step: &StepSummary) -> f64 {
-    let mean_sec = step.latency.mean_ns / 1e9;
-    (1.0 - mean_sec / step.measured_sec.max(f64::MIN_POSITIVE)).max(0.0)
+/// The part of what falls due in a time that can be answered in it, where the load began with second 0. In place of what is on the
+/// way at its end come answers to what fell due before it, except within a latency L of the load's begin: E(L − began)⁺ is missing,
+/// at most as much as Scarf 1958 bounds it by the mean and the deviation.
+fn answerable(latency: &TimeSummary, began_sec: f64, end_sec: f64) -> f64 {
+    let (mean, deviation, shortest) = (latency.mean_ns / 1e9, latency.stdev_ns / 1e9, latency.min_ns / 1e9);
+    let length_sec = (end_sec - began_sec).max(f64::MIN_POSITIVE);
+    let past = began_sec - mean;
+    let on_the_way = mean.min((deviation.hypot(past) - past) / 2.0);
+    let shortest = (shortest - began_sec).max(0.0);
+    let missing = shortest + (on_the_way - shortest).clamp(0.0, MAX_ON_THE_WAY * length_sec);
+    (1.0 - missing / length_sec).max(0.0)
 }
 
 /// An open loop shows whether one rate is kept up with, and no more.
@@ -68,7 +81,8 @@ pub(super) fn open_loop(case: &Case<'_>, step: &StepSummary) -> Verdict {
     let due_per_sec = due_per_sec(step, offered_per_sec);
     let short = first_short(step);
     let is_behind = step.steadiness == Steadiness::Moving
-        || achieved_per_sec < ACHIEVED_RATIO * due_per_sec * answerable(step)
+        || achieved_per_sec
+            < ACHIEVED_RATIO * due_per_sec * answerable(&step.latency, 0.0, step.measured_sec)
         || short.is_some();
     let mut evidence: Vec<Evidence> = short.into_iter().map(short_row).collect();
     evidence.push(Evidence::new(Observation::Answered, achieved_per_sec, Some(due_per_sec), step.at()));
