@@ -6,14 +6,14 @@ use plimsoll_stats::usl;
 
 use crate::hosts::tracks::{self, Hosts, StepSamples};
 use crate::hosts::{topology, usage};
-use crate::load::knee::{knee, usable};
+use crate::load::knee::{deciding, knee, usable};
 use crate::load::slo::Reach;
 use crate::load::{slo, summary};
 use crate::observations::{Case, Observations};
 use crate::parts::{self, Intervention};
 use crate::{
-    Findings, GeneratorHealth, Knee, Limit, NotRun, Resource, StepSummary, Topology, UslFit, Verdict,
-    chosen_step, overload, proof, search, verdict,
+    Findings, GeneratorHealth, Limit, NotRun, Resource, StepSummary, Topology, UslFit, Verdict, chosen_step,
+    overload, proof, search, verdict,
 };
 
 /// A run that cannot be analysed.
@@ -65,8 +65,8 @@ fn analyze_load(run: &Run) -> Result<Findings, AnalyzeError> {
     let ladder = matches!(plan.load, Load::Ladder { .. });
     let knee = knee(&steps).filter(|_| ladder);
     let usl = ladder.then(|| fit(&steps));
-    let generator =
-        decisive(&steps, knee.as_ref()).map_or_else(GeneratorHealth::default, |step| step.generator.clone());
+    let deciding = deciding(&steps, knee.as_ref(), ladder);
+    let generator = deciding.map_or_else(GeneratorHealth::default, |index| steps[index].generator.clone());
     let growing = ladder && !knee.is_some_and(|knee| knee.reached);
     let slo = slo::check(&plan.slo, &steps, Reach { healthy: generator.healthy(), growing });
     let case = Case { plan: &plan, steps: &steps, knee: knee.as_ref(), generator: &generator };
@@ -140,10 +140,4 @@ fn fit(steps: &[StepSummary]) -> UslFit {
         interval: step.throughput.interval,
     };
     usl::fit(&usable(steps).iter().map(point).collect::<Vec<_>>())
-}
-
-/// The step whose figures are the answer: that of the plateau, or else the last.
-fn decisive<'a>(steps: &'a [StepSummary], knee: Option<&Knee>) -> Option<&'a StepSummary> {
-    let at_plateau = |knee: &Knee| steps.iter().find(|step| step.connections == knee.plateau_connections);
-    knee.and_then(at_plateau).or(steps.last())
 }

@@ -21,7 +21,7 @@ use crate::hosts::track::Span;
 use crate::hosts::tracks::{GENERATOR, Hosts, NOT_SAMPLED, StepSamples};
 use crate::hosts::usage::others::HostProcesses;
 use crate::hosts::utilisation::BUSY;
-use crate::load::knee::whole;
+use crate::load::knee;
 use crate::table::{load_effect, stands};
 use crate::{Findings, TableRow};
 
@@ -82,21 +82,18 @@ impl Case<'_> {
         Verdict::new(limit, place, confidence)
     }
 
-    /// The step that the answer is taken from: that of the plateau, or the last.
-    pub(crate) fn deciding(&self) -> usize {
-        let plateau =
-            |knee: &Knee| self.steps.iter().position(|step| step.connections == knee.plateau_connections);
-        self.knee.and_then(plateau).unwrap_or_else(|| self.steps.len().saturating_sub(1))
+    fn is_ladder(&self) -> bool {
+        matches!(self.plan.load, Load::Ladder { .. })
     }
 
-    /// The step of the most load: of a ladder, which may go down, the one of the most connections that was not cut short, else the
-    /// last; `None` without a step.
+    /// The step that the answer is taken from: that of the plateau, or of the most load.
+    pub(crate) fn deciding(&self) -> usize {
+        knee::deciding(self.steps, self.knee, self.is_ladder()).unwrap_or(0)
+    }
+
+    /// The step of the most load; `None` without a step.
     pub(crate) fn highest(&self) -> Option<usize> {
-        let is_whole =
-            |index: &usize| matches!(self.plan.load, Load::Ladder { .. }) && whole(&self.steps[*index]);
-        let highest =
-            (0..self.steps.len()).filter(is_whole).max_by_key(|index| self.steps[*index].connections);
-        highest.or_else(|| self.steps.len().checked_sub(1))
+        knee::highest(self.steps, self.is_ladder())
     }
 
     /// The generator's own load in a step, the first thing to rule out.

@@ -21,6 +21,20 @@ pub(crate) fn whole(step: &StepSummary) -> bool {
     !matches!(step.end, StepEnd::Cut | StepEnd::TargetLost)
 }
 
+/// The step of the most load: of a ladder, which may go down, the one of the most connections that was not cut short, else the
+/// last; `None` without a step.
+pub(crate) fn highest(steps: &[StepSummary], is_ladder: bool) -> Option<usize> {
+    let is_whole = |index: &usize| is_ladder && whole(&steps[*index]);
+    let highest = (0..steps.len()).filter(is_whole).max_by_key(|index| steps[*index].connections);
+    highest.or_else(|| steps.len().checked_sub(1))
+}
+
+/// The step that the answer is taken from: that of the plateau, or of the most load.
+pub(crate) fn deciding(steps: &[StepSummary], knee: Option<&Knee>, is_ladder: bool) -> Option<usize> {
+    let plateau = |knee: &Knee| steps.iter().position(|step| step.connections == knee.plateau_connections);
+    knee.and_then(plateau).or_else(|| highest(steps, is_ladder))
+}
+
 /// The whole steps whose throughput is that of successful answers, lowest concurrency first.
 pub(crate) fn usable(steps: &[StepSummary]) -> Vec<&StepSummary> {
     let counts = |step: &&StepSummary| whole(step) && counts_for_capacity(step);

@@ -94,6 +94,16 @@ fn a_ladder_is_judged_by_its_highest_step_and_not_by_its_last() {
 }
 
 #[test]
+fn a_generator_is_judged_at_the_highest_step_though_the_last_was_cut_short() {
+    let whole = Level { busy: 0.97, ..Level::at(64, 12_800.0) };
+    let cut = Level { end: StepEnd::Cut, intervals: 12, ..Level::at(32, 6400.0) };
+    let found = findings(&ladder(&[whole, cut], Slo::default()));
+    assert!(found.knee.is_none() && !found.generator.healthy());
+    assert_eq!(found.verdict.limit, Limit::Generator);
+    assert_eq!(found.verdict.evidence[0].at, At::Connections(64));
+}
+
+#[test]
 fn a_plateau_is_no_peak() {
     // A pool of 16: the law bends down behind its corner, and the steps beyond are as fast as ever.
     let Some(UslFit::Fitted(usl)) = findings(&ladder(&doubling(128), Slo::default())).usl else {
