@@ -83,7 +83,7 @@ pub(crate) fn await_agents(
 }
 
 /// True if one of these is known to have ended. That this cannot be asked at times says nothing of the agents, which may come all
-/// the same; but one whose user may not ask is told so at once.
+/// the same; that the user may not ask ends the wait.
 fn has_failed(starter: &mut dyn Starter, missing: &[String]) -> Result<bool, FleetError> {
     match starter.has_failed(missing) {
         Err(FleetError::Kubernetes(error)) if error.is_lasting() => Err(error.into()),
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_user_who_may_not_ask_is_told_so_at_once() {
+    fn that_the_user_may_not_ask_ends_the_wait() {
         let refused = await_agent(&mut Forbidden);
         assert!(
             matches!(refused, Err(FleetError::Kubernetes(KubernetesError::Forbidden { .. }))),
