@@ -1,4 +1,4 @@
-// What pages of several runs say in words: PLIMSOLL_PAGES has plan.html, ab.html, ablate.html and diff.html, of which the documents are changed here.
+// What pages of several runs say in words: PLIMSOLL_PAGES has plan.html, ab.html, ablate.html, diff.html and tiers.html, of which the documents are changed here.
 import assert from "node:assert/strict";
 import path from "node:path";
 import { after, before, test } from "node:test";
@@ -6,7 +6,7 @@ import { launched, openedChanged, pages, said, scrolled, unfolded } from "./page
 import { cellsOf } from "./values.mjs";
 
 const file = (name) => pages.find((one) => path.basename(one) === name);
-const needed = ["plan.html", "ab.html", "ablate.html", "diff.html"];
+const needed = ["plan.html", "ab.html", "ablate.html", "diff.html", "tiers.html"];
 const skip = needed.every(file) ? false : `PLIMSOLL_PAGES lacks one of ${needed.join(", ")}`;
 let browser;
 
@@ -147,6 +147,13 @@ test("what is to be known of the cost of switches is said", { skip }, async () =
   assert.match(text, /; or tls, which these runs do not distinguish from it/);
   assert.match(text, /No combination was run twice, so these figures cannot be distinguished from noise\./);
   assert.match(await said(page.locator("#chart-switch-costs-0 figcaption")), / to a request, without an interval\.$/);
+  assert.deepEqual(errors, []);
+  await context.close();
+});
+
+test("runs without a row among tiers are named", { skip }, async () => {
+  const { context, page, errors } = await changed("tiers.html", ({ tiers }) => { tiers.without_row = ["refused", "late"]; });
+  assert.match(await said(page.locator("#tiers")), /Without a row, because in none of their steps did 95 % of the requests succeed: refused, late\./);
   assert.deepEqual(errors, []);
   await context.close();
 });
