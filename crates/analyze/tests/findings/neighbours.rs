@@ -134,7 +134,7 @@ fn cores_that_the_target_may_not_leave_are_its_capacity() {
 }
 
 /// nginx with one-threaded workers that each fill one of eight cores, and may run on no more cores than they are.
-fn pinned(workers: u32) -> Verdict {
+fn pinned(workers: u32) -> Watch {
     let cpu = ("local", "cpu", "");
     let used_ms = move |x: f64| 0.297 * x;
     let mut watch = pool()
@@ -156,16 +156,33 @@ fn pinned(workers: u32) -> Verdict {
         watch = watch.process("local", &subject, 297e-6);
         watch = watch.gauge(("local", "process", &subject), "allowed_cores", move |_, _| allowed);
     }
-    watch.verdict()
+    watch
 }
 
 #[test]
 fn as_many_workers_as_they_have_cores_need_others() {
-    let two = pinned(2);
+    let two = pinned(2).verdict();
     assert_eq!(two.limit, Limit::Cpu, "{two:#?}");
     assert_eq!(two.place.of_host(), Some(&Part::Cores(BTreeSet::from([0, 1]))));
     assert_eq!(two.advice, [Advice::MoreOfItsCores { more_workers: true }]);
-    assert_eq!(pinned(1).limit, Limit::Thread, "one thread needs no second core");
+    assert_eq!(pinned(1).verdict().limit, Limit::Thread, "one thread needs no second core");
+}
+
+#[test]
+fn a_thread_that_may_run_on_all_cores_has_none_of_those_that_others_are_held_to() {
+    let allowed = |watch: Watch, set: u32| {
+        let redis = ("local", "process", "90 redis-server");
+        watch.process("local", redis.2, 300e-6).gauge(redis, "allowed_cores", move |_, _| f64::from(set))
+    };
+    // One worker has as many cores as it can use, whatever other threads have.
+    let verdict = allowed(pinned(1), 0xff).verdict();
+    assert_eq!(verdict.limit, Limit::Thread, "{verdict:#?}");
+    let two = allowed(pinned(2), 0xff).verdict();
+    let limits: BTreeSet<String> = std::iter::once(two.limit)
+        .chain(two.also.iter().map(|also| also.limit))
+        .map(|one| format!("{one:?}"))
+        .collect();
+    assert!(limits.contains("Thread") && limits.contains("Cpu"), "{two:#?}");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use plimsoll_record::{Source, Subject};
 use crate::findings::{Part, ProcessId};
 use crate::hosts::resource::{Resource, ResourceKind};
 use crate::hosts::track::{Span, Track};
-use crate::hosts::tracks::StepSamples;
+use crate::hosts::tracks::{Hosts, StepSamples};
 use crate::hosts::utilisation::TIE;
 
 /// A thread that was never busier than this is not worth a row of its own.
@@ -75,6 +75,17 @@ fn core_sets(samples: &StepSamples<'_>, host: &str) -> BTreeSet<u64> {
     };
     let busy = samples.hosts.of(host, Source::Process).filter(|(_, track)| is_busy(track));
     busy.filter_map(|(_, track)| track.last_number(process::ALLOWED_CORES)).collect()
+}
+
+/// The cores of a host that one of its processes may run on; `None` where that is not recorded.
+pub(crate) fn cores_of_process(hosts: &Hosts<'_>, host: &str, pid: u32) -> Option<BTreeSet<u32>> {
+    let (_, track) = hosts.of(host, Source::Process).find(|(subject, _)| subject.pid() == Some(pid))?;
+    let set = track.last_number(process::ALLOWED_CORES)?;
+    let allowed = |subject| match subject {
+        Subject::Core(number) => Some(number).filter(|core| is_in(set, *core)),
+        _ => None,
+    };
+    Some(hosts.of(host, Source::Core).filter_map(|(subject, _)| allowed(subject)).collect())
 }
 
 fn is_in(set: u64, core: u32) -> bool {

@@ -3,10 +3,11 @@
 use plimsoll_record::metric::{core, cpu, process};
 use plimsoll_record::{Source, Subject};
 
+use crate::findings::Part;
 use crate::hosts::resource::{Resource, ResourceKind};
 use crate::hosts::track::Track;
 use crate::hosts::tracks::GENERATOR;
-use crate::hosts::usage::compute::cpu_of;
+use crate::hosts::usage::compute::{cores_of_process, cpu_of};
 use crate::hosts::utilisation::{BUSY, FREE, TIE};
 use crate::verdict::bounds;
 use crate::verdict::context::RuleContext;
@@ -32,9 +33,25 @@ fn is_all_needed(ctx: &RuleContext<'_>, cpu: &Resource) -> bool {
 }
 
 /// Threads of the target on a host that have a whole core each.
-pub(crate) fn with_whole_cores(ctx: &RuleContext<'_>, host: &str) -> usize {
-    let threads = ctx.of_kind(ResourceKind::Thread).filter(|thread| thread.host == host);
-    threads.filter(|thread| ctx.share(thread).is_some_and(|share| share >= BUSY)).count()
+pub(crate) fn with_whole_cores<'s>(
+    ctx: &'s RuleContext<'_>,
+    host: &'s str,
+) -> impl Iterator<Item = &'s Resource> {
+    let threads = ctx.of_kind(ResourceKind::Thread).filter(move |thread| thread.host == host);
+    threads.filter(move |thread| ctx.share(thread).is_some_and(|share| share >= BUSY))
+}
+
+/// Those of them whose processes may run on just these cores.
+pub(crate) fn with_whole_ones_of(ctx: &RuleContext<'_>, cores: &Resource) -> usize {
+    let is_held = |thread: &&Resource| is_held_to(ctx, thread.subject(), cores);
+    with_whole_cores(ctx, &cores.host).filter(is_held).count()
+}
+
+/// Whether a process, or the one that a thread is of, may run on just these cores of its host.
+pub(crate) fn is_held_to(ctx: &RuleContext<'_>, subject: Option<Subject<'_>>, cores: &Resource) -> bool {
+    let pid = subject.and_then(Subject::pid);
+    let allowed = pid.and_then(|pid| cores_of_process(ctx.obs.hosts, &cores.host, pid));
+    allowed.is_some_and(|allowed| cores.part == Part::Cores(allowed))
 }
 
 /// The cores that processes may run on are busy and those of the whole host are not. One busy thread needs no second core, nor do
@@ -42,7 +59,7 @@ pub(crate) fn with_whole_cores(ctx: &RuleContext<'_>, host: &str) -> usize {
 pub(crate) fn are_cores_short(ctx: &RuleContext<'_>, cores: &Resource) -> bool {
     let is_busy = ctx.share(cores).is_some_and(|share| share >= BUSY);
     let is_host_free = ctx.cpu_share(&cores.host).is_some_and(|share| share < BUSY);
-    let whole = with_whole_cores(ctx, &cores.host);
+    let whole = with_whole_ones_of(ctx, cores);
     let has_each_one = whole > 1 && cores.capacity.is_some_and(|capacity| whole as f64 >= capacity);
     is_busy && is_host_free && (whole == 0 || has_each_one)
 }

@@ -57,7 +57,8 @@ fn is_hot(ctx: &RuleContext<'_>, thread: &Resource, time: ThreadTime) -> bool {
     let has_room = ctx
         .cpu(&thread.host)
         .is_none_or(|cpu| !cpu::is_busy(ctx, cpu) || cpu::is_no_limit(ctx, cpu) || is_busier(cpu));
-    let mut allowed = ctx.of_kind(ResourceKind::AllowedCores).filter(|cores| cores.host == thread.host);
+    let allowed = ctx.of_kind(ResourceKind::AllowedCores).filter(|cores| cores.host == thread.host);
+    let mut allowed = allowed.filter(|cores| cpu::is_held_to(ctx, thread.subject(), cores));
     let has_room = has_room && allowed.all(|cores| !cpu::are_cores_short(ctx, cores) || is_busier(cores));
     time.is_at_end() && time.kept() < bounds::KEPT && has_room && !is_collector(thread.name())
 }

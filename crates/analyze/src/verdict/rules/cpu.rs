@@ -13,6 +13,7 @@ use crate::verdict::candidate::{Basis, Candidate};
 use crate::verdict::context::RuleContext;
 use crate::verdict::facts::cpu::{
     are_cores_short, by_generator, is_busy, is_no_limit, kept, packets_of_core, with_whole_cores,
+    with_whole_ones_of,
 };
 
 /// Hosts whose CPU is busy, and hosts of which one core is, with packets.
@@ -28,7 +29,7 @@ pub(crate) fn candidates(ctx: &RuleContext<'_>) -> Vec<Candidate> {
 fn allowed_cores(ctx: &RuleContext<'_>, cores: &Resource) -> Option<Candidate> {
     let share = ctx.share(cores).filter(|_| are_cores_short(ctx, cores))?;
     // As many workers as there are cores use no more of them.
-    let more_workers = has_whole_core(ctx, &cores.host);
+    let more_workers = with_whole_ones_of(ctx, cores) > 0;
     Some(Candidate {
         share: Some(share),
         at_per_sec: cores.demand.and_then(|demand| demand.at_per_sec),
@@ -104,7 +105,7 @@ fn busiest(ctx: &RuleContext<'_>, cpu: &Resource) -> Option<BusiestProcess> {
 
 /// More cores help only what can use them: a thread that has a whole one needs a second next to it.
 fn has_whole_core(ctx: &RuleContext<'_>, host: &str) -> bool {
-    with_whole_cores(ctx, host) > 0
+    with_whole_cores(ctx, host).next().is_some()
 }
 
 fn network_core(ctx: &RuleContext<'_>, core: &Resource) -> Option<Candidate> {
