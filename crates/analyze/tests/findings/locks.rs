@@ -6,7 +6,7 @@ use crate::synthetic::Level;
 use crate::watch::{Watch, waiting};
 
 /// A process of four threads that use 0.87 of a core together, on a host of so many cores and in a group with a quota.
-fn sharing_a_core(cores: f64, quota: f64) -> Verdict {
+fn on_a_core(cores: f64, quota: f64) -> Watch {
     let group = ("api", "cgroup", "/app.service");
     let mut watch = Watch::pool(1.0, 340e-6, 32)
         .host("api", cores, 295e-6)
@@ -18,15 +18,52 @@ fn sharing_a_core(cores: f64, quota: f64) -> Verdict {
         let thread = format!("8/{tid} python3");
         watch = watch.counter(("api", "thread", &thread), "cpu_us", |_, x| 73.75 * x);
     }
-    watch.verdict()
+    watch
+}
+
+fn is_lock(verdict: &Verdict) -> bool {
+    matches!(verdict.claim, Some(Claim::OneAtATime { .. }))
+}
+
+#[test]
+fn a_cap_on_others_of_the_host_hides_no_turns() {
+    let (cron, api) = (("api", "cgroup", "/cron.service"), ("api", "process", "8 python3"));
+    let with = |own: Option<f64>, used_us: f64| {
+        let mut watch = on_a_core(4.0, 4.0);
+        for core in 0..4 {
+            let subject = core.to_string();
+            let core = ("api", "core", &*subject);
+            watch = watch.counter(core, "total_ms", |_, _| 1000.0).counter(core, "idle_ms", |_, _| 700.0);
+        }
+        watch = watch
+            .gauge(cron, "quota_us", |_, _| 10_000.0)
+            .gauge(cron, "period_us", |_, _| 10_000.0)
+            .counter(cron, "usage_us", move |_, x| used_us * x)
+            .process("api", "9 cron", 100e-6)
+            .gauge(("api", "process", "9 cron"), "allowed_cores", |_, _| 1.0);
+        if let Some(cores) = own {
+            watch = watch.gauge(api, "quota_us", move |_, _| cores * 10_000.0);
+            watch = watch.gauge(api, "period_us", |_, _| 10_000.0);
+        }
+        is_lock(&watch.verdict())
+    };
+    assert!(with(None, 100.0), "what uses less does not hold it");
+    assert!(with(Some(4.0), 295.0), "it has a quota of its own");
+    assert!(!with(Some(1.0), 100.0) && !with(None, 295.0));
+    let held = on_a_core(4.0, 4.0).gauge(api, "allowed_cores", |_, _| 1.0);
+    let core = |watch: Watch, core: &str, busy_us: f64| {
+        let core = ("api", "core", core);
+        let watch = watch.counter(core, "total_ms", |_, _| 1000.0);
+        watch.counter(core, "idle_ms", move |_, x| 1000.0 - busy_us * x / 1000.0)
+    };
+    assert!(!is_lock(&core(core(held, "0", 295.0), "1", 0.0).verdict()));
 }
 
 #[test]
 fn threads_that_have_no_more_than_one_core_to_share_take_no_turns_at_it() {
-    let is_lock = |verdict: &Verdict| matches!(verdict.claim, Some(Claim::OneAtATime { .. }));
-    assert!(is_lock(&sharing_a_core(4.0, 4.0)));
+    assert!(is_lock(&on_a_core(4.0, 4.0).verdict()));
     for (cores, quota) in [(1.0, 4.0), (4.0, 1.0)] {
-        let verdict = sharing_a_core(cores, quota);
+        let verdict = on_a_core(cores, quota).verdict();
         assert!(!is_lock(&verdict), "{cores} {quota} {verdict:#?}");
     }
 }

@@ -5,7 +5,7 @@
 
 use plimsoll_record::{Source, Subject};
 
-use crate::findings::{Advice, Claim, Evidence, Limit, Observation, Place, StepSummary};
+use crate::findings::{Advice, Claim, Evidence, Limit, Observation, Part, Place, StepSummary};
 use crate::hosts::resource::{Resource, ResourceKind};
 use crate::hosts::track::{Span, Track};
 use crate::hosts::usage::compute::cpu_of;
@@ -14,7 +14,7 @@ use crate::verdict::bounds;
 use crate::verdict::candidate::Candidate;
 use crate::verdict::context::RuleContext;
 use crate::verdict::facts::concurrency::{Concurrency, climbing};
-use crate::verdict::facts::cpu::is_busy;
+use crate::verdict::facts::cpu::{is_busy, is_held_to};
 use crate::verdict::facts::queue::Queue;
 use crate::verdict::facts::threads::{
     Computing, HotThread, MAX_TURNS, alike, is_by_turns, threads_of, used_by_alike, waiting_for_others,
@@ -38,22 +38,33 @@ pub(crate) fn one_core(ctx: &RuleContext<'_>) -> Vec<Candidate> {
     ctx.hosts().into_iter().filter_map(|host| of_host(ctx, host)).collect()
 }
 
-/// The host has more than the one core, and no quota or set of allowed cores that is as small holds its processes to one.
-fn has_more_than_one_core(ctx: &RuleContext<'_>, host: &str, cpu: &Resource) -> bool {
-    let is_more = |resource: &Resource| resource.capacity.is_some_and(|cores| cores > *ONE_AT_A_TIME.end());
-    let caps = [ResourceKind::Quota, ResourceKind::AllowedCores];
-    let mut caps = ctx.of_target().filter(|one| one.host == host && caps.contains(&one.kind));
-    is_more(cpu) && caps.all(is_more)
+/// No quota and no set of allowed cores holds a process that uses so many cores to one. Where a process does not say what its quota
+/// is, it may be in any group that uses as much.
+fn may_use_more(ctx: &RuleContext<'_>, host: &str, (subject, cores): (Subject<'_>, f64)) -> bool {
+    let is_more = |cap: f64| cap > *ONE_AT_A_TIME.end();
+    let quota = ctx.obs.hosts.track(host, Source::Process, subject).and_then(Track::quota);
+    let may_hold = |group: &Resource| {
+        let uses_as_much = group.used[ctx.load].is_some_and(|used| used >= (1.0 - TIE) * cores);
+        uses_as_much && matches!(group.part, Part::Group(_))
+    };
+    let holds = |cap: &&Resource| match cap.kind {
+        ResourceKind::Quota => quota.is_none() && may_hold(cap),
+        ResourceKind::AllowedCores => is_held_to(ctx, Some(subject), cap),
+        _ => false,
+    };
+    let mut caps = ctx.of_target().filter(|cap| cap.host == host).filter(holds);
+    quota.is_none_or(is_more) && caps.all(|cap| cap.capacity.is_none_or(is_more))
 }
 
 fn of_host(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
-    let cpu = ctx.cpu(host).filter(|cpu| has_more_than_one_core(ctx, host, cpu))?;
+    let has_more = |cpu: &&Resource| cpu.capacity.is_some_and(|cores| cores > *ONE_AT_A_TIME.end());
+    let cpu = ctx.cpu(host).filter(has_more)?;
     let span = ctx.span();
     let used = ctx.obs.hosts.of(host, Source::Process);
     let (subject, cores) = used
         .filter_map(|(subject, track)| Some((subject, cpu_of(track, span)?)))
         .max_by(|a, b| a.1.total_cmp(&b.1))
-        .filter(|(_, cores)| ONE_AT_A_TIME.contains(cores))?;
+        .filter(|found| ONE_AT_A_TIME.contains(&found.1) && may_use_more(ctx, host, *found))?;
     let ours = ctx.obs.hosts.of(host, Source::Thread).filter(|(thread, _)| thread.pid() == subject.pid());
     let shares: Vec<f64> = ours.filter_map(|(_, track)| cpu_of(track, span)).collect();
     let threads = shares.iter().filter(|used| **used >= bounds::TAKES_PART).count();
