@@ -37,6 +37,11 @@ pub struct OverloadPhase {
 }
 
 impl OverloadPhase {
+    /// A rate that was seen in this time; `None` if the load ended before that began.
+    pub fn if_it_began(&self, per_sec: f64) -> Option<f64> {
+        (self.span_sec > 0.0).then_some(per_sec)
+    }
+
     /// Responses without success and requests without a response, over everything that ended; `None` if nothing did.
     pub fn failed_ratio(&self) -> Option<f64> {
         let failed = self.refused + self.failed.total();

@@ -98,7 +98,7 @@ document! {
         /// Requests that fell due.
         due: u64 = phase.due,
         /// Successes within the limit of latency, per second; null where the load ended before the span began.
-        goodput_per_sec: Option<f64> = (phase.span_sec > 0.0).then_some(phase.goodput.value),
+        goodput_per_sec: Option<f64> = phase.if_it_began(phase.goodput.value),
         /// The 95 % interval of that.
         goodput_interval: Interval = phase.goodput,
         /// Those over all requests that fell due, or ended if these are more; null without any.

@@ -47,18 +47,13 @@ impl Row {
         Self {
             load,
             offered: settled.offered_per_sec,
-            goodput: per_sec(settled, settled.goodput.value),
+            goodput: settled.if_it_began(settled.goodput.value),
             left,
             failed: if_known(whole.failed_ratio(), part_text),
             p99: percentile(settled.latency.p99),
             back,
         }
     }
-}
-
-/// A rate that was seen in this time; `None` if the load ended before that began.
-fn per_sec(phase: &OverloadPhase, rate: f64) -> Option<f64> {
-    (phase.span_sec > 0.0).then_some(rate)
 }
 
 fn known(rate: Option<f64>) -> String {
@@ -145,8 +140,8 @@ fn settled(overload: &Overload) -> String {
     type Settled<'a> = (String, &'a OverloadPhase, String);
     let columns: [Column<'_, Settled<'_>>; 9] = [
         ("load", &|row| row.0.clone()),
-        ("due/s", &|row| known(per_sec(row.1, row.1.due as f64 / row.1.span_sec))),
-        ("goodput/s", &|row| known(per_sec(row.1, row.1.goodput.value))),
+        ("due/s", &|row| known(row.1.if_it_began(row.1.due as f64 / row.1.span_sec))),
+        ("goodput/s", &|row| known(row.1.if_it_began(row.1.goodput.value))),
         ("interval", &|row| range(row.1.goodput.interval, count_text).trim().to_owned()),
         ("late", &|row| grouped(row.1.late)),
         ("refused", &|row| grouped(row.1.refused)),
