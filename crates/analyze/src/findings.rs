@@ -148,6 +148,11 @@ impl StepSummary {
         self.rate_per_sec.map_or(At::Connections(self.connections), At::Rate)
     }
 
+    /// Requests under way at most.
+    pub(crate) fn under_way(&self) -> f64 {
+        f64::from(self.connections) * f64::from(self.depth)
+    }
+
     /// True if the machine that conducted it made it as well. Of a fleet, other machines make the load.
     pub(crate) fn is_made_here(&self) -> bool {
         self.generators == 0

@@ -60,7 +60,7 @@ fn level(ctx: &RuleContext<'_>) -> Option<Verdict> {
 
 /// A pool as large as what is under way: X·S₀ is the load, where S₀ is of the step itself.
 fn is_the_load(ctx: &RuleContext<'_>, found: &Verdict) -> bool {
-    let under_way = ctx.step().map(|step| f64::from(step.connections) * f64::from(step.depth));
+    let under_way = ctx.step().map(StepSummary::under_way);
     let is_load = |at_once: f64| under_way.is_some_and(|under_way| at_once >= (1.0 - TIE) * under_way);
     matches!(&found.claim, Some(Claim::Pool { law, .. }) if is_load(law.at_once))
 }

@@ -16,8 +16,8 @@ pub(crate) fn sleeps_per_sec(track: &Track<'_>, span: Span) -> Option<f64> {
 
 /// The step with fewest requests under way: its index, when it was, and its throughput.
 pub(crate) fn fewest(steps: &[StepSummary], spans: &[Span]) -> Option<(usize, Span, f64)> {
-    let under_way = |step: &StepSummary| u64::from(step.connections) * u64::from(step.depth);
-    let (index, step) = steps.iter().enumerate().min_by_key(|(_, step)| under_way(step))?;
+    let by_load = |a: &&StepSummary, b: &&StepSummary| a.under_way().total_cmp(&b.under_way());
+    let (index, step) = steps.iter().enumerate().min_by(|(_, a), (_, b)| by_load(a, b))?;
     Some((index, spans[index], step.throughput.value))
 }
 

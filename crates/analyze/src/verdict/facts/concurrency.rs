@@ -133,10 +133,6 @@ fn mean_half(step: &StepSummary) -> f64 {
     Z_95 * step.latency.stdev_ns / (step.latency.count as f64).sqrt() / step.latency.mean_ns
 }
 
-fn under_way(step: &StepSummary) -> f64 {
-    f64::from(step.connections) * f64::from(step.depth)
-}
-
 fn is_level(lowest: &StepSummary, plateau_per_sec: f64) -> bool {
     lowest.throughput.value >= bounds::LEVEL * plateau_per_sec
 }
@@ -144,13 +140,13 @@ fn is_level(lowest: &StepSummary, plateau_per_sec: f64) -> bool {
 /// True if the lowest load had the throughput of the plateau already, with more than one request under way: those may have waited
 /// there too.
 pub(crate) fn is_saturated(lowest: &StepSummary, plateau_per_sec: f64) -> bool {
-    is_level(lowest, plateau_per_sec) && under_way(lowest) > 1.0
+    is_level(lowest, plateau_per_sec) && lowest.under_way() > 1.0
 }
 
 /// True if at every step near the count throughput is what as many workers give as requests are under way.
 fn is_straight(steps: &[&StepSummary], count: f64, unqueued_sec: f64) -> Option<bool> {
     let range = NEAR_COUNT.start * count..NEAR_COUNT.end * count;
-    let mut near = steps.iter().filter(|step| range.contains(&under_way(step))).peekable();
+    let mut near = steps.iter().filter(|step| range.contains(&step.under_way())).peekable();
     near.peek()?;
-    Some(near.all(|step| step.throughput.value >= LINEAR * under_way(step) / unqueued_sec))
+    Some(near.all(|step| step.throughput.value >= LINEAR * step.under_way() / unqueued_sec))
 }

@@ -89,8 +89,7 @@ fn ends(ctx: &RuleContext<'_>) -> (usize, usize) {
 
 /// Requests under way at a step.
 fn under_way(ctx: &RuleContext<'_>, step: usize) -> f64 {
-    let step = &ctx.steps()[step];
-    f64::from(step.connections) * f64::from(step.depth)
+    ctx.steps()[step].under_way()
 }
 
 /// Requests at the highest step that the target does not work on and that wait somewhere.
