@@ -56,7 +56,7 @@ pub(crate) struct PlanArgs {
     #[arg(long, value_name = "NAME", requires = "csv")]
     group: Vec<String>,
     /// Only rows of at most so many requests per second
-    #[arg(long, value_name = "RATE", requires = "csv", value_parser = read_rate)]
+    #[arg(long, value_name = "RATE", requires = "csv", value_parser = parse_rate)]
     rows_to: Option<f64>,
     /// How full a machine may be: a ratio, or per cent
     #[arg(long, visible_alias = "utilization", value_name = "RATIO", default_value = "70%", value_parser = values::share)]
@@ -92,16 +92,12 @@ impl FromStr for Target {
     fn from_str(text: &str) -> Result<Self, String> {
         let path = Path::new(text);
         let names_file = path.extension().is_some_and(|ending| ending == "csv") || text.contains('/');
-        match read_rate(text) {
+        match parse_rate(text) {
             Ok(rate) => Ok(Self::Rate(rate)),
             Err(_) if names_file || path.exists() => Ok(Self::Curve(path.to_owned())),
             Err(why) => Err(format!("{why}, and there is no such file")),
         }
     }
-}
-
-fn read_rate(text: &str) -> Result<f64, String> {
-    parse_rate(text).map_err(|error| error.to_string())
 }
 
 pub(crate) fn plan(args: &PlanArgs) -> anyhow::Result<Exit> {
