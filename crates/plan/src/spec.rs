@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use plimsoll_http::asks_to_close;
 use plimsoll_units::percent_text;
 
 use crate::name::{checked_name, default_name};
@@ -221,6 +222,23 @@ impl PlanSpec {
         if std::mem::take(&mut self.slo_assumed) {
             self.slo = Slo::default();
         }
+    }
+
+    /// Headers, as typed, that take the place of those of their names.
+    pub fn lay_headers_over(&mut self, given: &[String]) {
+        for header in given {
+            let (name, value) = header.split_once(':').unwrap_or((header, ""));
+            let is_other = |planned: &String| {
+                let planned = planned.split(':').next().unwrap_or_default();
+                !planned.trim().eq_ignore_ascii_case(name.trim())
+            };
+            let planned = self.headers.len();
+            self.headers.retain(is_other);
+            // A plan says by this header that it keeps no connection.
+            let is_replaced = planned > self.headers.len() && name.trim().eq_ignore_ascii_case("Connection");
+            self.network.keep_alive |= is_replaced && !asks_to_close(value.as_bytes());
+        }
+        self.headers.extend_from_slice(given);
     }
 
     /// Conditions that count before those that the plan has. In an overload the patience of users follows from them, so a timeout

@@ -61,14 +61,7 @@ impl RequestArgs {
         if let Some(text) = &self.body {
             spec.body = Some(body(text)?);
         }
-        for header in &self.headers {
-            let planned = spec.headers.len();
-            spec.headers.retain(|planned| !has_same_name(planned, header));
-            // A plan says by this header that it keeps no connection.
-            let is_replaced = planned > spec.headers.len() && has_same_name(header, "Connection");
-            spec.network.keep_alive |= is_replaced && !header.to_ascii_lowercase().ends_with("close");
-        }
-        spec.headers.extend_from_slice(&self.headers);
+        spec.lay_headers_over(&self.headers);
         spec.redact.extend_from_slice(&self.redact);
         spec.timeout = self.timeout.unwrap_or(spec.timeout);
         spec.workers = self.threads.or(spec.workers);
@@ -77,12 +70,6 @@ impl RequestArgs {
         self.transport.apply_to(&mut spec.transport);
         self.scenario.apply_to(spec)
     }
-}
-
-/// Whether two headers as typed, `Name: value`, have one name.
-fn has_same_name(one: &str, other: &str) -> bool {
-    let name = |header: &str| header.split(':').next().unwrap_or_default().trim().to_ascii_lowercase();
-    name(one) == name(other)
 }
 
 /// The longest body that is read from a file, in bytes.
