@@ -310,3 +310,32 @@ fn what_apache_bench_would_do_is_answered_with_the_command_that_does_it() {
     let none = bench.expect(1, &["ab", "--report", "nowhere"]);
     assert!(none.err.contains("no folder of `plimsoll ab`"), "{}", none.err);
 }
+
+#[test]
+fn cpu_time_of_a_request_is_compared_where_the_service_is_sampled() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    let (cheap, dear) = (target.url("/cpu?us=1000"), target.url("/cpu?us=3000"));
+    let line = ["ab", &cheap, &dear, "-c", "2", "-d", "500ms", "--rounds", "10", "--json"];
+    let document = bench.expect(3, &line).json();
+    let cpu = figure(&document, "cpu_us");
+    // The service burns this much by its own CPU clock; what the kernel adds to both brings the ratio nearer to 1.
+    assert_eq!(cpu["verdict"], "worse", "{cpu}");
+    assert!(cpu["a"].as_f64().unwrap() >= 900.0 && cpu["b"].as_f64().unwrap() >= 2700.0, "{cpu}");
+}
+
+#[test]
+fn a_search_of_each_side_counts_the_one_of_which_no_rate_holds() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    // All responses of B are late, however fast this machine is.
+    let (a, b) = (target.url("/sleep?ms=20&workers=4"), target.url("/sleep?ms=1000"));
+    let line =
+        ["ab", &a, &b, "--search", "--p99", "500ms", "-d", "20s", "--rounds", "1", "--no-probe", "--json"];
+    // One round shows nothing yet.
+    let document = bench.expect(4, &line).json();
+    satisfies(&document, include_str!("../../../../docs/ab.schema.json"));
+    assert_eq!(document["load"]["kind"], "search", "{document}");
+    let sides = document["sides"].as_array().unwrap();
+    assert_eq!((&sides[0]["without_rate"], &sides[1]["without_rate"]), (&0.into(), &1.into()), "{document}");
+}

@@ -75,6 +75,10 @@ document! {
         unusable: u32 = side.unusable,
         /// Loads that the generator limited, and searches that found no rate that breaks.
         limited: u32 = side.limited,
+        /// Searches that found that no rate holds.
+        without_rate: u32 = side.without_rate,
+        /// Searches that ended before it was known whether any rate holds: their rounds lack the main figure.
+        undecided: u32 = side.undecided,
         /// Requests that succeeded over all that ended; null if none ended.
         success: Option<f64> = side.success.map(|success| success.value),
         /// Its 95 % interval.

@@ -31,7 +31,8 @@ pub(super) fn held(findings: &Findings) -> Option<String> {
         ),
         (Some(held), None) => {
             format!(
-                "holds at least {} requests/s that arrive at random{within}{}.",
+                "holds {} {} requests/s that arrive at random{within}{}.",
+                no_less(search.end),
                 count_text(held),
                 why_no_more(search.end)
             )
@@ -123,6 +124,14 @@ fn narrower(findings: &Findings, budget: Duration, is_unfinished: bool) -> Optio
             Some(format!("--within {}% --budget {min}m", 100.0 * longer.tolerance))
         }
         () => None,
+    }
+}
+
+/// "≥" where the limit is that of the generator, as in every table.
+fn no_less(end: SearchEnd) -> &'static str {
+    match end {
+        SearchEnd::GeneratorLimited => "≥",
+        SearchEnd::Unfinished | SearchEnd::Found | SearchEnd::NeverHeld => "at least",
     }
 }
 
