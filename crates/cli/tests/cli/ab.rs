@@ -335,7 +335,7 @@ fn a_search_of_each_side_counts_the_one_of_which_no_rate_holds() {
     // One round shows nothing yet.
     let document = bench.expect(4, &line).json();
     satisfies(&document, include_str!("../../../../docs/ab.schema.json"));
-    assert_eq!(document["load"]["kind"], "search", "{document}");
+    assert_eq!(document["load"], "search", "{document}");
     let sides = document["sides"].as_array().unwrap();
     assert_eq!((&sides[0]["without_rate"], &sides[1]["without_rate"]), (&0.into(), &1.into()), "{document}");
 }
