@@ -105,13 +105,8 @@ impl LabFile {
 
     /// True if a lab is made for the file or one of its variants.
     pub fn makes_hosts(&self) -> bool {
-        self.content.all().any(|(_, file)| is_made(file))
+        self.content.all().any(|(_, file)| file.makes_hosts())
     }
-}
-
-/// True if a plan's hosts are made in a lab.
-pub fn is_made(file: &PlanFile) -> bool {
-    file.lab_hosts.iter().any(|host| !host.run.is_empty())
 }
 
 impl Case<'_> {

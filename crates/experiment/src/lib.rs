@@ -45,7 +45,7 @@ pub use diagnose::{Scenarios, diagnose};
 pub use error::{ErrorKind, ExperimentError};
 pub use generator::{GeneratorOptions, generate};
 pub use input::{read_input, read_plan_file, read_requests, with_plain_host};
-pub use lab_file::{Case, LabFile, files_in, is_made};
+pub use lab_file::{Case, LabFile, files_in};
 pub use lab_run::{CompletedRun, LabRuns, run_lab_file};
 pub use machines::{TableRows, observe_run_files, observe_table_file};
 pub use recorded::{RecordedRun, file_stem, read_run, read_what_is_intact};

@@ -6,7 +6,7 @@ use plimsoll_lab::{LabError, LabSpec, Privileges};
 
 use crate::ExperimentError;
 use crate::context::{Progress, RunContext};
-use crate::lab_file::{Case, is_made};
+use crate::lab_file::Case;
 use crate::recorded::{RecordedRun, read_run};
 use crate::session::{LabSession, Session};
 
@@ -38,7 +38,7 @@ impl<'a> PlanRunner<'a> {
     }
 
     pub(crate) fn start(&self, case: &Case<'_>) -> Result<Session, ExperimentError> {
-        match self.privileges.filter(|_| self.labs_only || is_made(case.file)) {
+        match self.privileges.filter(|_| self.labs_only || case.file.makes_hosts()) {
             Some(privileges) => Ok(Session::Lab(LabSession::start(case, privileges, self.context)?.into())),
             None => Ok(Session::Existing),
         }

@@ -105,6 +105,11 @@ const KEYS: [&str; 20] = [
 const OF_ALL: usize = 5;
 
 impl PlanFile {
+    /// True if its hosts are made in a lab: one of them runs something.
+    pub fn makes_hosts(&self) -> bool {
+        self.lab_hosts.iter().any(|host| !host.run.is_empty())
+    }
+
     /// Reads a plan file.
     ///
     /// # Errors

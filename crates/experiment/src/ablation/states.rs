@@ -108,9 +108,7 @@ impl State {
 
 /// Whether a switch is of a host that the file makes, if it is of one: found out here, and not after the hosts have started.
 fn check_host(switch: &Switch, file: &PlanFile, name: &str) -> Result<(), UnfitPlan> {
-    // Without a host that runs something there is no lab.
-    let is_made = file.lab_hosts.iter().any(|known| !known.run.is_empty());
-    let hosts = || file.lab_hosts.iter().filter(|_| is_made);
+    let hosts = || file.lab_hosts.iter().filter(|_| file.makes_hosts());
     let near = |host: &str| {
         let near = nearest(host, hosts().map(|known| known.name.as_str()));
         near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"))

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use plimsoll_http::asks_to_close;
+
 use super::entry::Entry;
 use super::error::{PlanFileError, Result};
 use super::section::Section;
@@ -22,7 +24,7 @@ pub(super) fn target(file: &Section<'_>, spec: &mut PlanSpec) -> Result<Option<P
         None => String::new(),
     };
     for (name, value) in target.pairs("headers")? {
-        if name.eq_ignore_ascii_case("Connection") && value.trim().eq_ignore_ascii_case("close") {
+        if name.eq_ignore_ascii_case("Connection") && asks_to_close(value.as_bytes()) {
             spec.network.keep_alive = false;
         }
         spec.headers.push(format!("{name}: {value}"));

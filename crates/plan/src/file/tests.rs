@@ -274,6 +274,8 @@ fn the_protocol_is_a_key_of_the_target() {
     assert!(both.starts_with("line 4: `target.insecure` and `target.cacert`"), "{both}");
     let close = target("https://a/", "headers = { Connection = \"close\" }\nhttp2 = true");
     assert!(close.starts_with("line 4: `target.http2` is true"), "{close}");
+    let listed = target("https://a/", "headers = { Connection = \"te, close\" }\nhttp2 = true");
+    assert!(listed.starts_with("line 4: `target.http2` is true"), "{listed}");
     assert!(
         target("https://a/", "http2 = 2")
             .starts_with("line 3: `target.http2` is 2; it must be true or false")
