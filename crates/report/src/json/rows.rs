@@ -2,7 +2,7 @@
 //! break-evens, which tables have too.
 
 use plimsoll_analyze::{
-    BreakEven, Efficiency, Estimate, PooledTier, RequestKind, RowRun, RunRows, TableRow, TableTier, TierRow,
+    BreakEven, Efficiency, PooledTier, RequestKind, RowRun, RunRows, TableRow, TableTier, TierRow,
     TierScaling, TierUse, TriedRow,
 };
 
@@ -46,12 +46,8 @@ document! {
         limiting_tier: String = &row.limiting_tier,
         /// The confidence of that.
         confidence: &'static str = row.confidence.name(),
-        /// Throughput per machine compared with the fewest machines of the tier that differs; null where none differs. Of several
-        /// tiers the first of `efficiencies`.
-        efficiency: Option<f64> = efficiency(row).map(|ratio| ratio.value),
-        /// The 95 % interval of that.
-        efficiency_interval: Interval = efficiency(row),
-        /// The same for each tier of which another row has fewer machines, all else equal.
+        /// Throughput per machine compared with the fewest machines of a tier, for each tier of which another row has fewer machines,
+        /// all else equal.
         efficiencies: Vec<EfficiencyDocument> = each(&row.efficiencies, EfficiencyDocument::new),
         /// The tiers.
         tiers: Vec<TierUseDocument> = each(&row.tiers, TierUseDocument::new),
@@ -206,10 +202,6 @@ document! {
         /// The loads at which a tier in front starts to limit those behind it.
         break_evens: Vec<BreakEvenDocument> = each(&made.found.break_evens, BreakEvenDocument::new),
     }
-}
-
-fn efficiency(row: &TierRow) -> Option<Estimate> {
-    row.efficiencies.first().map(|Efficiency { ratio, .. }| *ratio)
 }
 
 fn alone(tier: &TableTier) -> Option<AloneDocument> {
