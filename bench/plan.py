@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`plimsoll plan`, proven: the rate of a larger lab, predicted from runs with one instance of each tier, against what it then makes.
+"""`plimsoll plan`, proven: the rate of a larger lab, predicted from runs of a small one, against what it then makes.
 
 Each file of lab/plan-proof describes a base lab and, in the variant `larger`, the lab that is predicted. `plimsoll plan BASE...
 --machines` sees the runs of the base alone. A prediction that is no more than `at most` is none, and counts as missed unless it is
