@@ -12,7 +12,10 @@ const known = (text: (value: number) => string): Format => (value) =>
 export function significant(value: number): string {
   const size = Math.abs(value);
   if (size === 0) return "0";
-  if (size < 0.0005) return value.toExponential(1);
+  if (size < 0.0005) return value.toExponential(2);
+  if (size < 0.0009995) return value.toFixed(6);
+  if (size < 0.009995) return value.toFixed(5);
+  if (size < 0.09995) return value.toFixed(4);
   if (size < 0.9995) return value.toFixed(3);
   if (size < 9.995) return value.toFixed(2);
   if (size < 99.95) return value.toFixed(1);

@@ -172,7 +172,7 @@ mod tests {
         };
         assert_eq!(money("$", true, 0.17), "$0.17");
         assert_eq!(money("EUR", false, 1_234.5), "1,234.50 EUR");
-        assert_eq!(money("", false, 0.012_34), "0.012");
+        assert_eq!(money("", false, 0.012_34), "0.0123");
         assert_eq!(money("", false, 0.0), "0.00");
     }
 

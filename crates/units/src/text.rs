@@ -2,13 +2,16 @@
 
 use std::borrow::Cow;
 
-/// A number with three significant digits and no more: `0.412`, `4.33`, `81.6`, `12345`.
+/// A number with three significant digits and no more: `2.10e-4`, `0.00149`, `0.412`, `4.33`, `81.6`, `12345`.
 pub fn significant(value: f64) -> String {
     let size = value.abs();
     match size {
         _ if !value.is_finite() => "?".to_owned(),
         _ if size == 0.0 => "0".to_owned(),
-        _ if size < 0.000_5 => format!("{value:.1e}"),
+        _ if size < 0.000_5 => format!("{value:.2e}"),
+        _ if size < 0.000_999_5 => format!("{value:.6}"),
+        _ if size < 0.009_995 => format!("{value:.5}"),
+        _ if size < 0.099_95 => format!("{value:.4}"),
         _ if size < 0.999_5 => format!("{value:.3}"),
         _ if size < 9.995 => format!("{value:.2}"),
         _ if size < 99.95 => format!("{value:.1}"),
@@ -243,6 +246,18 @@ mod tests {
         assert_eq!(printable("\u{1b}[30;40m", true), "\\u001b[30;40m", "black on black");
         assert_eq!(printable("a\u{e0041}b\u{180e}", false), "a\\udb40\\udc41b\\u180e");
         assert_eq!(escape_control("\u{e0041}"), "\\u{e0041}");
+    }
+
+    #[test]
+    fn a_number_has_three_digits_however_small_it_is() {
+        let check = |value, text: &str| assert_eq!(significant(value), text);
+        check(0.000_21, "2.10e-4");
+        check(0.000_5, "0.000500");
+        check(0.000_999_6, "0.00100");
+        check(0.001_49, "0.00149");
+        check(-0.012_34, "-0.0123");
+        check(0.099_96, "0.100");
+        check(0.999_6, "1.00");
     }
 
     #[test]
