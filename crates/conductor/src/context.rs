@@ -34,6 +34,11 @@ impl StepPlan {
         self.level.profile().map(RateProfile::mean_per_sec)
     }
 
+    /// The offered rate of an open loop at this time since the load began, requests per second; 0 after the last stage.
+    pub fn rate_at(&self, since: Duration) -> Option<f64> {
+        self.level.profile().map(|profile| profile.rate_at(since))
+    }
+
     /// How the offered rate of an open loop goes over time; empty for one that stays.
     pub(crate) fn stages(&self) -> Vec<RateStage> {
         let stages = self.level.profile().map(RateProfile::stages).unwrap_or_default();

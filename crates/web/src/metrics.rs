@@ -1,6 +1,7 @@
 //! The metrics of a running load: one list, whatever form they leave in.
 
 use plimsoll_analyze::Resource;
+use plimsoll_units::Instant;
 
 use crate::totals::{BOUNDS_NS, Totals};
 
@@ -39,12 +40,12 @@ pub(crate) struct Classes {
     pub(crate) sum: f64,
 }
 
-/// All metrics, in the order in which they are shown.
-pub(crate) fn list(totals: &Totals) -> Vec<Metric> {
+/// All metrics of this moment, in the order in which they are shown.
+pub(crate) fn list(totals: &Totals, now: Instant) -> Vec<Metric> {
     let mut metrics = vec![run(totals)];
     metrics.extend(requests(totals));
     metrics.extend(transfers(totals));
-    metrics.extend(under_way(totals));
+    metrics.extend(under_way(totals, now));
     metrics.push(latency(totals));
     metrics.push(hosts(&totals.resources));
     metrics
@@ -98,7 +99,7 @@ fn transfers(totals: &Totals) -> [Metric; 2] {
     ]
 }
 
-fn under_way(totals: &Totals) -> Vec<Metric> {
+fn under_way(totals: &Totals, now: Instant) -> Vec<Metric> {
     let in_flight = totals.sum(|worker| worker.in_flight) as f64;
     let backlog = totals.sum(|worker| worker.backlog) as f64;
     let connections = totals.sum(|worker| worker.connections) as f64;
@@ -107,14 +108,12 @@ fn under_way(totals: &Totals) -> Vec<Metric> {
         gauge("backlog", "Requests due and not sent.", "{request}", backlog),
         gauge("connections", "Open connections.", "{connection}", connections),
     ];
-    metrics
-        .extend(totals.step.map(|step| gauge("step", "The step of the run, from 0.", "", f64::from(step))));
-    let rate = totals.offered_per_sec;
-    metrics.extend(
-        rate.map(|rate| {
-            gauge("offered_per_second", "The offered rate of an open loop.", "{request}/s", rate)
-        }),
-    );
+    if let Some(step) = &totals.step {
+        metrics.push(gauge("step", "The step of the run, from 0.", "", f64::from(step.plan.index)));
+        let offered =
+            |rate| gauge("offered_per_second", "The rate that an open loop offers now.", "{request}/s", rate);
+        metrics.extend(step.offered_per_sec(now).map(offered));
+    }
     metrics
 }
 
@@ -155,4 +154,57 @@ fn counter(name: &'static str, help: &'static str, unit: &'static str, counts: V
 
 fn gauge(name: &'static str, help: &'static str, unit: &'static str, value: f64) -> Metric {
     Metric { name, help, unit, values: Values::Gauge(vec![(vec![], value)]) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use plimsoll_conductor::{Moment, Progress, StepPlan};
+    use serde_json::json;
+
+    use super::*;
+
+    fn offered(totals: &Totals, now: Instant) -> Option<f64> {
+        let metric = list(totals, now).into_iter().find(|metric| metric.name == "offered_per_second")?;
+        let Values::Gauge(values) = metric.values else { panic!("no gauge") };
+        Some(values[0].1)
+    }
+
+    fn step(level: serde_json::Value) -> StepPlan {
+        let time = json!({"secs": 10, "nanos": 0});
+        let step = json!({"index": 0, "level": level, "limit": time, "interval": time, "requests_max": null});
+        serde_json::from_value(step).unwrap()
+    }
+
+    #[test]
+    fn the_offered_rate_is_that_of_the_moment() {
+        let ramp = json!({"from_per_sec": 0.0, "to_per_sec": 100.0, "duration": {"secs": 10, "nanos": 0}});
+        let ramp =
+            json!({"profile": {"stages": [ramp]}, "arrivals": "poisson", "connections": 1, "depth": 1});
+        let (step, left_max) = (step(json!({"open": ramp})), Duration::from_secs(10));
+        let at = |sec: u64| Instant::from_nanos(sec * 1_000_000_000);
+        let mut totals = Totals::default();
+        assert_eq!(offered(&totals, at(99)), None);
+        totals.observe(&Progress::StepBegan { step: &step, steps_max: 1, left_max }, at(100));
+        assert_eq!([offered(&totals, at(101)), offered(&totals, at(105))], [Some(10.0), Some(50.0)]);
+        // It began two seconds after the step was shown.
+        let elapsed = Duration::from_secs(3);
+        totals.observe(&Progress::Moment(Moment { elapsed, ..Moment::default() }), at(105));
+        assert_eq!([offered(&totals, at(105)), offered(&totals, at(107))], [Some(30.0), Some(50.0)]);
+        totals.observe(&Progress::Draining, at(107));
+        assert_eq!(offered(&totals, at(107)), Some(0.0));
+    }
+
+    #[test]
+    fn a_closed_loop_offers_no_rate() {
+        let step = step(json!({"closed": {"connections": 1, "depth": 1}}));
+        let mut totals = Totals::default();
+        let now = Instant::from_nanos(1);
+        totals.observe(
+            &Progress::StepBegan { step: &step, steps_max: 1, left_max: Duration::from_secs(1) },
+            now,
+        );
+        assert_eq!(offered(&totals, now), None);
+    }
 }

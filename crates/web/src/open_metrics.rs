@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use plimsoll_units::{Clock, RealClock};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, MetricEncoder, NoLabelSet};
 use prometheus_client::metrics::MetricType;
@@ -17,7 +18,7 @@ type Encoded = Result<(), fmt::Error>;
 
 impl Collector for Exported {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Encoded {
-        let metrics = self.0.read(list);
+        let metrics = self.0.read(|totals| list(totals, RealClock.now()));
         metrics.iter().try_for_each(|metric| write(&mut encoder, metric))
     }
 }

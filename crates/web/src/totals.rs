@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use plimsoll_analyze::{RecentUse, Resource};
-use plimsoll_conductor::Progress;
+use plimsoll_conductor::{Progress, StepPlan};
 use plimsoll_record::{Counts, Frame, Histogram, Manifest, latency_histogram};
+use plimsoll_units::{Clock, Instant, RealClock};
 
 /// The upper bounds of the classes of latency, in nanoseconds; what is longer is in a class of its own.
 pub(crate) const BOUNDS_NS: [u64; 16] = [
@@ -34,7 +35,7 @@ pub struct LiveTotals(Arc<Mutex<Totals>>);
 impl LiveTotals {
     /// Takes in what happened in the run.
     pub fn observe(&self, progress: &Progress<'_>) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).observe(progress);
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).observe(progress, RealClock.now());
     }
 
     /// What `read` makes of the totals, which stay locked meanwhile: it only copies.
@@ -58,10 +59,8 @@ pub(crate) struct Totals {
     pub(crate) latency: [u64; BOUNDS_NS.len() + 1],
     /// The sum of their latencies, in seconds.
     pub(crate) latency_sum_sec: f64,
-    /// The step that goes on, from 0; `None` before the first.
-    pub(crate) step: Option<u32>,
-    /// Its offered rate, requests per second; `None` of a closed loop.
-    pub(crate) offered_per_sec: Option<f64>,
+    /// The step that goes on; `None` before the first.
+    pub(crate) step: Option<CurrentStep>,
     /// The last frame of each worker: what it has under way.
     pub(crate) workers: BTreeMap<u32, Gauges>,
     /// The use of resources over the last while.
@@ -69,6 +68,23 @@ pub(crate) struct Totals {
     use_of_hosts: Option<RecentUse>,
     /// The times of one frame: a histogram is large.
     times: Option<Histogram>,
+}
+
+/// A step, and how far its load is.
+#[derive(Debug)]
+pub(crate) struct CurrentStep {
+    pub(crate) plan: StepPlan,
+    /// When its load began.
+    began: Instant,
+    is_under_load: bool,
+}
+
+impl CurrentStep {
+    /// The rate that is offered now, requests per second; `None` of a closed loop.
+    pub(crate) fn offered_per_sec(&self, now: Instant) -> Option<f64> {
+        let rate = self.plan.rate_at(now.since(self.began))?;
+        Some(if self.is_under_load { rate } else { 0.0 })
+    }
 }
 
 /// What one worker has under way.
@@ -80,13 +96,23 @@ pub(crate) struct Gauges {
 }
 
 impl Totals {
-    pub(crate) fn observe(&mut self, progress: &Progress<'_>) {
+    pub(crate) fn observe(&mut self, progress: &Progress<'_>, now: Instant) {
         match progress {
             Progress::Prepared(manifest) => self.prepared(manifest),
             Progress::StepBegan { step, .. } => {
-                self.step = Some(step.index);
-                self.offered_per_sec = step.rate_per_sec();
+                self.step = Some(CurrentStep { plan: (*step).clone(), began: now, is_under_load: true });
                 self.workers.clear();
+            }
+            Progress::Moment(moment) => {
+                // The load of a fleet begins a while after its step was shown.
+                if let Some(step) = &mut self.step {
+                    step.began = now - moment.elapsed;
+                }
+            }
+            Progress::Draining | Progress::StepEnded { .. } => {
+                if let Some(step) = &mut self.step {
+                    step.is_under_load = false;
+                }
             }
             Progress::Framed(frame) => self.frame(frame),
             Progress::Sampled(sample) => {

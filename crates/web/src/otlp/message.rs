@@ -9,7 +9,7 @@ use opentelemetry_proto::tonic::metrics::v1::{
     ResourceMetrics, ScopeMetrics, Sum, number_data_point,
 };
 use opentelemetry_proto::tonic::resource::v1::Resource;
-use plimsoll_units::unix_time;
+use plimsoll_units::{Clock, RealClock, unix_time};
 use prost::Message as _;
 
 use super::settings::OtlpSettings;
@@ -38,7 +38,7 @@ impl Snapshot {
     pub(super) fn new(totals: &Totals) -> Option<Self> {
         let now = u64::try_from(unix_time().as_nanos()).unwrap_or(u64::MAX);
         Some(Self {
-            metrics: list(totals),
+            metrics: list(totals, RealClock.now()),
             span: Span { began: totals.began_unix_ns?, now },
             run_name: totals.name.clone(),
             version: totals.version.clone(),
