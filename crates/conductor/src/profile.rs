@@ -106,7 +106,7 @@ impl Session<'_> {
         self.watch = Watch::default();
         let end = self.step(spec, EndsWhen::Set(capture.done()));
         self.budget = budget;
-        let taken = capture.end();
+        let taken = capture.end(|| self.interrupted());
         profile.began_ns = taken.began.nanos_since(origin);
         profile.ended_ns = taken.ended.nanos_since(origin);
         profile.outcome = match taken.content {

@@ -25,7 +25,7 @@ pub enum ProfileError {
     )]
     Protobuf(#[from] prost::DecodeError),
     #[error(
-        "the profile contains {kinds} and not CPU time; the CPU profile of Go is at /debug/pprof/profile"
+        "the profile contains {kinds} and no cpu in a unit of time; the CPU profile of Go is at /debug/pprof/profile"
     )]
     NotCpu { kinds: String },
     #[error("the profile is damaged: it names {what} {id} and does not hold it")]

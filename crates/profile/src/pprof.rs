@@ -24,6 +24,8 @@ struct Profile {
     string_table: Vec<Vec<u8>>,
     #[prost(int64, tag = "10")]
     duration_nanos: i64,
+    #[prost(message, optional, tag = "11")]
+    period_type: Option<ValueType>,
     #[prost(int64, tag = "12")]
     period: i64,
 }
@@ -74,7 +76,11 @@ struct Function {
 /// Which of a sample's values is CPU time, and which counts samples.
 struct Columns {
     cpu: usize,
+    /// Nanoseconds of one unit of CPU time.
+    cpu_unit_ns: u64,
     samples: Option<usize>,
+    /// The CPU time between two samples, in nanoseconds; at least 1.
+    period_ns: u64,
 }
 
 pub(crate) fn parse(content: &[u8]) -> Result<Stacks, ProfileError> {
@@ -112,14 +118,24 @@ impl Profile {
     fn columns(&self) -> Result<Columns, ProfileError> {
         let kinds = self.sample_type.iter().map(|kind| Ok((self.text(kind.kind)?, self.text(kind.unit)?)));
         let kinds: Vec<(String, String)> = kinds.collect::<Result<_, ProfileError>>()?;
-        let place = |kind: &str, unit: &str| kinds.iter().position(|(k, u)| k == kind && u == unit);
-        let cpu = place("cpu", "nanoseconds").ok_or_else(|| {
-            let names: Vec<&str> = kinds.iter().map(|(kind, _)| kind.as_str()).collect();
+        let time = |kind: &str, unit: &str| unit_ns(unit).filter(|_| kind == "cpu");
+        let mut columns = kinds.iter().enumerate();
+        let cpu = columns.find_map(|(place, (kind, unit))| Some((place, time(kind, unit)?)));
+        let (cpu, cpu_unit_ns) = cpu.ok_or_else(|| {
+            let names: Vec<String> = kinds.iter().map(|(kind, unit)| format!("{kind}/{unit}")).collect();
             ProfileError::NotCpu {
                 kinds: if names.is_empty() { "nothing".to_owned() } else { names.join(", ") },
             }
         })?;
-        Ok(Columns { cpu, samples: place("samples", "count") })
+        let samples = kinds.iter().position(|(kind, unit)| kind == "samples" && unit == "count");
+        Ok(Columns { cpu, cpu_unit_ns, samples, period_ns: self.period_ns(cpu_unit_ns)? })
+    }
+
+    /// The CPU time between two samples, in its own unit, or in that of the samples where it has none.
+    fn period_ns(&self, cpu_unit_ns: u64) -> Result<u64, ProfileError> {
+        let unit = self.period_type.map(|kind| self.text(kind.unit)).transpose()?;
+        let unit_ns = unit.and_then(|unit| unit_ns(&unit)).unwrap_or(cpu_unit_ns);
+        Ok(u64::try_from(self.period).unwrap_or_default().saturating_mul(unit_ns).max(1))
     }
 
     /// The functions of each location, the innermost first.
@@ -146,10 +162,20 @@ impl Profile {
     /// A profile that does not count its samples says after how much CPU time it takes one.
     fn cost(&self, sample: &Sample, columns: &Columns) -> Cost {
         let value = |column: usize| sample.value.get(column).and_then(|value| u64::try_from(*value).ok());
-        let cpu_ns = value(columns.cpu).unwrap_or_default();
-        let period = u64::try_from(self.period).unwrap_or_default().max(1);
-        let samples = columns.samples.and_then(value).unwrap_or_else(|| cpu_ns.div_ceil(period));
+        let cpu_ns = value(columns.cpu).unwrap_or_default().saturating_mul(columns.cpu_unit_ns);
+        let samples = columns.samples.and_then(value).unwrap_or_else(|| cpu_ns.div_ceil(columns.period_ns));
         Cost { samples, cpu_ns }
+    }
+}
+
+/// Nanoseconds of one of these units; `None` for what is no unit of time.
+fn unit_ns(unit: &str) -> Option<u64> {
+    match unit {
+        "nanoseconds" => Some(1),
+        "microseconds" => Some(1_000),
+        "milliseconds" => Some(1_000_000),
+        "seconds" => Some(1_000_000_000),
+        _ => None,
     }
 }
 
@@ -175,6 +201,7 @@ mod tests {
             function: (1..=3).map(|id| Function { id, name: id as i64 + 4 }).collect(),
             string_table: texts.iter().map(|text| text.as_bytes().to_vec()).collect(),
             duration_nanos: 1_500_000_000,
+            period_type: None,
             period: 10_000_000,
         }
     }
@@ -209,6 +236,24 @@ mod tests {
     }
 
     #[test]
+    fn cpu_time_and_the_period_may_be_in_any_unit_of_time() {
+        let mut profile = profile();
+        profile.sample_type.remove(0);
+        profile.string_table[4] = b"milliseconds".to_vec();
+        profile.string_table.push(b"microseconds".to_vec());
+        profile.period_type = Some(ValueType { kind: 3, unit: 8 });
+        profile.period = 10_000;
+        for (sample, ms) in profile.sample.iter_mut().zip([30, 10]) {
+            sample.value = vec![ms];
+        }
+        let total = parse(&profile.encode_to_vec()).unwrap().total();
+        assert_eq!(total, Cost { samples: 4, cpu_ns: 40_000_000 });
+        profile.string_table[4] = b"seconds".to_vec();
+        profile.sample[0].value = vec![i64::MAX];
+        assert_eq!(parse(&profile.encode_to_vec()).unwrap().total().cpu_ns, u64::MAX);
+    }
+
+    #[test]
     fn a_location_without_symbols_is_named_by_its_address() {
         let mut profile = profile();
         profile.location[1].line.clear();
@@ -221,7 +266,11 @@ mod tests {
         let mut heap = profile();
         heap.string_table[3] = b"alloc_space".to_vec();
         let error = parse(&heap.encode_to_vec()).unwrap_err().to_string();
-        assert!(error.contains("samples, alloc_space") && error.contains("CPU"), "{error}");
+        assert!(error.contains("samples/count, alloc_space/nanoseconds") && error.contains("CPU"), "{error}");
+        let mut ticks = profile();
+        ticks.string_table[4] = b"ticks".to_vec();
+        let error = parse(&ticks.encode_to_vec()).unwrap_err().to_string();
+        assert!(error.contains("cpu/ticks and no cpu in a unit of time"), "{error}");
         let mut cut = profile();
         cut.function.pop();
         let error = parse(&cut.encode_to_vec()).unwrap_err().to_string();

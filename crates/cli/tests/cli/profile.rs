@@ -84,7 +84,7 @@ fn perf_tells_of_a_program_without_a_page() {
     let (bench, program) = (Bench::new(), GoProgram::start().unwrap());
     let live = profiled(&bench, &program, "perf", "runs");
     if live.code == 1
-        && ["perf is not installed", "perf cannot look"].iter().any(|why| live.err.contains(why))
+        && ["perf is not installed", "perf cannot profile"].iter().any(|why| live.err.contains(why))
     {
         eprintln!("skipped: {}", live.err.trim());
         return;

@@ -11,13 +11,16 @@ use plimsoll_units::{Clock, Instant, RealClock, best_effort};
 
 use super::error::ProfileError;
 use super::page;
-use super::perf::Perf;
+use super::perf::{Perf, PerfRecording};
 
 /// The load is on for so long before the profile begins.
 pub(super) const WARM_UP: Duration = Duration::from_secs(1);
 
 /// A thread that is asked to end does so within this time, unless it waits for a server. Then it is left to itself.
 const LEAVE: Duration = Duration::from_secs(1);
+
+/// How often it is checked whether the user ends the run while a recording is converted.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 #[derive(Debug, Clone)]
 pub(super) enum Source {
@@ -47,6 +50,30 @@ impl Source {
             Self::Perf(perf) => perf.try_out(),
         }
     }
+
+    /// Records for so long, or until the other end of `cancelled` is gone.
+    fn record(&self, time: Duration, cancelled: &Receiver<()>) -> Result<Recording<'_>, ProfileError> {
+        match self {
+            Self::Page(url) => page::take(url, time).map(Recording::Profile),
+            Self::Perf(perf) => perf.record(time, cancelled).map(Recording::Perf),
+        }
+    }
+}
+
+/// What was recorded, which need not be the profile yet.
+#[derive(Debug)]
+enum Recording<'a> {
+    Profile(Vec<u8>),
+    Perf(PerfRecording<'a>),
+}
+
+impl Recording<'_> {
+    fn convert(self, cancelled: &Receiver<()>) -> Result<Vec<u8>, ProfileError> {
+        match self {
+            Self::Profile(content) => Ok(content),
+            Self::Perf(recording) => recording.convert(cancelled),
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -73,19 +100,25 @@ impl Capture {
         let done = Arc::new(AtomicBool::new(false));
         let ended = Arc::clone(&done);
         thread::spawn(move || {
-            best_effort(outcome.send(take(&source, time, &cancelled)), "the run was given up");
-            ended.store(true, Ordering::Relaxed);
+            best_effort(outcome.send(take(&source, time, &cancelled, &ended)), "the run was given up");
         });
         Self { began: RealClock.now(), done, taken, go_on }
     }
 
-    /// Set once the profile is there, or never will be.
+    /// Set once all is recorded, or nothing will be. The profile may still have to be converted.
     pub(super) fn done(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.done)
     }
 
-    /// Ends it, and gives what there is.
-    pub(super) fn end(self) -> Taken {
+    /// Ends a recording that is not done, and waits for the profile of one that is, unless the run is `interrupted`.
+    pub(super) fn end(self, interrupted: impl Fn() -> bool) -> Taken {
+        while self.done.load(Ordering::Relaxed) && !interrupted() {
+            match self.taken.recv_timeout(LOOK_EVERY) {
+                Ok(taken) => return taken,
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
         drop(self.go_on);
         self.taken.recv_timeout(LEAVE).unwrap_or_else(|_| Taken {
             began: self.began,
@@ -95,15 +128,13 @@ impl Capture {
     }
 }
 
-fn take(source: &Source, time: Duration, cancelled: &Receiver<()>) -> Taken {
+fn take(source: &Source, time: Duration, cancelled: &Receiver<()>, done: &AtomicBool) -> Taken {
     let warm = cancelled.recv_timeout(WARM_UP) == Err(RecvTimeoutError::Timeout);
     let began = RealClock.now();
-    let content = match source {
-        _ if !warm => Err(ProfileError::Cancelled),
-        Source::Page(url) => page::take(url, time),
-        Source::Perf(perf) => perf.take(time, cancelled),
-    };
+    let recording = if warm { source.record(time, cancelled) } else { Err(ProfileError::Cancelled) };
     let ended = RealClock.now();
+    done.store(true, Ordering::Relaxed);
+    let content = recording.and_then(|recording| recording.convert(cancelled));
     Taken { began, ended, content: content.and_then(|content| with_samples(source, content)) }
 }
 
@@ -112,4 +143,46 @@ fn with_samples(source: &Source, content: Vec<u8>) -> Result<Vec<u8>, ProfileErr
     let empty =
         plimsoll_profile::parse(source.form(), &content).is_ok_and(|stacks| stacks.total().samples == 0);
     if empty { Err(ProfileError::Empty { source_name: source.name() }) } else { Ok(content) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use super::*;
+
+    /// Starts a capture by a perf that has recorded at once, and converts once this file is there; waits for the recording.
+    fn recorded(folder: &Path, converts: &Path) -> Capture {
+        let wait = format!("until [ -e {} ]; do sleep 0.01; done", converts.display());
+        let samples = r"printf '5\n  1 main (/a)\n'";
+        let perf = Perf::scripted(folder, &format!("[ \"$1\" != script ] || {{ {wait}; {samples}; }}"));
+        let capture = Capture::begin(Source::Perf(perf), Duration::ZERO);
+        while !capture.done.load(Ordering::Relaxed) {
+            thread::sleep(LOOK_EVERY);
+        }
+        capture
+    }
+
+    #[test]
+    fn a_recording_is_converted_after_the_profiled_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let converts = folder.path().join("converts");
+        let capture = recorded(folder.path(), &converts);
+        let before = RealClock.now();
+        let taken = capture.end(|| {
+            fs::write(&converts, "").unwrap();
+            false
+        });
+        assert!(taken.content.is_ok(), "{taken:?}");
+        assert!(taken.began <= taken.ended && taken.ended <= before, "{taken:?}, converted after {before:?}");
+    }
+
+    #[test]
+    fn an_interrupt_ends_the_conversion_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let capture = recorded(folder.path(), &folder.path().join("never"));
+        let taken = capture.end(|| true);
+        assert!(matches!(taken.content, Err(ProfileError::Cancelled)), "{taken:?}");
+    }
 }

@@ -41,10 +41,12 @@ pub enum ProfileError {
     Elsewhere,
     #[error("could not {what}: {reason}")]
     System { what: &'static str, reason: std::io::Error },
-    #[error("the run ended before it was complete")]
+    #[error("it was ended before it was complete")]
     Cancelled,
     #[error(
         "it was not there {0:?} after it was due; a target that is too busy to answer may be profiled by perf"
     )]
     Late(Duration),
+    #[error("perf had not converted its recording after {0:?}; ask for less with --profile-time")]
+    Unconverted(Duration),
 }

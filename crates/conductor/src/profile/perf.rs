@@ -1,8 +1,10 @@
 //! A CPU profile by `perf`, for targets that have no page of their own.
 
-use std::io::{self, Read as _};
-use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::fs::{self, File};
+use std::io::{self, Read as _, Seek as _};
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
@@ -10,11 +12,15 @@ use plimsoll_plan::Profiled;
 use plimsoll_record::ProfileForm;
 use plimsoll_units::{Clock, RealClock};
 use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
 
 use super::error::{GRACE, ProfileError};
 
 /// How long the trial takes that shows whether perf is permitted.
 const TRIAL: Duration = Duration::from_millis(100);
+
+/// perf may convert a recording for so long: it reads the symbols of every program in it.
+const CONVERSION: Duration = Duration::from_secs(120);
 
 /// How often the end of perf is checked: one wait cannot cover both that and the end of the run.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
@@ -24,7 +30,16 @@ const SAID_CHARS: usize = 160;
 /// The processes that perf profiles.
 #[derive(Debug, Clone)]
 pub(super) struct Perf {
+    /// perf itself: a path, or a name in `PATH`.
+    program: PathBuf,
     pids: Vec<u32>,
+}
+
+/// What perf recorded, in its own format.
+#[derive(Debug)]
+pub(super) struct PerfRecording<'a> {
+    perf: &'a Perf,
+    folder: TempDir,
 }
 
 impl Perf {
@@ -32,7 +47,7 @@ impl Perf {
     pub(super) fn find(profiled: Profiled, target_port: Option<u16>) -> Result<Self, ProfileError> {
         let port = match profiled {
             Profiled::Pid(pid) if Path::new(&format!("/proc/{pid}")).exists() => {
-                return Ok(Self { pids: vec![pid] });
+                return Ok(Self::new(vec![pid]));
             }
             Profiled::Pid(pid) => return Err(ProfileError::NoProcess { pid }),
             Profiled::Port(port) => port,
@@ -40,7 +55,11 @@ impl Perf {
         };
         let pids = plimsoll_host::serving(Path::new("/"), port);
         let pids = pids.map_err(|reason| ProfileError::System { what: "find who listens", reason })?;
-        if pids.is_empty() { Err(ProfileError::NoListener { port }) } else { Ok(Self { pids }) }
+        if pids.is_empty() { Err(ProfileError::NoListener { port }) } else { Ok(Self::new(pids)) }
+    }
+
+    fn new(pids: Vec<u32>) -> Self {
+        Self { program: PathBuf::from("perf"), pids }
     }
 
     pub(super) fn name(&self) -> String {
@@ -59,47 +78,55 @@ impl Perf {
     /// Checks that perf is installed and permitted.
     pub(super) fn try_out(&self) -> Result<(), ProfileError> {
         let (_cancel, cancelled) = std::sync::mpsc::channel();
-        self.take(TRIAL, &cancelled).map(drop)
+        self.record(TRIAL, &cancelled)?.convert(&cancelled).map(drop)
     }
 
-    /// Profiles for so long, or until the other end of `cancelled` is gone.
-    pub(super) fn take(&self, time: Duration, cancelled: &Receiver<()>) -> Result<Vec<u8>, ProfileError> {
-        let folder = tempfile::tempdir().map_err(|reason| system("make a folder for perf", reason))?;
-        let file = folder.path().join("perf.data");
-        self.record(&file, time, cancelled)?;
-        let text = self.script(&file)?;
-        let read = plimsoll_profile::parse(ProfileForm::Perf, &text);
-        read.map_err(|reason| ProfileError::NoProfile { source_name: self.name(), reason })?;
-        plimsoll_profile::pack(&text).map_err(|reason| system("pack the profile", reason))
-    }
-
+    /// Records for so long, or until the other end of `cancelled` is gone.
+    ///
     /// The clock of the CPU is sampled, which every machine has and whose periods are time. A virtual machine may have no
     /// counter of cycles.
-    fn record(&self, file: &Path, time: Duration, cancelled: &Receiver<()>) -> Result<(), ProfileError> {
-        let mut command = perf();
+    pub(super) fn record(
+        &self,
+        time: Duration,
+        cancelled: &Receiver<()>,
+    ) -> Result<PerfRecording<'_>, ProfileError> {
+        let folder = tempfile::tempdir().map_err(|reason| system("make a folder for perf", reason))?;
+        let recording = PerfRecording { perf: self, folder };
+        let mut command = self.command();
         command
             .args(["record", "-q", "-e", "cpu-clock", "-F", "99", "-g", "-p", &self.list(","), "-o"])
-            .arg(file);
-        command.args(["--", "sleep", &time.as_secs_f64().to_string()]);
-        let mut child = command.stdout(Stdio::null()).spawn().map_err(not_started)?;
-        let outcome = wait(&mut child, time + GRACE, cancelled);
-        let mut said = String::new();
-        if let Some(mut errors) = child.stderr.take()
-            && let Err(error) = errors.read_to_string(&mut said)
-        {
-            said = format!("its messages cannot be read ({error})");
-        }
-        if outcome? { Ok(()) } else { Err(self.refused(&said)) }
+            .arg(recording.file());
+        command.args(["--", "sleep", &time.as_secs_f64().to_string()]).stdout(Stdio::null());
+        self.run(command, time + GRACE, ProfileError::Late(GRACE), cancelled)?;
+        Ok(recording)
     }
 
-    /// The samples as text. Frames of inlined functions are left out: to find them takes perf minutes.
-    fn script(&self, file: &Path) -> Result<Vec<u8>, ProfileError> {
-        let mut command = perf();
-        command.args(["script", "--no-inline", "-F", "period,ip,sym,dso", "-i"]).arg(file);
-        let Output { status, stdout, stderr } = command.output().map_err(not_started)?;
-        match status.success() {
-            true => Ok(stdout),
-            false => Err(self.refused(&String::from_utf8_lossy(&stderr))),
+    /// A call of perf in a process group of its own, so that a Ctrl-C for Plimsoll does not end it.
+    fn command(&self) -> Command {
+        let mut command = Command::new(&self.program);
+        command.stdin(Stdio::null()).process_group(0);
+        command
+    }
+
+    /// Runs perf to its end. One that takes longer than `patience` is ended, which is the error `late`.
+    fn run(
+        &self,
+        mut command: Command,
+        patience: Duration,
+        late: ProfileError,
+        cancelled: &Receiver<()>,
+    ) -> Result<(), ProfileError> {
+        let no_file = |reason| system("make a file for the messages of perf", reason);
+        // A file, because perf would wait for the reader of a pipe.
+        let messages = tempfile::tempfile().map_err(no_file)?;
+        command.stderr(messages.try_clone().map_err(no_file)?);
+        let mut child = command.spawn().map_err(not_started)?;
+        let Some(status) = wait(&mut child, patience, cancelled)? else { return Err(late) };
+        match status.code() {
+            Some(0) => Ok(()),
+            Some(_) => Err(self.refused(&text_of(messages))),
+            // A signal ended it.
+            None => Err(ProfileError::Cancelled),
         }
     }
 
@@ -112,10 +139,36 @@ impl Perf {
     }
 }
 
-fn perf() -> Command {
-    let mut command = Command::new("perf");
-    command.stdin(Stdio::null()).stderr(Stdio::piped());
-    command
+impl PerfRecording<'_> {
+    fn file(&self) -> PathBuf {
+        self.folder.path().join("perf.data")
+    }
+
+    /// The samples as packed text. Frames of inlined functions are left out: to find them takes perf minutes.
+    pub(super) fn convert(&self, cancelled: &Receiver<()>) -> Result<Vec<u8>, ProfileError> {
+        let path = self.folder.path().join("perf.txt");
+        let text =
+            File::create(&path).map_err(|reason| system("make a file for the text of perf", reason))?;
+        let mut command = self.perf.command();
+        command
+            .args(["script", "--no-inline", "-F", "period,ip,sym,dso", "-i"])
+            .arg(self.file())
+            .stdout(text);
+        self.perf.run(command, CONVERSION, ProfileError::Unconverted(CONVERSION), cancelled)?;
+        let text = fs::read(&path).map_err(|reason| system("read the text of perf", reason))?;
+        let read = plimsoll_profile::parse(ProfileForm::Perf, &text);
+        read.map_err(|reason| ProfileError::NoProfile { source_name: self.perf.name(), reason })?;
+        plimsoll_profile::pack(&text).map_err(|reason| system("pack the profile", reason))
+    }
+}
+
+/// What perf wrote there.
+fn text_of(mut messages: File) -> String {
+    let mut text = Vec::new();
+    match messages.rewind().and_then(|()| messages.read_to_end(&mut text)) {
+        Ok(_) => String::from_utf8_lossy(&text).into_owned(),
+        Err(error) => format!("its messages cannot be read ({error})"),
+    }
 }
 
 fn not_started(error: io::Error) -> ProfileError {
@@ -129,27 +182,77 @@ fn system(what: &'static str, reason: io::Error) -> ProfileError {
     ProfileError::System { what, reason }
 }
 
-/// Waits for the end of perf; true if it ended well. It ends its own `sleep` when it is asked to end.
-fn wait(child: &mut Child, patience: Duration, cancelled: &Receiver<()>) -> Result<bool, ProfileError> {
+/// Waits for the end of perf. It is ended when this time is over, which gives `None`, or when it is cancelled; it ends its own
+/// `sleep` then.
+fn wait(
+    child: &mut Child,
+    patience: Duration,
+    cancelled: &Receiver<()>,
+) -> Result<Option<ExitStatus>, ProfileError> {
     let deadline = RealClock.now() + patience;
-    let why = loop {
+    let outcome = loop {
         if let Some(status) = child.try_wait().map_err(|reason| system("wait for perf", reason))? {
-            return Ok(status.success());
+            return Ok(Some(status));
         }
         if RealClock.now() >= deadline {
-            break ProfileError::Late(GRACE);
+            break Ok(None);
         }
         if cancelled.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Disconnected) {
-            break ProfileError::Cancelled;
+            break Err(ProfileError::Cancelled);
         }
     };
     terminate(child).map_err(|reason| system("end perf", reason))?;
     child.wait().map_err(|reason| system("wait for perf", reason))?;
-    Err(why)
+    outcome
 }
 
 /// Asks for the end of a process that is still to be waited for, so that its number is its own.
 fn terminate(child: &Child) -> io::Result<()> {
     let pid = Pid::from_child(child);
     Ok(kill_process(pid, Signal::TERM)?)
+}
+
+#[cfg(test)]
+impl Perf {
+    /// A shell script in place of perf, in this folder. Its first argument is `record` or `script`.
+    pub(super) fn scripted(folder: &Path, script: &str) -> Self {
+        use std::os::unix::fs::PermissionsExt as _;
+        let program = folder.join("perf");
+        fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        // A process that another test is just starting may still have the file open for writing.
+        let is_busy = |error: io::Error| error.kind() == io::ErrorKind::ExecutableFileBusy;
+        while Command::new(&program).stdout(Stdio::null()).status().is_err_and(is_busy) {}
+        Self { program, pids: vec![1] }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use super::*;
+
+    /// What became of a recording by this script.
+    fn recorded(script: &str) -> Result<Vec<u8>, ProfileError> {
+        let (folder, (_go_on, cancelled)) = (tempfile::tempdir().unwrap(), channel());
+        let perf = Perf::scripted(folder.path(), script);
+        perf.record(Duration::ZERO, &cancelled).and_then(|recording| recording.convert(&cancelled))
+    }
+
+    #[test]
+    fn perf_that_a_signal_ends_is_no_lack_of_permission() {
+        let interrupted = recorded("[ \"$1\" != record ] || kill -TERM $$");
+        assert!(matches!(interrupted, Err(ProfileError::Cancelled)), "{interrupted:?}");
+        let refused = recorded("[ \"$1\" != record ] || { echo no access >&2; exit 255; }");
+        assert!(matches!(&refused, Err(ProfileError::PerfRefused { said, .. }) if said == "no access"));
+    }
+
+    #[test]
+    fn perf_is_in_a_group_that_a_terminal_does_not_interrupt() {
+        let group = "[ \"$(cut -d' ' -f5 /proc/$$/stat)\" = $$ ]";
+        let samples = r"printf '5\n  1 main (/a)\n'";
+        let taken = recorded(&format!("{group} || exit 1; [ \"$1\" = record ] || {samples}"));
+        assert!(taken.is_ok(), "{taken:?}");
+    }
 }
