@@ -6,6 +6,9 @@
 use plimsoll_analyze::{Estimate, Findings, StepOutcome, StepSummary};
 use plimsoll_units::cut_percent;
 
+/// The longest mean latency that a row may have: no request takes a year.
+const MAX_MEAN_MS: f64 = 366.0 * 86_400e3;
+
 /// A `.dat` file that cannot be read, or not be written.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum DatError {
@@ -93,6 +96,10 @@ fn parse_row(line: usize, text: &str) -> Result<StepOutcome, DatError> {
         let value = text.parse::<f64>().ok().filter(|value| value.is_finite() && *value >= 0.0);
         value.ok_or_else(|| error(column, text, "a number from 0 on"))
     };
+    let mean = amount("avg-latency-ms", mean_ms)?;
+    if mean > MAX_MEAN_MS {
+        return Err(error("avg-latency-ms", mean_ms, "at most a year"));
+    }
     let step = connections.parse::<u32>().ok().filter(|connections| *connections > 0);
     let percent = amount("success%", success.trim_end_matches('%'))?;
     if percent > 100.0 {
@@ -102,7 +109,7 @@ fn parse_row(line: usize, text: &str) -> Result<StepOutcome, DatError> {
         lower_bound: false,
         connections: step.ok_or_else(|| error("concurrency", connections, "a whole number from 1 on"))?,
         throughput: Estimate { value: amount("QPS", qps)?, interval: None },
-        mean_latency_ns: amount("avg-latency-ms", mean_ms)? * 1e6,
+        mean_latency_ns: mean * 1e6,
         p99_ns: None,
         success_ratio: percent / 100.0,
         success_interval: None,
@@ -142,6 +149,7 @@ mod tests {
         check("200 -nan 4.33 100.00", "line 1: QPS is `-nan`");
         check("2.5 1 1 100", "concurrency is `2.5`");
         check("200 1 1 101", "success% is `101`");
+        check("200 1 1e25 100", "avg-latency-ms is `1e25`; it must be at most a year");
         check("<html>", "line 1 has 1 columns");
         check("\n# only this\n", "no rows");
     }

@@ -63,9 +63,13 @@ impl Scale {
             let top = (reach * 1.02 / wide.step).ceil() * wide.step;
             Axis { top, last_tick: top, ..wide.clone() }
         };
-        let (below, above) = (side(least), side(most));
+        let (below, mut above) = (side(least), side(most));
+        if above.top + below.top == 0.0 {
+            // Where nothing has a cost, zero is at the left end.
+            (above.top, above.last_tick) = (wide.step, wide.step);
+        }
         let width = WIDTH - NAME_ROOM - VALUE_ROOM;
-        let unit = width / (above.top + below.top).max(f64::MIN_POSITIVE);
+        let unit = width / (above.top + below.top);
         (Self { zero: NAME_ROOM + below.top * unit, unit }, above, below)
     }
 

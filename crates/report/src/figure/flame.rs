@@ -40,5 +40,12 @@ pub fn flame(profiled: &ProfiledRun) -> Result<String, FigureError> {
 /// A stack in the format that flame graphs are made from: `main;serve;write 1200`.
 fn folded(stack: &[&str], cpu_ns: u64) -> String {
     let names: Vec<String> = stack.iter().map(|name| escape_control(name).replace(';', ":")).collect();
-    format!("{} {cpu_ns}", names.join(";"))
+    let names = names.join(";");
+    let names = names.trim_end();
+    let is_number = |word: &str| word.chars().all(|c| c.is_ascii_digit() || c == '.');
+    match names.rsplit_once(' ') {
+        // Two numbers at the end would be those of two profiles to compare.
+        Some((before, last)) if is_number(last) => format!("{before}\u{a0}{last} {cpu_ns}"),
+        _ => format!("{names} {cpu_ns}"),
+    }
 }

@@ -33,8 +33,8 @@ impl Sheet for Panels {
         let each = (BOTTOM - LEGEND_TOP - BETWEEN_PANELS * (count - 1.0)) / count;
         for (index, chart) in self.charts.iter().enumerate() {
             let top = LEGEND_TOP + index as f64 * (each + BETWEEN_PANELS);
-            let is_last = index + 1 == self.charts.len();
-            Plot::new(chart, canvas, (top, top + each), is_last).draw()?;
+            let (is_first, is_last) = (index == 0, index + 1 == self.charts.len());
+            Plot::new(chart, canvas, (top, top + each), is_first, is_last).draw()?;
         }
         canvas.text((WIDTH / 2.0, NOTES_AT), &self.notes().join(" · "), Lettering::new(NOTE_SIZE, FAINT))
     }
@@ -49,6 +49,8 @@ struct Plot<'a, DB: DrawingBackend> {
     right: f64,
     top: f64,
     bottom: f64,
+    /// Whether the tick that is pointed out has its label.
+    has_pointed_label: bool,
     /// Whether the ticks have texts, and the axis its name.
     has_tick_texts: bool,
 }
@@ -58,6 +60,7 @@ impl<'a, DB: DrawingBackend> Plot<'a, DB> {
         chart: &'a Chart,
         canvas: &'a Canvas<'a, DB>,
         (legend_top, bottom): (f64, f64),
+        has_pointed_label: bool,
         has_tick_texts: bool,
     ) -> Self {
         let right_room = if chart.right.is_some() { AXIS_ROOM } else { BARE_SIDE_ROOM };
@@ -70,6 +73,7 @@ impl<'a, DB: DrawingBackend> Plot<'a, DB> {
             right: WIDTH - right_room,
             top,
             bottom,
+            has_pointed_label,
             has_tick_texts,
         }
     }
@@ -124,7 +128,7 @@ impl<'a, DB: DrawingBackend> Plot<'a, DB> {
         let x = self.x(tick);
         let look = Look { color: FAINT, shape: Shape::Circle, dashed: true };
         self.canvas.path(&[(x, self.bottom), (x, self.top)], look)?;
-        if self.has_tick_texts {
+        if !self.has_pointed_label {
             return Ok(());
         }
         let text = Lettering::new(LABEL_SIZE, FAINT).anchored(HPos::Left);

@@ -88,7 +88,8 @@ impl LogTimes {
         };
         let fine = ticks(&IN_DECADE);
         let chosen = if fine.len() > MAX_LOG_TICKS { ticks(&IN_DECADE[..1]) } else { fine };
-        chosen.into_iter().map(|ms| (ms, span(Duration::from_secs_f64(ms / 1e3)))).collect()
+        let time = |ms: f64| Duration::try_from_secs_f64(ms / 1e3).unwrap_or(Duration::MAX);
+        chosen.into_iter().map(|ms| (ms, span(time(ms)))).collect()
     }
 }
 
@@ -120,6 +121,7 @@ mod tests {
         let wide = Scale::times("latency", [0.05, 9000.0].into_iter());
         assert_eq!(texts(&wide), ["100 µs", "1 ms", "10 ms", "100 ms", "1 s", "10 s"]);
         assert_eq!(Scale::times("", [f64::NAN, -1.0].into_iter()), Scale::times("", std::iter::empty()));
+        assert!(!texts(&Scale::times("latency", [1e25].into_iter())).is_empty());
     }
 
     #[test]

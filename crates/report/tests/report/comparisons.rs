@@ -20,9 +20,17 @@ fn a_ledger_is_drawn_with_costs_and_savings_to_both_sides() {
         assert!(drawn.svg.contains(text), "{text}: {}", drawn.svg);
     }
     assert!(drawn.png.starts_with(b"\x89PNG"));
-    // One that costs nothing, and none at all, are drawn as well.
-    figure::ledger(&caption, "µs", &[bar("none", 0.0, None)]).unwrap();
     figure::ledger(&caption, "µs", &[]).unwrap();
+}
+
+#[test]
+fn the_label_of_a_switch_that_costs_nothing_is_to_the_right_of_the_names() {
+    let caption = Caption { title: String::new(), detail: String::new() };
+    let svg = figure::ledger(&caption, "µs", &[bar("none", 0.0, None)]).unwrap().svg;
+    let lines: Vec<&str> = svg.lines().collect();
+    let label = lines.iter().position(|line| line.trim() == "0 µs").unwrap();
+    let x = lines[label - 1].split('"').nth(1).and_then(|x| x.parse::<f64>().ok());
+    assert!(x.is_some_and(|x| x >= 250.0), "{svg}");
 }
 
 #[test]

@@ -78,6 +78,8 @@ fn a_trend_of_any_length_and_any_metric_can_be_drawn() {
             let figure = figure::trend(&trend).unwrap();
             assert!(figure.svg.starts_with("<svg") && !figure.svg.contains("NaN"));
             assert!(figure.svg.contains("mean of") && !figure.png.is_empty());
+            let labels = figure.svg.lines().filter(|line| line.trim() == "change").count();
+            assert_eq!(labels, trend.changes.len().min(1), "{}", figure.svg);
         }
     }
 }

@@ -96,6 +96,14 @@ fn a_flame_graph_is_an_svg_document_whatever_functions_are_called() {
 }
 
 #[test]
+fn a_function_whose_name_ends_in_a_number_is_no_difference_of_two_profiles() {
+    let text = b"  10000000 \n\t1 closure 42 (/usr/bin/api)\n";
+    let sample = profiled(ProfileOutcome::Taken(pack(text).unwrap()), 1000.0);
+    let svg = figure::flame(&ProfiledRun::from_run(&sample.run, &sample.findings).unwrap()).unwrap();
+    assert!(svg.contains("<title>closure\u{a0}42 (1,000 ns of CPU per request, 100.00%)</title>"), "{svg}");
+}
+
+#[test]
 fn a_run_without_any_is_reported_as_before() {
     let sample = sample::healthy(RunCommand::Run);
     assert!(!text::full(&sample.run, &sample.findings).contains("CPU profile"));
