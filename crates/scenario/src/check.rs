@@ -59,7 +59,7 @@ pub enum CheckError {
     HeaderName(String),
     #[error(
         "`{0}` is no JSON pointer (RFC 6901); it is empty for the whole document, or each step begins with a \
-         slash: /items/0/id"
+         slash: /items/0/id, with ~ as ~0 and / as ~1 in a key"
     )]
     Pointer(String),
     #[error("`{pattern}` is no regular expression: {reason}")]

@@ -26,8 +26,7 @@ impl JsonMatch {
         let mut steps = pointer.split('/');
         // Nothing stands before the first slash, in the empty pointer neither.
         let before = steps.next()?;
-        // The order of the two matters: `~01` is `~1` and not a slash.
-        let steps = steps.map(|step| step.replace("~1", "/").replace("~0", "~")).collect();
+        let steps = steps.map(unescaped).collect::<Option<_>>()?;
         let value = serde_json::from_str(text).ok();
         before.is_empty().then(|| Self { steps, text: text.to_owned(), value })
     }
@@ -46,6 +45,13 @@ impl JsonMatch {
         found.as_str() == Some(self.text.as_str())
             || self.value.as_ref().is_some_and(|expected| same(found, expected))
     }
+}
+
+/// The key that a step of a pointer stands for; `None` if it has a `~` without 0 or 1 after it (RFC 6901, section 3).
+fn unescaped(step: &str) -> Option<String> {
+    let is_escaped = step.split('~').skip(1).all(|rest| rest.starts_with(['0', '1']));
+    // The order of the two matters: `~01` is `~1` and not a slash.
+    is_escaped.then(|| step.replace("~1", "/").replace("~0", "~"))
 }
 
 /// Equality in which 200 and 200.0 are one number; numbers within lists and objects must be written alike.

@@ -170,7 +170,10 @@ fn what_is_no_check_says_what_would_be() {
     }
     assert!(error("header:=x").contains("is no header name"));
     assert!(error("header:A B=x").contains("is no header name"));
-    assert!(error("json:a=1").contains("`a` is no JSON pointer"));
+    for text in ["a", "/~", "/a~", "/~2", "/a~b", "/~~0", "/a/~x/0"] {
+        let expected = format!("`{text}` is no JSON pointer");
+        assert!(error(&format!("json:{text}=1")).contains(&expected), "{text}");
+    }
     assert_eq!(error("body~(a"), "`(a` is no regular expression: unclosed group");
 }
 
