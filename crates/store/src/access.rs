@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use plimsoll_record::FormatVersion;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use crate::error::{self, StoreError};
 use crate::schema::APPLICATION_ID;
@@ -23,15 +23,12 @@ pub(crate) fn companion(path: &Path, ending: &str) -> PathBuf {
 
 /// Opens a run file that this Plimsoll understands, without ever writing to it.
 pub(crate) fn open(path: &Path) -> Result<Connection, StoreError> {
-    let looking = |error| error::looking(path, &error);
     let reading = |error| error::reading(path, &error);
-    let metadata = fs::metadata(path).map_err(looking)?;
+    let metadata = fs::metadata(path).map_err(|error| error::looking(path, &error))?;
     if !metadata.is_file() {
         return Err(not_a_run_file(path, "it is not a regular file"));
     }
-    // SQLite says only that it cannot open the file; the system says why.
-    fs::File::open(path).map_err(looking)?;
-    let connection = connect(path).map_err(reading)?;
+    let connection = connect(path).map_err(|error| unconnected(path, &error))?;
     if number(&connection, "application_id").map_err(|error| unopened(path, &error))? != APPLICATION_ID {
         return Err(not_a_run_file(path, "it is a SQLite database of another program, or empty"));
     }
@@ -111,9 +108,20 @@ fn not_a_run_file(path: &Path, reason: &str) -> StoreError {
     StoreError::NotARunFile { path: path.to_owned(), reason: reason.to_owned() }
 }
 
+/// SQLite says only that it cannot open the file; the system says why. It is asked only then: a process that closes a file loses
+/// the locks that SQLite holds on it for other connections of the process.
+fn unconnected(path: &Path, error: &rusqlite::Error) -> StoreError {
+    if error.sqlite_error_code() == Some(ErrorCode::CannotOpen)
+        && let Err(why) = fs::File::open(path)
+    {
+        return error::looking(path, &why);
+    }
+    error::reading(path, error)
+}
+
 /// The first read of a file with a write-ahead log needs an index next to it, which SQLite creates if it may.
 fn unopened(path: &Path, error: &rusqlite::Error) -> StoreError {
-    if error.sqlite_error_code() != Some(rusqlite::ErrorCode::CannotOpen) {
+    if error.sqlite_error_code() != Some(ErrorCode::CannotOpen) {
         return error::reading(path, error);
     }
     let reason = format!(
@@ -122,4 +130,38 @@ fn unopened(path: &Path, error: &rusqlite::Error) -> StoreError {
         companion(path, "-wal").display()
     );
     StoreError::Unreadable { path: path.to_owned(), reason }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::MetadataExt as _;
+
+    use super::*;
+    use crate::{RunWriter, fixture};
+
+    /// How many locks of this process are on a file.
+    fn locks(path: &Path) -> usize {
+        let (pid, inode) = (std::process::id().to_string(), fs::metadata(path).unwrap().ino());
+        let table = fs::read_to_string("/proc/locks").unwrap();
+        let is_on_file = |line: &&str| {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            words.contains(&pid.as_str()) && words.iter().any(|word| word.ends_with(&format!(":{inode}")))
+        };
+        table.lines().filter(is_on_file).count()
+    }
+
+    #[test]
+    fn a_file_that_is_opened_again_keeps_the_locks_of_the_connection_that_is_open() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.plimsoll");
+        let mut writer = RunWriter::create(&path, &fixture::manifest(), false).unwrap();
+        fixture::record(&mut writer, &fixture::run());
+        writer.commit().unwrap();
+        let reader = open(&path).unwrap();
+        reader.execute_batch("BEGIN; SELECT count(*) FROM frame").unwrap();
+        let held = locks(&path);
+        assert!(held > 0, "a connection to a file with a log has locks");
+        drop(open(&path).unwrap());
+        assert_eq!(locks(&path), held);
+    }
 }
