@@ -35,6 +35,9 @@ pub(crate) struct RunRecorder<'a> {
     commits: Commits,
 }
 
+/// How many names a run tries: each may be taken by another run that begins in the same moment.
+const MAX_NAMES: u32 = 100;
+
 /// The run's file, until a write fails.
 #[derive(Default)]
 struct KeptFile {
@@ -46,12 +49,12 @@ impl KeptFile {
     /// A new file, with what takes the run up again next to it.
     fn create(path: &Path, manifest: &Manifest, session: Option<&str>) -> (Self, Option<SessionFile>) {
         let create = || {
-            let writer = RunWriter::create(path, manifest, false)?;
-            let session = session.map(|text| SessionFile::create(path, text)).transpose()?;
-            Ok((writer, session))
+            let (path, writer) = create_file(path, manifest)?;
+            let session = session.map(|text| SessionFile::create(&path, text)).transpose()?;
+            Ok((path, writer, session))
         };
         match create() {
-            Ok((writer, session)) => (Self::of(path.to_owned(), writer), session),
+            Ok((path, writer, session)) => (Self::of(path, writer), session),
             Err(error) => (Self { file: None, trouble: Some(error) }, None),
         }
     }
@@ -66,6 +69,21 @@ impl KeptFile {
         {
             self.file = None;
             self.trouble = Some(error);
+        }
+    }
+}
+
+/// Makes the file, under the next name that is free if this one was taken since it was chosen.
+fn create_file(path: &Path, manifest: &Manifest) -> Result<(PathBuf, RunWriter), StoreError> {
+    let (mut path, mut left) = (path.to_owned(), MAX_NAMES);
+    loop {
+        left -= 1;
+        match RunWriter::create(&path, manifest, false) {
+            Err(StoreError::Exists { .. }) if left > 0 => {
+                let folder = path.parent().unwrap_or(Path::new("."));
+                path = plimsoll_store::free_path(folder, &manifest.name, manifest.started_unix_ms);
+            }
+            created => return created.map(|writer| (path, writer)),
         }
     }
 }
@@ -213,9 +231,12 @@ impl<'a> RunRecorder<'a> {
     /// Ends the run: its file is sealed and complete.
     pub(crate) fn seal(mut self) -> Outcome {
         self.run.manifest.sealed = true;
-        let KeptFile { file, mut trouble } = self.file;
+        let KeptFile { file, mut trouble } = std::mem::take(&mut self.file);
         let file = file.and_then(|(path, writer)| match writer.seal() {
-            Ok(()) => Some(path),
+            Ok(log_stays) => {
+                self.show_log(log_stays);
+                Some(path)
+            }
             Err(error) => {
                 trouble = Some(error);
                 None
@@ -231,14 +252,26 @@ impl<'a> RunRecorder<'a> {
     /// # Errors
     /// When the file could not be written; the run can be resumed again then.
     pub(crate) fn finish(mut self) -> Result<Outcome, StoreError> {
-        let KeptFile { file, trouble } = self.file;
+        let KeptFile { file, trouble } = std::mem::take(&mut self.file);
         if let Some(trouble) = trouble {
             return Err(trouble);
         }
         self.run.manifest.sealed = true;
-        let file = file.map(|(path, writer)| writer.seal().map(|()| path)).transpose()?;
+        let seal = |(path, writer): (PathBuf, RunWriter)| writer.seal().map(|log_stays| (path, log_stays));
+        let file = file.map(seal).transpose()?.map(|(path, log_stays)| {
+            self.show_log(log_stays);
+            path
+        });
         forget(self.session);
         Ok(Outcome { run: self.run, file, trouble: None })
+    }
+
+    /// Shows that the log stays next to the file, if it does. The file is sealed, so that this is not recorded.
+    fn show_log(&mut self, log_stays: Option<StoreError>) {
+        let Some(error) = log_stays else { return };
+        let at_ns = self.now().nanos_since(self.origin);
+        let event = Event { at_ns, kind: EventKind::Other, failure: None, text: error.to_string() };
+        self.observer.observe(&Progress::Happened(&event));
     }
 
     /// Ends a run of which nothing is kept: its file goes.
@@ -260,4 +293,24 @@ impl<'a> RunRecorder<'a> {
 fn forget(session: Option<SessionFile>) {
     let removed = session.map_or(Ok(()), SessionFile::remove);
     best_effort(removed, "a run that is sealed is not resumed, whatever stands next to it");
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use plimsoll_store::free_path;
+
+    use super::*;
+    use crate::made::tests::{Sample, ladder};
+
+    #[test]
+    fn a_run_whose_name_was_taken_meanwhile_gets_the_next_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let manifest = Sample::new(ladder(None)).run.manifest;
+        let path = free_path(folder.path(), &manifest.name, manifest.started_unix_ms);
+        symlink("nothing", &path).unwrap();
+        let runs = [(); 2].map(|()| KeptFile::create(&path, &manifest, None).0.file.unwrap());
+        assert!(runs[0].0 != path && runs[1].0 != path && runs[0].0 != runs[1].0);
+    }
 }

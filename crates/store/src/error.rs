@@ -34,6 +34,10 @@ pub enum StoreError {
     /// A run file whose content cannot be true.
     #[error("{path} is damaged: {reason}; restore it from a copy, or record the run again")]
     Damaged { path: PathBuf, reason: String },
+    #[error(
+        "the run of {path} is complete, but its log could not be moved into the file ({reason}); keep {path}-wal with it"
+    )]
+    LogStays { path: PathBuf, reason: String },
     #[error("another process is making the run of {path}; wait until it has ended")]
     UnderWay { path: PathBuf },
     #[error("the run of {path} is complete; read it with plimsoll report {path}")]

@@ -18,12 +18,12 @@ pub fn file_name(name: &str, started_unix_ms: u64) -> String {
     format!("{}.{EXTENSION}", stem(name, started_unix_ms))
 }
 
-/// The path of [`file_name`] in `folder`, or of the same name with `-2`, `-3` … if that exists already.
+/// The path of [`file_name`] in `folder`, or of the same name with `-2`, `-3` … if that exists already, be it as a link to nothing.
 pub fn free_path(folder: &Path, name: &str, started_unix_ms: u64) -> PathBuf {
     let stem = stem(name, started_unix_ms);
     let mut path = folder.join(format!("{stem}.{EXTENSION}"));
     let mut number = 2_u32;
-    while path.exists() {
+    while path.symlink_metadata().is_ok() {
         path = folder.join(format!("{stem}-{number}.{EXTENSION}"));
         number += 1;
     }
@@ -89,5 +89,13 @@ mod tests {
             assert_eq!(path, folder.path().join(format!("{expected}.plimsoll")));
             std::fs::write(path, "").unwrap();
         }
+    }
+
+    #[test]
+    fn a_link_to_nothing_takes_a_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = free_path(folder.path(), "a", 0);
+        std::os::unix::fs::symlink("nothing", &path).unwrap();
+        assert_ne!(free_path(folder.path(), "a", 0), path);
     }
 }

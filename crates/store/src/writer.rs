@@ -226,8 +226,12 @@ impl RunWriter {
         self.write(|connection| connection.execute_batch("COMMIT; BEGIN"))
     }
 
-    /// Marks the run as ended normally, and leaves one file without its log.
-    pub fn seal(mut self) -> Result<(), StoreError> {
+    /// Marks the run as ended normally, and leaves one file without its log. Gives why the log stays where it cannot be moved into
+    /// the file: the run is complete with it.
+    ///
+    /// # Errors
+    /// When the end cannot be written.
+    pub fn seal(mut self) -> Result<Option<StoreError>, StoreError> {
         self.write(|connection| connection.execute_batch("UPDATE manifest SET sealed = 1"))?;
         self.replaced.insert(digest::MANIFEST.table);
         self.digest()?;
@@ -235,7 +239,11 @@ impl RunWriter {
             digest::rewrite(connection, digest::DIGEST)?;
             connection.execute_batch("COMMIT")
         })?;
-        self.write(fold)
+        let log_stays = |error: rusqlite::Error| StoreError::LogStays {
+            path: self.path.clone(),
+            reason: error.to_string(),
+        };
+        Ok(fold(&self.connection).err().map(log_stays))
     }
 
     /// Writes digests of what was written since the last ones.
@@ -381,13 +389,15 @@ fn insert_manifest(connection: &Connection, manifest: &Manifest) -> rusqlite::Re
 /// A reader that has the file open at this moment prevents it. That is no failure: the run is committed and sealed,
 /// and reads the same from two files.
 fn fold(connection: &Connection) -> rusqlite::Result<()> {
-    for pragma in ["PRAGMA wal_checkpoint(TRUNCATE)", "PRAGMA journal_mode = DELETE"] {
-        match connection.query_row(pragma, [], |_| Ok(())) {
-            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => return Ok(()),
-            outcome => outcome?,
-        }
+    let moved = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get("busy"));
+    let folded = moved.and_then(|is_busy: bool| match is_busy {
+        true => Ok(()),
+        false => connection.query_row("PRAGMA journal_mode = DELETE", [], |_| Ok(())),
+    });
+    match folded {
+        Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => Ok(()),
+        folded => folded,
     }
-    Ok(())
 }
 
 #[cfg(test)]

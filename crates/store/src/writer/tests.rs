@@ -142,12 +142,28 @@ fn a_reader_does_not_spoil_the_sealing() {
 
     let reader = Connection::open(&path).unwrap();
     reader.execute_batch("BEGIN; SELECT count(*) FROM frame").unwrap();
-    writer.seal().unwrap();
+    assert!(writer.seal().unwrap().is_none());
     drop(reader);
 
     let sealed = read(&path).unwrap();
     assert!(sealed.manifest.sealed);
     assert_eq!(sealed.frames, run.frames);
+}
+
+#[test]
+fn a_log_that_cannot_be_moved_into_the_file_costs_nothing_of_the_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.plimsoll");
+    let run = fixture::run();
+    let mut writer = RunWriter::create(&path, &run.manifest, false).unwrap();
+    record(&mut writer, &run);
+    // To give the log up, SQLite needs a journal for a moment, and there is a folder in its place.
+    fs::create_dir(companion(&path, "-journal")).unwrap();
+    let stays = writer.seal().unwrap();
+    assert!(matches!(stays, Some(StoreError::LogStays { .. })), "{stays:?}");
+    let sealed = read(&path).unwrap();
+    assert_eq!((sealed.manifest.sealed, &sealed.frames), (true, &run.frames));
+    assert!(crate::check(&path).unwrap().is_intact());
 }
 
 #[test]
