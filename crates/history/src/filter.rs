@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::str::FromStr;
 
+use jiff::Timestamp;
 use jiff::civil::{DateTime, Time};
 use jiff::tz::TimeZone;
 use plimsoll_analyze::RunEntry;
@@ -94,7 +95,8 @@ impl FromStr for RunOrder {
 const MINUTE_MS: f64 = 60e3;
 
 /// An instant in milliseconds since 1970-01-01 UTC: so long before `now_unix_ms` (`90min`, `12h`, `7d`, `2w`), or a date in UTC
-/// (`2026-11-01`, `2026-11-01T14:30`). A date alone is its first instant, or its last one if `ends`.
+/// (`2026-11-01`, `2026-11-01T14:30`), or a time with its offset (`2026-11-01T14:30+01:00`). A date alone is its first instant, or
+/// its last one if `ends`.
 ///
 /// # Errors
 /// When the text is neither.
@@ -119,11 +121,21 @@ fn age_ms(text: &str) -> Option<f64> {
 }
 
 fn date_ms(text: &str, ends: bool) -> Option<u64> {
-    let is_end = ends && !text.contains(['T', 't', ' ']);
-    let given = text.parse::<DateTime>().ok()?;
+    let time = text.split_once(['T', 't', ' ']).map(|(_, time)| time);
+    // A civil time leaves out the offset or zone that it is read with.
+    let is_zoned = text.contains('[') || time.is_some_and(|time| time.contains(['Z', 'z', '+', '-']));
+    let is_end = ends && time.is_none();
+    let instant = match is_zoned {
+        true => text.parse::<Timestamp>().ok()?,
+        false => instant_in_utc(text.parse().ok()?, is_end)?,
+    };
+    u64::try_from(instant.as_millisecond()).ok().map(|ms| ms.saturating_sub(u64::from(is_end)))
+}
+
+/// A date and time in UTC, or the end of that day.
+fn instant_in_utc(given: DateTime, is_end: bool) -> Option<Timestamp> {
     let start = if is_end { given.date().tomorrow().ok()?.to_datetime(Time::midnight()) } else { given };
-    let ms = start.to_zoned(TimeZone::UTC).ok()?.timestamp().as_millisecond();
-    u64::try_from(ms).ok().map(|ms| ms.saturating_sub(u64::from(is_end)))
+    Some(start.to_zoned(TimeZone::UTC).ok()?.timestamp())
 }
 
 #[cfg(test)]
@@ -147,7 +159,10 @@ mod tests {
         for text in ["2024-02-29T12:30", "2024-02-29 12:30", "2024-02-29t12:30"] {
             assert_eq!(parse_instant(text, NOW_MS, true), Ok(day + 45_000_000), "{text}");
         }
-        for text in ["", "7", "7x", "yesterday", "2024-13-01", "d"] {
+        for text in ["2024-02-29T12:30Z", "2024-02-29T14:30+02:00", "2024-02-29 10:00-02:30[Europe/Berlin]"] {
+            assert_eq!(since(text), Ok(day + 45_000_000), "{text}");
+        }
+        for text in ["", "7", "7x", "yesterday", "2024-13-01", "d", "2024-02-29[Europe/Berlin]"] {
             assert!(since(text).unwrap_err().contains("7d"), "{text}");
         }
     }
