@@ -12,7 +12,7 @@ use std::str::FromStr;
 
 use percent_encoding::percent_decode_str;
 use tokio_postgres::Config;
-use tokio_postgres::config::Host;
+use tokio_postgres::config::{Host, SslMode};
 
 use super::error::TeamStoreError;
 
@@ -43,6 +43,12 @@ impl StoreAddress {
     /// The file of authorities that its certificate is verified by; `None` for those of the system.
     pub(super) fn authorities(&self) -> Option<PathBuf> {
         self.authorities.clone().or_else(|| env::var_os("PGSSLROOTCERT").map(PathBuf::from))
+    }
+
+    /// False if no connection to it is encrypted, so that no certificate is verified.
+    pub(super) fn may_be_encrypted(&self) -> bool {
+        let is_tcp = |host: &Host| matches!(host, Host::Tcp(_));
+        self.config.get_ssl_mode() != SslMode::Disable && self.config.get_hosts().iter().any(is_tcp)
     }
 
     /// What a connection is made with, the password included.
@@ -148,7 +154,10 @@ impl FromStr for StoreAddress {
         }
         let (text, authorities) = own_parameters(text);
         let config: Config = text.parse().map_err(|_| TeamStoreError::Address)?;
-        if config.get_hosts().is_empty() || config.get_user().is_none() {
+        let has_sign = |host: &Host| matches!(host, Host::Tcp(name) if name.contains('@'));
+        // What follows the first `@` of several may be the rest of a password.
+        let is_ambiguous = text.matches('@').count() > 1 || config.get_hosts().iter().any(has_sign);
+        if config.get_hosts().is_empty() || config.get_user().is_none() || is_ambiguous {
             return Err(TeamStoreError::Address);
         }
         let host = match config.get_hosts().first() {
@@ -191,6 +200,16 @@ mod tests {
     }
 
     #[test]
+    fn a_certificate_is_verified_where_a_connection_may_be_encrypted() {
+        let is_verified = |text: &str| text.parse::<StoreAddress>().unwrap().may_be_encrypted();
+        assert!(
+            is_verified("postgres://ann@db/perf") && is_verified("postgres://ann@db/perf?sslmode=require")
+        );
+        assert!(!is_verified("postgres://ann@db/perf?sslmode=disable"));
+        assert!(!is_verified("postgres://ann@%2Frun%2Fpg/perf"));
+    }
+
+    #[test]
     fn what_is_no_address_is_refused_without_being_repeated() {
         for text in [
             "db.test/perf",
@@ -198,6 +217,9 @@ mod tests {
             "postgres://",
             "postgres://ann:s3cret@db:x/perf",
             "postgres://db/perf",
+            "postgres://ann:p@s3cret@db/perf",
+            "postgres://ann:p@s3cret/@db/perf",
+            "postgres://ann:p@s3cret%40db/perf",
         ] {
             let error = text.parse::<StoreAddress>().unwrap_err().to_string();
             assert!(error.contains("postgres://user@host/database") && !error.contains("s3cret"), "{error}");

@@ -39,7 +39,7 @@ impl TeamStore {
             reason: reason.to_string(),
         };
         let events = EventLoop::new(&name).map_err(unreachable)?;
-        let tls = Tls::new(address.authorities())
+        let tls = Tls::new(address)
             .map_err(|reason| TeamStoreError::Tls { store: name.clone(), reason: reason.to_string() })?;
         let mut config = address.config();
         config.application_name("plimsoll");

@@ -15,6 +15,8 @@ use tokio_postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect, TlsStream}
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream as Encrypted;
 
+use super::address::StoreAddress;
+
 /// The longest file of authorities that is read, in bytes.
 const MAX_AUTHORITIES_BYTES: u64 = 16 << 20;
 
@@ -23,12 +25,16 @@ const MAX_AUTHORITIES_BYTES: u64 = 16 << 20;
 pub(super) struct Tls(Arc<ClientConfig>);
 
 impl Tls {
-    /// `authorities` names a file of them in place of those of the system.
-    pub(super) fn new(authorities: Option<PathBuf>) -> io::Result<Self> {
+    /// The authorities of the address are read where a certificate may be verified by them.
+    pub(super) fn new(address: &StoreAddress) -> io::Result<Self> {
         let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
         let builder = ClientConfig::builder_with_provider(provider);
         let builder = builder.with_safe_default_protocol_versions().map_err(io::Error::other)?;
-        Ok(Self(Arc::new(builder.with_root_certificates(roots(authorities)?).with_no_client_auth())))
+        let roots = match address.may_be_encrypted() {
+            true => roots(address.authorities())?,
+            false => RootCertStore::empty(),
+        };
+        Ok(Self(Arc::new(builder.with_root_certificates(roots).with_no_client_auth())))
     }
 }
 
