@@ -160,27 +160,34 @@ pub(crate) fn write_new(path: &Path, content: &[u8]) -> io::Result<()> {
     fs::OpenOptions::new().write(true).create_new(true).open(path)?.write_all(content)
 }
 
-/// Writes a new file that only its owner can read, whole or not at all.
+/// Writes a new file that only its owner can read, whole or not at all; it is on the disk then.
 pub(crate) fn write_private(path: &Path, content: &[u8]) -> io::Result<()> {
-    let part = path.with_extension(format!("{}.part", std::process::id()));
-    write_new(&part, &[])?;
-    fs::set_permissions(&part, fs::Permissions::from_mode(0o600))?;
-    fs::write(&part, content)?;
-    fs::rename(part, path)
+    write_by_part(&path.with_extension(format!("{}.part", std::process::id())), path, |part| {
+        write_new(part, &[])?;
+        fs::set_permissions(part, fs::Permissions::from_mode(0o600))?;
+        let mut file = fs::OpenOptions::new().write(true).open(part)?;
+        file.write_all(content)?;
+        file.sync_all()
+    })
 }
 
 /// A file is written under another name first: under its own it is whole, or what it was before.
-fn write(folder: &Path, output: &Output) -> anyhow::Result<PathBuf> {
-    let path = folder.join(&output.name);
-    let part = folder.join(format!(".{}.{}.part", output.name, std::process::id()));
-    let outcome = write_new(&part, &output.content).and_then(|()| fs::rename(&part, &path));
+fn write_by_part(part: &Path, path: &Path, write: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
+    let outcome = write(part).and_then(|()| fs::rename(part, path));
     if outcome.is_err()
-        && let Err(error) = fs::remove_file(&part)
+        && let Err(error) = fs::remove_file(part)
         && error.kind() != io::ErrorKind::NotFound
     {
         remark(&format!("plimsoll: could not remove {} ({error})", part.display()));
     }
-    outcome.with_context(|| {
+    outcome
+}
+
+fn write(folder: &Path, output: &Output) -> anyhow::Result<PathBuf> {
+    let path = folder.join(&output.name);
+    let part = folder.join(format!(".{}.{}.part", output.name, std::process::id()));
+    let written = write_by_part(&part, &path, |part| write_new(part, &output.content));
+    written.with_context(|| {
         format!("could not write {}; is the disk full, or the folder read-only?", path.display())
     })?;
     Ok(path)
@@ -231,5 +238,17 @@ mod tests {
             fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         left.sort();
         assert_eq!(left, ["a", "b"]);
+    }
+
+    #[test]
+    fn a_private_file_that_cannot_get_its_name_leaves_no_part() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, taken) = (folder.path().join("a.plimsoll"), folder.path().join("b.plimsoll"));
+        write_private(&path, b"a").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"a");
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        fs::create_dir(&taken).unwrap();
+        assert!(write_private(&taken, b"b").is_err());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "the file and the folder");
     }
 }

@@ -4,14 +4,16 @@
 //! while it says something. Writers lock the run file, so that two of them do not lose each other's change.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use plimsoll_analyze::RunEntry;
-use plimsoll_record::TagChanges;
+use plimsoll_record::{Tag, TagChanges, Tags};
 use serde::{Deserialize, Serialize};
+
+use crate::team::StoredFile;
 
 /// The ending of these files, after the whole name of the run file.
 const ENDING: &str = ".notes";
@@ -22,7 +24,10 @@ const MAX_BYTES: u64 = 1 << 20;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RunNotes {
+    /// What was changed of the tags that the run was made with; [`change_tags`](Self::change_tags) changes more of them.
     pub tags: TagChanges,
+    /// Of stores that have the run, the changes of tags that they do not have yet.
+    unsent: BTreeMap<String, TagChanges>,
     /// The stores that do not have the run yet, or not its newest tags, by their addresses without user and password.
     pub waiting_for: BTreeSet<String>,
     /// How many deliveries to a store failed in a way that the run may be the reason for; those of 0 are left out.
@@ -64,10 +69,50 @@ impl RunNotes {
         self.waiting_for.contains(store) || self.delivered_to.contains(store)
     }
 
+    /// The notes on a copy of a run from this store, which says in its file that it was made with the tags `recorded`.
+    pub fn of_copy(file: &StoredFile, store: &str, recorded: &Tags) -> Self {
+        Self {
+            tags: file.tags.as_ref().map(|tags| difference(recorded, tags)).unwrap_or_default(),
+            delivered_to: BTreeSet::from([store.to_owned()]),
+            copy_of: Some(file.id.clone()),
+            ..Self::default()
+        }
+    }
+
+    /// Changes the tags. The next delivery to each store that has the run takes the change along.
+    pub fn change_tags(&mut self, change: impl Fn(&mut TagChanges)) {
+        change(&mut self.tags);
+        for store in &self.delivered_to {
+            change(self.unsent.entry(store.clone()).or_default());
+        }
+    }
+
+    /// The changes of tags that a store does not have yet; all of them where it does not have the run. What it has is not sent
+    /// again, as others may have changed it since.
+    pub fn unsent_to(&self, store: &str) -> TagChanges {
+        match self.delivered_to.contains(store) {
+            true => self.unsent.get(store).cloned().unwrap_or_default(),
+            false => self.tags.clone(),
+        }
+    }
+
+    /// The store has the run now, and of its tags these changes.
+    pub(crate) fn note_delivery(&mut self, store: &str, sent: &TagChanges) {
+        let unsent = self.unsent_to(store);
+        self.delivered_to.insert(store.to_owned());
+        // Tags that were changed meanwhile wait for the next delivery.
+        if unsent == *sent {
+            self.settle(store);
+        } else {
+            self.unsent.insert(store.to_owned(), unsent);
+        }
+    }
+
     /// The run no longer waits for the store.
     pub(crate) fn settle(&mut self, store: &str) {
         self.waiting_for.remove(store);
         self.failures.remove(store);
+        self.unsent.remove(store);
     }
 
     /// Applies what they say to what was derived from the run file.
@@ -85,7 +130,7 @@ impl RunNotes {
     pub fn change(run: &Path, change: impl FnOnce(&mut Self)) -> Result<(), NotesError> {
         let unwritable = |reason| NotesError::Unwritable { path: path_of(run), reason };
         // Held until this ends; closing the file releases it.
-        let locked = File::open(run).map_err(unwritable)?;
+        let locked = plimsoll_store::open_to_lock(run).map_err(unwritable)?;
         locked.lock().map_err(unwritable)?;
         let mut notes = Self::read(run)?;
         let before = notes.clone();
@@ -114,6 +159,17 @@ impl RunNotes {
     }
 }
 
+/// The changes that make some tags of others.
+fn difference(from: &Tags, to: &Tags) -> TagChanges {
+    let values = |tags: &Tags| BTreeMap::<String, String>::from(tags.clone());
+    let (from, to) = (values(from), values(to));
+    let mut changes = TagChanges::default();
+    from.keys().filter(|key| !to.contains_key(*key)).for_each(|key| changes.unset(key));
+    let new = to.into_iter().filter(|(key, value)| from.get(key) != Some(value));
+    new.for_each(|(key, value)| changes.set(Tag { key, value }));
+    changes
+}
+
 fn path_of(run: &Path) -> PathBuf {
     let mut path = run.as_os_str().to_owned();
     path.push(ENDING);
@@ -130,11 +186,40 @@ mod tests {
         run
     }
 
+    fn set(notes: &mut RunNotes, tag: &str) {
+        notes.change_tags(|changes| changes.set(tag.parse().unwrap()));
+    }
+
+    #[test]
+    fn each_store_gets_the_changes_of_tags_that_it_does_not_have() {
+        let mut notes = RunNotes::default();
+        let unsent = |notes: &RunNotes, store| notes.unsent_to(store).set.to_string();
+        set(&mut notes, "a=1");
+        notes.note_delivery("one", &notes.unsent_to("one"));
+        set(&mut notes, "b=1");
+        assert_eq!((unsent(&notes, "one").as_str(), unsent(&notes, "two").as_str()), ("b=1", "a=1 b=1"));
+        let sent = notes.unsent_to("two");
+        set(&mut notes, "c=1");
+        notes.note_delivery("two", &sent);
+        assert_eq!(unsent(&notes, "two"), "a=1 b=1 c=1", "c was set while the others were delivered");
+        notes.note_delivery("two", &notes.unsent_to("two"));
+        assert_eq!((unsent(&notes, "one").as_str(), unsent(&notes, "two").as_str()), ("b=1 c=1", ""));
+    }
+
+    #[test]
+    fn the_difference_of_tags_makes_the_ones_of_the_others() {
+        let tags = |text: &str| text.split(' ').map(|tag| tag.parse::<Tag>().unwrap()).collect::<Tags>();
+        let (from, to) = (tags("a=1 b=1 c=1"), tags("a=1 b=2 d"));
+        let changes = difference(&from, &to);
+        assert_eq!(changes.applied_to(&from), to);
+        assert_eq!((changes.set.to_string(), changes.unset), ("b=2 d".to_owned(), ["c".to_owned()].into()));
+    }
+
     #[test]
     fn notes_are_there_while_they_say_something() {
         let folder = tempfile::tempdir().unwrap();
         let run = run(folder.path());
-        RunNotes::change(&run, |notes| notes.tags.set("fast".parse().unwrap())).unwrap();
+        RunNotes::change(&run, |notes| set(notes, "fast")).unwrap();
         RunNotes::change(&run, |notes| notes.waiting_for.extend(["db".to_owned()])).unwrap();
         let notes = RunNotes::read(&run).unwrap();
         assert!(notes.tags.set.has(&"fast".parse().unwrap()) && notes.waiting_for.contains("db"));
@@ -150,8 +235,7 @@ mod tests {
             for number in 0..8 {
                 let run = &run;
                 scope.spawn(move || {
-                    let tag = format!("t{number}").parse().unwrap();
-                    RunNotes::change(run, |notes| notes.tags.set(tag)).unwrap();
+                    RunNotes::change(run, |notes| set(notes, &format!("t{number}"))).unwrap();
                 });
             }
         });
@@ -164,7 +248,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let run = run(folder.path());
         fs::write(path_of(&run), "{").unwrap();
-        let error = RunNotes::change(&run, |notes| notes.tags.unset("a")).unwrap_err();
+        let error = RunNotes::change(&run, |notes| set(notes, "a")).unwrap_err();
         assert!(error.to_string().contains("a.plimsoll.notes"), "{error}");
         assert_eq!(fs::read_to_string(path_of(&run)).unwrap(), "{");
     }

@@ -175,22 +175,17 @@ impl<'a> Channel<'a> {
     fn deliver(&mut self, run: &Path) -> Result<Put, DeliveryError> {
         let notes = RunNotes::read(run)?;
         let id = id(run, &notes)?.ok_or(DeliveryError::Unsealed)?;
+        let name = self.address.name();
+        let changes = notes.unsent_to(name);
         let put = if self.known.contains(&id) {
-            self.store.retag(&id, &notes.tags)?;
+            self.store.retag(&id, &changes)?;
             Put::Known
         } else {
             let mut entry = entry_of(run)?;
             notes.apply_to(&mut entry);
-            self.store.put(&SharedRun::new(run, entry, notes.tags.clone())?)?
+            self.store.put(&SharedRun::new(run, entry, changes.clone())?)?
         };
-        let name = self.address.name();
-        RunNotes::change(run, |now| {
-            now.delivered_to.insert(name.to_owned());
-            // Tags that were changed meanwhile wait for the next delivery.
-            if now.tags == notes.tags {
-                now.settle(name);
-            }
-        })?;
+        RunNotes::change(run, |now| now.note_delivery(name, &changes))?;
         Ok(put)
     }
 }

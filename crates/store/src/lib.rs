@@ -30,5 +30,5 @@ pub use invariants::check_run;
 pub use listing::{RunRow, RunSummary, list, run_files, summarize};
 pub use reader::read;
 pub use sealed::{copy_with_plan, run_id};
-pub use session::SessionFile;
+pub use session::{SessionFile, open_to_lock};
 pub use writer::{RunWriter, UnderWay};

@@ -45,7 +45,7 @@ impl SessionFile {
     pub fn open(run_file: &Path) -> Result<Option<(Self, String)>, StoreError> {
         let path = companion(run_file, ENDING);
         let looking = |error: io::Error| error::looking(&path, &error);
-        let mut file = match File::open(&path) {
+        let mut file = match open_to_lock(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             file => file.map_err(looking)?,
         };
@@ -67,6 +67,22 @@ impl SessionFile {
     }
 }
 
+/// Opens a file to lock it. NFS locks a file against others only for those that may write to it; a file that this user may only read
+/// is opened for that.
+///
+/// # Errors
+/// When it can be opened for neither.
+pub fn open_to_lock(path: &Path) -> io::Result<File> {
+    match OpenOptions::new().read(true).write(true).open(path) {
+        Err(error) if is_read_only(&error) => File::open(path),
+        opened => opened,
+    }
+}
+
+fn is_read_only(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem)
+}
+
 fn lock(file: &File, run_file: &Path) -> Result<(), StoreError> {
     file.try_lock().map_err(|error| match error {
         TryLockError::WouldBlock => StoreError::UnderWay { path: run_file.to_owned() },
@@ -76,6 +92,9 @@ fn lock(file: &File, run_file: &Path) -> Result<(), StoreError> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt as _;
+
     use super::*;
 
     #[test]
@@ -91,5 +110,22 @@ mod tests {
         assert!(matches!(SessionFile::open(&run), Err(StoreError::UnderWay { .. })));
         next.remove().unwrap();
         assert!(SessionFile::open(&run).unwrap().is_none());
+    }
+
+    #[test]
+    fn a_file_that_is_to_be_locked_is_open_for_writing_unless_it_is_read_only() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        fs::write(&path, "").unwrap();
+        open_to_lock(&path).unwrap().write_all(b"a").unwrap();
+        // The superuser may write to it all the same.
+        fs::set_permissions(&path, Permissions::from_mode(0o400)).unwrap();
+        let mut text = String::new();
+        open_to_lock(&path).unwrap().read_to_string(&mut text).unwrap();
+        assert_eq!(text, "a");
+        for kind in [io::ErrorKind::PermissionDenied, io::ErrorKind::ReadOnlyFilesystem] {
+            assert!(is_read_only(&kind.into()), "{kind}");
+        }
+        assert!(!is_read_only(&io::ErrorKind::NotFound.into()));
     }
 }

@@ -1,18 +1,19 @@
 //! `plimsoll runs`: the recorded runs of a folder and of a store, their tags, and their way to the store.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 
 use anyhow::Context as _;
 use plimsoll_analyze::RunEntry;
 use plimsoll_history::{
-    FolderRuns, HistoryError, NotesError, RunFilter, RunFolder, RunNotes, RunOrder, StoreAddress, StoredRuns,
-    TeamStore, deliver, parse_instant, waiting,
+    FolderRun, FolderRuns, HistoryError, NotesError, RunFilter, RunFolder, RunNotes, RunOrder, StoreAddress,
+    StoredRuns, TeamStore, deliver, parse_instant, waiting,
 };
-use plimsoll_record::{Tag, TagChanges};
+use plimsoll_record::{Tag, TagChanges, Tags};
 use plimsoll_report::{json, text};
 use plimsoll_store::StoreError;
-use plimsoll_units::unix_ms;
+use plimsoll_units::{grouped, unix_ms};
 
 use crate::args::StoreArgs;
 use crate::args::values::{self, RUNS_FOLDER};
@@ -50,8 +51,15 @@ pub(crate) struct RunsArgs {
     /// One JSON document instead of text
     #[arg(long)]
     json: bool,
-    /// Deliver the runs that wait for the store, or all that it does not have
-    #[arg(long, value_name = "WHICH", num_args = 0..=1, require_equals = true, default_missing_value = "waiting")]
+    /// Deliver those of the runs that wait for the store, or all that it does not have
+    #[arg(
+        long,
+        value_name = "WHICH",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "waiting",
+        conflicts_with = "json"
+    )]
     deliver: Option<Deliver>,
     #[command(flatten)]
     store: StoreArgs,
@@ -116,7 +124,7 @@ pub(crate) struct FilterArgs {
     /// Only runs until then
     #[arg(long, value_name = "WHEN")]
     until: Option<String>,
-    /// Only runs of this command: answer, search, overload, sweep, run, lab or wrk
+    /// Only runs of this command: answer, search, overload, sweep, run or lab
     #[arg(long, value_name = "COMMAND")]
     command: Option<String>,
     /// Only runs whose load this host made
@@ -164,18 +172,21 @@ pub(crate) fn runs(args: &RunsArgs) -> anyhow::Result<Exit> {
     match &args.action {
         Some(RunsAction::Tag(args)) => tag(args),
         Some(RunsAction::Fetch(args)) => fetch(args),
-        None if args.deliver.is_some() => deliver_from(args),
-        None => list(args),
+        None => match args.deliver {
+            Some(which) => deliver_from(args, which),
+            None => list(args),
+        },
     }
 }
 
 fn list(args: &RunsArgs) -> anyhow::Result<Exit> {
     let filter = args.filter.filter(args.limit.as_ref())?;
     let is_usual = args.folder == Path::new(RUNS_FOLDER);
-    let mut rows = rows_of_folder(folder_runs(&args.folder)?, is_usual);
-    if let Some(store) = args.store.address()? {
-        rows.extend(rows_of_store(&store, &rows));
-    }
+    let mut listed = folder_runs(&args.folder)?;
+    let store = args.store.address()?;
+    let others = store.map(|store| other_runs(&store, &mut listed.runs)).unwrap_or_default();
+    let mut rows = rows_of_folder(listed, is_usual);
+    rows.extend(others.into_iter().map(row_of_store));
     let all = rows.len();
     keep_matching(&mut rows, &filter);
     args.sort.sort(&mut rows, |row| row.entry.as_ref().ok());
@@ -190,10 +201,13 @@ fn list(args: &RunsArgs) -> anyhow::Result<Exit> {
     Ok(Exit::Success)
 }
 
-/// A file that cannot be read matches no filter.
 fn keep_matching(rows: &mut Vec<Row>, filter: &RunFilter) {
-    let is_filtered = *filter != RunFilter::default();
-    rows.retain(|row| row.entry.as_ref().map_or(!is_filtered, |run| filter.holds(run)));
+    rows.retain(|row| matches(&row.entry, filter));
+}
+
+/// A file that cannot be read matches no filter.
+fn matches<E>(entry: &Result<RunEntry, E>, filter: &RunFilter) -> bool {
+    entry.as_ref().map_or(*filter == RunFilter::default(), |run| filter.holds(run))
 }
 
 /// The runs that match, newest first, as `plimsoll runs --json` lists them.
@@ -249,7 +263,7 @@ pub(super) fn read_folder(folder: &Path) -> Result<FolderRuns, StoreError> {
 }
 
 fn rows_of_folder(listed: FolderRuns, has_names: bool) -> Vec<Row> {
-    let row = |(before, run): (usize, plimsoll_history::FolderRun)| {
+    let row = |(before, run): (usize, FolderRun)| {
         let name = match (run.started_unix_ms.filter(|_| has_names), before) {
             (None, _) => String::new(),
             (Some(_), 0) => "last".to_owned(),
@@ -263,23 +277,32 @@ fn rows_of_folder(listed: FolderRuns, has_names: bool) -> Vec<Row> {
     listed.runs.into_iter().enumerate().map(row).collect()
 }
 
-/// The runs of a store that are not in the folder. A store that is away is worth a line, and the list is that of the folder.
-fn rows_of_store(store: &StoreAddress, local: &[Row]) -> Vec<Row> {
-    let known: BTreeSet<&String> =
-        local.iter().filter_map(|row| row.entry.as_ref().ok()?.id.as_ref()).collect();
-    let runs =
-        store_runs(store).into_iter().filter(|run| run.id.as_ref().is_none_or(|id| !known.contains(id)));
-    runs.map(|run| Row {
-        name: "store".to_owned(),
-        file: run.file.clone(),
-        entry: Ok(run),
-        damaged_in_part: false,
-    })
-    .collect()
+fn row_of_store(run: RunEntry) -> Row {
+    Row { name: "store".to_owned(), file: run.file.clone(), entry: Ok(run), damaged_in_part: false }
+}
+
+/// The runs of a store that are not among those of the folder. Those that are get the tags that they have in the store, unless it is
+/// to get some from here.
+pub(super) fn other_runs(store: &StoreAddress, local: &mut [FolderRun]) -> Vec<RunEntry> {
+    let mut stored = store_runs(store);
+    let tags_by_id = |run: &RunEntry| Some((run.id.clone()?, run.tags.clone()));
+    let tags: BTreeMap<String, Tags> = stored.iter().filter_map(tags_by_id).collect();
+    let mut known = BTreeSet::new();
+    for run in local {
+        let Ok(entry) = &mut run.entry else { continue };
+        let Some((id, tags)) = entry.id.as_ref().and_then(|id| tags.get_key_value(id)) else { continue };
+        known.insert(id);
+        let is_up_to_date = |notes: RunNotes| notes.unsent_to(store.name()) == TagChanges::default();
+        if RunNotes::read(&run.path).is_ok_and(is_up_to_date) {
+            entry.tags.clone_from(tags);
+        }
+    }
+    stored.retain(|run| run.id.as_ref().is_none_or(|id| !known.contains(id)));
+    stored
 }
 
 /// All runs of a store; none of one that is away, which is worth a line.
-pub(super) fn store_runs(store: &StoreAddress) -> Vec<RunEntry> {
+fn store_runs(store: &StoreAddress) -> Vec<RunEntry> {
     let stored = TeamStore::connect(store).and_then(|open| open.runs()).unwrap_or_else(|error| {
         remark(&format!("plimsoll: only the runs of this machine are shown: {}", with_causes(&error)));
         StoredRuns::default()
@@ -291,34 +314,58 @@ pub(super) fn store_runs(store: &StoreAddress) -> Vec<RunEntry> {
             store.name()
         ));
     }
+    if stored.is_cut {
+        remark(&format!(
+            "plimsoll: only the newest {} runs of {} are read; it has older ones",
+            grouped((stored.runs.len() + stored.unknown) as u64),
+            store.name()
+        ));
+    }
     stored.runs
 }
 
-fn deliver_from(args: &RunsArgs) -> anyhow::Result<Exit> {
+fn deliver_from(args: &RunsArgs, which: Deliver) -> anyhow::Result<Exit> {
     let store = args.store.required()?;
-    let folder = RunFolder::new(&args.folder, &build());
+    let filter = args.filter.filter(args.limit.as_ref())?;
     let interrupted = signals::interrupted()?;
-    let runs = match args.deliver {
-        Some(Deliver::All) => {
-            let sealed =
-                |run: &plimsoll_history::FolderRun| run.entry.as_ref().is_ok_and(RunEntry::is_sealed);
-            let runs = folder_runs(&args.folder)?.runs.into_iter().filter(sealed).map(|run| run.path);
-            let runs: Vec<PathBuf> = runs.collect();
-            // If the store is away, the next delivery takes them along.
-            let errors = runs.iter().filter_map(|run| delivery::queue(run, &store).err());
-            if let Some(error) = errors.collect::<Vec<_>>().first() {
-                report_error(error);
-            }
-            runs
+    let runs = runs_to_deliver(args, &filter, &store, which)?;
+    if which == Deliver::All {
+        // If the store is away, the next delivery takes them along.
+        let errors = runs.iter().filter_map(|run| delivery::queue(run, &store).err());
+        if let Some(error) = errors.collect::<Vec<_>>().first() {
+            report_error(error);
         }
-        Some(Deliver::Waiting) | None => waiting(&folder, &store)?,
-    };
+    }
     if runs.is_empty() {
-        remark(&format!("no run of {} waits for {}", args.folder.display(), store.name()));
+        let matching = if filter == RunFilter::default() { "" } else { " that matches" };
+        remark(&format!("no run of {}{matching} waits for {}", args.folder.display(), store.name()));
     }
     let delivery = deliver(runs, &store, &interrupted);
     delivery::say(&delivery, &store, false);
-    Ok(Exit::of_all(delivery.waiting == 0 && delivery.dropped.is_empty(), false))
+    let is_interrupted = delivery.waiting > 0 && interrupted.load(Ordering::Relaxed);
+    Ok(Exit::of_all(delivery.waiting == 0 && delivery.dropped.is_empty(), is_interrupted))
+}
+
+/// The runs of the folder that match and wait for the store, or of those that match all that ended in order; the first in order, if
+/// so many are asked for.
+fn runs_to_deliver(
+    args: &RunsArgs,
+    filter: &RunFilter,
+    store: &StoreAddress,
+    which: Deliver,
+) -> anyhow::Result<Vec<PathBuf>> {
+    let mut runs = folder_runs(&args.folder)?.runs;
+    match which {
+        Deliver::Waiting => {
+            let waiting = waiting(&RunFolder::new(&args.folder, &build()), store)?;
+            runs.retain(|run| waiting.contains(&run.path));
+        }
+        Deliver::All => runs.retain(|run| run.entry.as_ref().is_ok_and(RunEntry::is_sealed)),
+    }
+    runs.retain(|run| matches(&run.entry, filter));
+    args.sort.sort(&mut runs, |run| run.entry.as_ref().ok());
+    runs.truncate(args.filter.number().unwrap_or(usize::MAX));
+    Ok(runs.into_iter().map(|run| run.path).collect())
 }
 
 fn tag(args: &TagRunArgs) -> anyhow::Result<Exit> {
@@ -334,7 +381,7 @@ fn tag(args: &TagRunArgs) -> anyhow::Result<Exit> {
     }
     let store = args.store.address()?;
     plimsoll_store::summarize(&args.run)?;
-    RunNotes::change(&args.run, |notes| change(&mut notes.tags))?;
+    RunNotes::change(&args.run, |notes| notes.change_tags(change))?;
     // A store of the environment gets the tags of the runs that are meant for it, and no other run.
     let is_for = |store: &StoreAddress| {
         Ok::<_, NotesError>(args.store.is_given() || RunNotes::read(&args.run)?.is_for(store.name()))
@@ -362,10 +409,9 @@ fn fetch(args: &FetchArgs) -> anyhow::Result<Exit> {
     let written =
         std::fs::create_dir_all(&args.out).and_then(|()| files::write_private(&path, &file.content));
     written.with_context(|| format!("could not write {}; is its folder writable?", path.display()))?;
-    RunNotes::change(&path, |notes| {
-        notes.copy_of = Some(file.id.clone());
-        notes.delivered_to.insert(store.name().to_owned());
-    })?;
+    // A file of a newer version cannot be read here: then every tag of the store counts as set later.
+    let recorded = plimsoll_store::read(&path).map(|run| run.manifest.tags).unwrap_or_default();
+    RunNotes::change(&path, |notes| *notes = RunNotes::of_copy(&file, store.name(), &recorded))?;
     remark(&format!("wrote {}", path.display()));
     Ok(Exit::Success)
 }

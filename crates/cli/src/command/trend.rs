@@ -1,6 +1,5 @@
 //! `plimsoll trend`: where a metric changed over many runs.
 
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use plimsoll_analyze::{
@@ -9,7 +8,7 @@ use plimsoll_analyze::{
 use plimsoll_report::{figure, json, text};
 use plimsoll_units::parse_ratio;
 
-use super::runs::{FilterArgs, folder_runs, store_runs};
+use super::runs::{FilterArgs, folder_runs, other_runs};
 use crate::args::StoreArgs;
 use crate::args::values::RUNS_FOLDER;
 use crate::exit::{Exit, NoEvidence, UsageError};
@@ -98,15 +97,11 @@ pub(crate) fn trend(args: &TrendArgs) -> anyhow::Result<Exit> {
 /// The runs of the folder and of the store that the filter lets through, each once.
 fn chosen_runs(args: &TrendArgs) -> anyhow::Result<Vec<RunEntry>> {
     let filter = args.filter.filter(None)?;
-    let mut runs: Vec<RunEntry> =
-        folder_runs(&args.folder)?.runs.into_iter().filter_map(|run| run.entry.ok()).collect();
-    if let Some(store) = args.store.address()? {
-        let known: BTreeSet<String> = runs.iter().filter_map(|run| run.id.clone()).collect();
-        let others = store_runs(&store).into_iter();
-        runs.extend(others.filter(|run| run.id.as_ref().is_none_or(|id| !known.contains(id))));
-    }
-    runs.retain(|run| filter.holds(run));
-    Ok(runs)
+    let mut listed = folder_runs(&args.folder)?.runs;
+    let store = args.store.address()?;
+    let others = store.map(|store| other_runs(&store, &mut listed)).unwrap_or_default();
+    let own = listed.into_iter().filter_map(|run| run.entry.ok());
+    Ok(own.chain(others).filter(|run| filter.holds(run)).collect())
 }
 
 fn no_evidence(few: TooFewRuns) -> NoEvidence {

@@ -1,8 +1,9 @@
 //! `plimsoll runs` and `plimsoll trend`: filters, tags, changes, and the store of a team.
 
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use plimsoll_record::Run;
 use plimsoll_store::{RunWriter, read};
@@ -263,6 +264,90 @@ fn all_runs_of_a_folder_wait_for_a_store_that_is_away() {
     server.restart().unwrap();
     let later = with_store(&bench, &url, &["runs", "--deliver"]);
     assert_eq!((later.code, stored(&server).as_str()), (0, "2|{}"), "{}", later.err);
+}
+
+#[test]
+fn only_runs_that_match_are_delivered() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    let mut server = Postgres::start(&[]).unwrap();
+    let url = server.url("postgres");
+    run(&bench, &target, "/healthz", &["--name", "one", "--tag", "a", "--no-git"]);
+    run(&bench, &target, "/healthz", &["--name", "two", "--no-git"]);
+    let tagged = with_store(&bench, &url, &["runs", "--tag", "a", "--deliver=all"]);
+    assert_eq!((tagged.code, stored(&server).as_str()), (0, r#"1|{"a": ""}"#), "{}", tagged.err);
+    let files = fs::read_dir(bench.path("plimsoll-runs")).unwrap().map(|entry| entry.unwrap().file_name());
+    let notes: Vec<_> = files.filter(|name| name.to_string_lossy().ends_with(".notes")).collect();
+    assert!(notes.len() == 1 && notes[0].to_string_lossy().starts_with("one-"), "{notes:?}");
+    server.kill();
+    assert_eq!(with_store(&bench, &url, &["runs", "--deliver=all"]).code, 1, "both wait");
+    server.restart().unwrap();
+    let named = with_store(&bench, &url, &["runs", "--match", "two", "--deliver"]);
+    assert!(named.code == 0 && named.err.contains("delivered 1 run"), "{}", named.err);
+    let none = with_store(&bench, &url, &["runs", "--match", "three", "--deliver"]);
+    assert!(none.code == 0 && none.err.contains("no run of plimsoll-runs that matches"), "{}", none.err);
+    let rest = with_store(&bench, &url, &["runs", "--deliver"]);
+    assert!(rest.code == 0 && rest.err.contains("delivered 1 run"), "{}", rest.err);
+    assert_eq!(with_store(&bench, &url, &["runs", "--deliver", "--json"]).code, 2);
+}
+
+#[test]
+fn a_delivery_that_is_interrupted_has_the_code_of_that_and_the_rest_waits() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    let server = Postgres::start(&[]).unwrap();
+    let url = server.url("postgres");
+    run(&bench, &target, "/healthz", &["--store", &url]);
+    run(&bench, &target, "/healthz", &["--name", "one"]);
+    run(&bench, &target, "/healthz", &["--name", "two"]);
+    let mut holder = server.psql("postgres").stdin(Stdio::piped()).spawn().unwrap();
+    holder.stdin.as_mut().unwrap().write_all(b"BEGIN; LOCK TABLE plimsoll.run_file;\n").unwrap();
+    let locks = |is_granted| {
+        let sql = format!(
+            "SELECT count(*) FROM pg_locks WHERE relation = 'plimsoll.run_file'::regclass AND granted = {is_granted}"
+        );
+        server.query("postgres", &sql).unwrap()
+    };
+    while locks(true) != "1" {}
+    let mut delivering = bench.command(&["runs", "--deliver=all"]);
+    let delivering = delivering.env("PLIMSOLL_STORE", &url).stderr(Stdio::piped()).spawn().unwrap();
+    while locks(false) != "1" {}
+    let id = delivering.id().to_string();
+    assert!(Command::new("kill").args(["-s", "INT", &id]).status().unwrap().success());
+    drop(holder.stdin.take());
+    holder.wait().unwrap();
+    let called = Called::from(delivering.wait_with_output().unwrap());
+    assert_eq!(called.code, 130, "{}", called.err);
+    assert!(called.err.contains("kept here, to be delivered later"), "{}", called.err);
+}
+
+#[test]
+fn a_run_has_the_tags_of_the_store_here_and_as_a_copy() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    let server = Postgres::start(&[]).unwrap();
+    let url = server.url("postgres");
+    run(&bench, &target, "/healthz", &["--tag", "nightly", "--no-git", "--store", &url]);
+    let file = bench.run_file("plimsoll-runs").file_name().unwrap().to_str().unwrap().to_owned();
+    let theirs = format!("store:{file}");
+    let changed = with_store(&bench, &url, &["runs", "tag", &theirs, "seen=bob", "--untag", "nightly"]);
+    assert_eq!(changed.code, 0, "{}", changed.err);
+    let tags = |listed: Called| {
+        let document = listed.json();
+        assert_eq!(document["runs"].as_array().unwrap().len(), 1, "{document}");
+        document["runs"][0]["tags"].clone()
+    };
+    let bobs = serde_json::json!({ "seen": "bob" });
+    assert_eq!(tags(with_store(&bench, &url, &["runs", "--tag", "seen", "--json"])), bobs);
+    assert_eq!(with_store(&bench, &url, &["runs", "fetch", &file, "-o", "copies"]).code, 0);
+    assert_eq!(tags(bench.expect(0, &["runs", "copies", "--tag", "seen", "--json"])), bobs);
+    // What the store is to get counts before what it has.
+    bench.expect(0, &["runs", "tag", "last", "mine"]);
+    let ours = serde_json::json!({ "mine": "", "nightly": "" });
+    assert_eq!(tags(with_store(&bench, &url, &["runs", "--json"])), ours);
+    assert_eq!(with_store(&bench, &url, &["runs", "--deliver=all"]).code, 0);
+    let both = serde_json::json!({ "mine": "", "seen": "bob" });
+    assert_eq!(tags(with_store(&bench, &url, &["runs", "--json"])), both);
 }
 
 #[test]

@@ -24,7 +24,7 @@ pub(super) const PART_BYTES: usize = 1 << 20;
 #[derive(Debug)]
 pub(crate) struct SharedRun {
     pub(crate) entry: RunEntry,
-    /// The changes that `entry.tags` already has, for a store that has the run.
+    /// The changes that `entry.tags` already has, for a store that got the run meanwhile.
     pub(crate) changes: TagChanges,
     /// The file, compressed by gzip; `None` for one that is too large, or whose plan cannot be shared.
     pub(crate) content: Option<Vec<u8>>,
@@ -41,6 +41,7 @@ fn content(path: &Path) -> Result<Option<Vec<u8>>, HistoryError> {
     let manifest = plimsoll_store::read(path)?.manifest;
     let is_small = fs::metadata(path).is_ok_and(|metadata| metadata.len() <= MAX_FILE_BYTES);
     let Some(plan) = shareable_plan(&manifest.plan).filter(|_| is_small) else { return Ok(None) };
+    remove_left_copies(path);
     let copy = Copied(copy_path(path));
     copy_with_plan(path, &copy.0, &plan)?;
     let unreadable = |reason: io::Error| StoreError::Unreadable {
@@ -61,6 +62,32 @@ fn copy_path(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let number = COPIES.fetch_add(1, Ordering::Relaxed);
     path.with_file_name(format!(".{name}.{}-{number}.copy", std::process::id()))
+}
+
+/// Removes the copies that processes left which were killed.
+fn remove_left_copies(path: &Path) {
+    let beginning = format!(".{}.", path.file_name().unwrap_or_default().to_string_lossy());
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let is_left = |name: &str| name.strip_prefix(&beginning).and_then(pid_of_copy).is_some_and(is_gone);
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_name().to_str().is_some_and(is_left) {
+            plimsoll_units::best_effort(
+                fs::remove_file(entry.path()),
+                "another delivery may have removed it",
+            );
+        }
+    }
+}
+
+/// The process of a copy, by what its name has after that of the run: `123-0.copy`.
+fn pid_of_copy(rest: &str) -> Option<u32> {
+    let (pid, number) = rest.split_once('-')?;
+    number.strip_suffix(".copy")?;
+    pid.parse().ok()
+}
+
+fn is_gone(pid: u32) -> bool {
+    !Path::new(&format!("/proc/{pid}")).exists()
 }
 
 /// A copy that is removed when it is no longer needed.
@@ -91,6 +118,22 @@ pub(super) fn expanded(content: &[u8]) -> io::Result<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn copies_of_processes_that_are_gone_are_removed_and_those_of_others_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let (run, other) = (folder.path().join("a.plimsoll"), folder.path().join("b.plimsoll"));
+        let copy = |run: &Path, pid: u32| {
+            let name = run.file_name().unwrap().to_string_lossy();
+            folder.path().join(format!(".{name}.{pid}-0.copy"))
+        };
+        // No process has so high a number.
+        let gone = copy(&run, u32::MAX);
+        let stay = [copy(&run, std::process::id()), copy(&other, u32::MAX), run.clone()];
+        stay.iter().chain([&gone]).for_each(|path| fs::write(path, "").unwrap());
+        remove_left_copies(&run);
+        assert!(!gone.exists() && stay.iter().all(|path| path.exists()));
+    }
 
     #[test]
     fn a_file_comes_back_as_it_was_and_one_without_end_is_refused() {

@@ -9,7 +9,7 @@ use tokio_postgres::{Client, Error, Row};
 use super::content::{PART_BYTES, SharedRun};
 
 /// The newest runs that a list reads.
-const MAX_LISTED: i64 = 10_000;
+const MAX_LISTED: usize = 10_000;
 
 const INSERT: &str = "INSERT INTO plimsoll.run
     (id, file_name, name, command, target, plan_hash, hostname, tool_version, started_at, tags, entry)
@@ -38,6 +38,8 @@ pub struct StoredFile {
     pub id: String,
     /// Its name where it was made.
     pub name: String,
+    /// The tags that the run has in the store; `None` if this version does not know their form.
+    pub tags: Option<Tags>,
     pub content: Vec<u8>,
 }
 
@@ -106,13 +108,17 @@ pub struct StoredRuns {
     pub runs: Vec<RunEntry>,
     /// Runs whose figures are in a form that this version does not know.
     pub unknown: usize,
+    /// True if the store has older runs.
+    pub is_cut: bool,
 }
 
 pub(super) async fn list(client: &Client) -> Result<StoredRuns, Error> {
     let sql = "SELECT entry::text, tags::text FROM plimsoll.run ORDER BY started_at DESC, id LIMIT $1";
-    let rows = client.query(sql, &[&MAX_LISTED]).await?;
+    let mut rows = client.query(sql, &[&(MAX_LISTED as i64 + 1)]).await?;
+    let is_cut = rows.len() > MAX_LISTED;
+    rows.truncate(MAX_LISTED);
     let runs: Vec<RunEntry> = rows.iter().filter_map(entry).collect();
-    Ok(StoredRuns { unknown: rows.len() - runs.len(), runs })
+    Ok(StoredRuns { unknown: rows.len() - runs.len(), runs, is_cut })
 }
 
 fn entry(row: &Row) -> Option<RunEntry> {
@@ -128,9 +134,11 @@ pub(super) async fn find(client: &Client, name: &str) -> Result<Vec<String>, Err
 
 /// The file of a run, still compressed; empty if the store has none.
 pub(super) async fn file(client: &Client, id: &str) -> Result<StoredFile, Error> {
-    let name = client.query_one("SELECT file_name FROM plimsoll.run WHERE id = $1", &[&id]).await?.get(0);
+    let run =
+        client.query_one("SELECT file_name, tags::text FROM plimsoll.run WHERE id = $1", &[&id]).await?;
     let rows =
         client.query("SELECT content FROM plimsoll.run_file WHERE run = $1 ORDER BY part", &[&id]).await?;
     let content = rows.iter().flat_map(|row| row.get::<_, &[u8]>(0).iter().copied()).collect();
-    Ok(StoredFile { id: id.to_owned(), name, content })
+    let tags = serde_json::from_str(run.get(1)).ok();
+    Ok(StoredFile { id: id.to_owned(), name: run.get(0), tags, content })
 }

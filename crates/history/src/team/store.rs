@@ -79,7 +79,7 @@ impl TeamStore {
         self.events.within(PATIENCE, runs::change_tags(&self.client, id, changes))
     }
 
-    /// The newest 10,000 runs, newest first.
+    /// The newest 10,000 runs, newest first; it says if there are more.
     ///
     /// # Errors
     /// When the store does not answer in time, or refuses.

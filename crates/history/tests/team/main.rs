@@ -90,14 +90,61 @@ fn tags_of_colleagues_stay_when_one_delivers_changed_tags() {
     store.change_tags("run-0", &theirs).unwrap();
     let run = outbox.folder.path().join("run-0.plimsoll");
     RunNotes::change(&run, |notes| {
-        notes.tags.unset("commit");
-        notes.tags.set("release=1.4".parse().unwrap());
-        notes.waiting_for.extend([outbox.store.name().to_owned()]);
+        notes.change_tags(|tags| {
+            tags.unset("commit");
+            tags.set("release=1.4".parse().unwrap());
+        });
     })
     .unwrap();
+    outbox.queue(&run);
     assert_eq!(outbox.deliver().delivered[0].1, Put::Known);
     assert_eq!(store.runs().unwrap().runs[0].tags.to_string(), "release=1.4 seen=bob");
     assert_eq!(count(&server, "tags", "run"), "1");
+}
+
+#[test]
+fn a_tag_that_a_colleague_changed_since_stays_when_the_run_is_delivered_again() {
+    let server = shared();
+    let outbox = Outbox::new(&database(&server, "newer_tags"), 1);
+    let run = outbox.folder.path().join("run-0.plimsoll");
+    let ours = |changes: &mut TagChanges| changes.set("release=1.4".parse().unwrap());
+    RunNotes::change(&run, |notes| notes.change_tags(ours)).unwrap();
+    outbox.deliver();
+    let store = TeamStore::connect(&outbox.store).unwrap();
+    let tags = || store.runs().unwrap().runs[0].tags.to_string();
+    assert_eq!(tags(), "commit=4f2a91c release=1.4");
+    let mut theirs = TagChanges::default();
+    theirs.set("release=1.5".parse().unwrap());
+    store.change_tags("run-0", &theirs).unwrap();
+    outbox.queue(&run);
+    assert_eq!(outbox.deliver().delivered[0].1, Put::Known);
+    assert_eq!(tags(), "commit=4f2a91c release=1.5");
+    // Set again on purpose, it is a newer change than theirs.
+    RunNotes::change(&run, |notes| notes.change_tags(ours)).unwrap();
+    outbox.queue(&run);
+    outbox.deliver();
+    assert_eq!(tags(), "commit=4f2a91c release=1.4");
+}
+
+#[test]
+fn a_list_of_the_newest_runs_says_that_there_are_older_ones() {
+    let server = shared();
+    let outbox = Outbox::new(&database(&server, "many"), 1);
+    outbox.deliver();
+    let store = TeamStore::connect(&outbox.store).unwrap();
+    let add = |numbers: &str| {
+        let columns = "file_name, name, command, target, plan_hash, hostname, tool_version";
+        let sql = format!(
+            "INSERT INTO plimsoll.run (id, {columns}, started_at, tags, entry)
+             SELECT 'copy-' || n, {columns}, started_at - n * interval '1 second', tags, entry
+             FROM plimsoll.run, generate_series({numbers}) AS n WHERE id NOT LIKE 'copy-%'"
+        );
+        server.query("many", &sql).unwrap();
+        let listed = store.runs().unwrap();
+        (listed.runs.len(), listed.is_cut)
+    };
+    assert_eq!(add("1, 9999"), (10_000, false));
+    assert_eq!(add("10000, 10001"), (10_000, true));
 }
 
 #[test]
@@ -208,6 +255,11 @@ fn an_encrypted_connection_is_made_only_to_a_server_whose_certificate_is_trusted
     let certificate = server.certificate();
     let trusted = Outbox::new(&format!("{url}?sslmode=verify-full&sslrootcert={}", certificate.display()), 1);
     assert_eq!(trusted.deliver().waiting, 0);
+    let missing = "sslrootcert=/missing.pem";
+    let unread = Outbox::new(&format!("{url}?{missing}"), 1).all_wait(1);
+    assert!(matches!(unread, TeamStoreError::Tls { .. }), "{unread}");
+    let not_encrypted = Outbox::new(&format!("{url}?sslmode=disable&{missing}"), 1);
+    assert_eq!(not_encrypted.deliver().waiting, 0, "the file is not needed");
     let plain = Postgres::start(&[]).unwrap();
     let refused = Outbox::new(&format!("{}?sslmode=require", plain.url("postgres")), 1).all_wait(1);
     assert!(matches!(refused, TeamStoreError::Tls { .. }), "{refused}");
