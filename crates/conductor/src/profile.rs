@@ -27,6 +27,7 @@ use crate::watch::Watch;
 use capture::{Capture, Source, WARM_UP};
 use error::GRACE;
 pub use error::ProfileError;
+use page::ProfilePage;
 use perf::Perf;
 
 /// The time that such a step takes besides the profile.
@@ -50,7 +51,7 @@ impl Profiling {
     pub(crate) fn prepare(prepared: &Prepared) -> Result<Option<Self>, ProfileError> {
         let Some(order) = &prepared.context.plan.profile else { return Ok(None) };
         let source = match &order.profiler {
-            Profiler::Page(url) => Source::Page(url.clone()),
+            Profiler::Page(url) => Source::Page(ProfilePage::new(url)),
             Profiler::Perf(profiled) => Source::Perf(Perf::find(*profiled, target_port(prepared))?),
         };
         source.try_out()?;

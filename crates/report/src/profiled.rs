@@ -4,6 +4,8 @@ use plimsoll_analyze::{Findings, StepSummary};
 use plimsoll_profile::{PerRequest, Stacks};
 use plimsoll_record::{CpuProfile, ProfileOutcome, Run};
 
+use crate::privacy::shown_address;
+
 /// Why a run has no CPU profile to show.
 #[derive(Debug, thiserror::Error)]
 pub enum NoProfile {
@@ -65,7 +67,8 @@ impl ProfiledRun {
             |known: &&StepSummary| (known.connections, known.depth) == (step.connections, step.depth);
         let undisturbed = findings.steps.iter().rev().find(same_load);
         Ok(Self {
-            source: profile.source.clone(),
+            // Files of older versions have the whole URL of a page.
+            source: shown_address(&profile.source),
             span_sec: span_sec(profile, &stacks),
             stacks,
             undisturbed_per_sec: undisturbed.map(|step| step.throughput.value),

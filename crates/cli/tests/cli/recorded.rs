@@ -1,5 +1,6 @@
 //! `plimsoll runs`, `report` and `export`.
 
+use plimsoll_testkit::{GoProgram, refused_address};
 use serde_json::Value;
 
 use crate::bench::{Bench, Called, Target};
@@ -67,6 +68,32 @@ fn what_a_document_passes_on_holds_no_credential_and_no_value_unless_asked() {
     assert!(!live.out.contains("user=ann") && live.out.contains("user=…"), "{}", live.out);
     assert!(shown.out.contains("user=ann"), "{}", shown.out);
     assert_eq!(live.json()["plan"]["target"]["body"], "(hidden)");
+}
+
+#[test]
+fn pages_that_a_run_asks_are_passed_on_without_the_values_of_their_queries() {
+    let (bench, program) = (Bench::new(), GoProgram::start().unwrap());
+    let profile = format!("http://{}/debug/pprof/profile?token=s3cret", program.address());
+    let nginx = format!("nginx+http://{}/status?token=s3cret", refused_address());
+    let line = ["run", &program.url(), "-c", "2", "-d", "1s", "--html", "page.html"];
+    let asked = ["--profile", &profile, "--profile-time", "1s", "--probe", &nginx];
+    bench.expect(0, &[&line[..], &asked].concat());
+    let document = bench.expect(0, &["report", "last", "--json"]);
+    assert!(document.out.contains("gives no counters"), "{}", document.out);
+    let table = bench.expect(0, &["profile", "last"]).out;
+    assert!(table.contains("/debug/pprof/profile?…"), "{table}");
+    let page = std::fs::read_to_string(bench.path("page.html")).unwrap();
+    assert!(page.contains("/debug/pprof/profile?…"));
+    for passed_on in [&page, &document.out] {
+        assert!(!passed_on.contains("s3cret"), "{passed_on}");
+    }
+    let file =
+        rusqlite::Connection::open(bench.path(bench.run_file("plimsoll-runs").to_str().unwrap())).unwrap();
+    let source: String = file.query_row("SELECT source FROM profile", [], |row| row.get(0)).unwrap();
+    assert!(source.ends_with("/debug/pprof/profile?…"), "{source}");
+    let failure = "SELECT failure FROM host_sample WHERE source = 'nginx'";
+    let failure: String = file.query_row(failure, [], |row| row.get(0)).unwrap();
+    assert!(failure.contains("nginx at 127.0.0.1") && !failure.contains("s3cret"), "{failure}");
 }
 
 #[test]

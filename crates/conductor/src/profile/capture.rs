@@ -10,7 +10,7 @@ use plimsoll_record::ProfileForm;
 use plimsoll_units::{Clock, Instant, RealClock, best_effort};
 
 use super::error::ProfileError;
-use super::page;
+use super::page::ProfilePage;
 use super::perf::{Perf, PerfRecording};
 
 /// The load is on for so long before the profile begins.
@@ -24,8 +24,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 #[derive(Debug, Clone)]
 pub(super) enum Source {
-    /// The page of this URL.
-    Page(String),
+    Page(ProfilePage),
     Perf(Perf),
 }
 
@@ -39,14 +38,14 @@ impl Source {
 
     pub(super) fn name(&self) -> String {
         match self {
-            Self::Page(url) => url.clone(),
+            Self::Page(page) => page.name(),
             Self::Perf(perf) => perf.name(),
         }
     }
 
     pub(super) fn try_out(&self) -> Result<(), ProfileError> {
         match self {
-            Self::Page(url) => page::take(url, Duration::from_secs(1)).map(drop),
+            Self::Page(page) => page.take(Duration::from_secs(1)).map(drop),
             Self::Perf(perf) => perf.try_out(),
         }
     }
@@ -54,7 +53,7 @@ impl Source {
     /// Records for so long, or until the other end of `cancelled` is gone.
     fn record(&self, time: Duration, cancelled: &Receiver<()>) -> Result<Recording<'_>, ProfileError> {
         match self {
-            Self::Page(url) => page::take(url, time).map(Recording::Profile),
+            Self::Page(page) => page.take(time).map(Recording::Profile),
             Self::Perf(perf) => perf.record(time, cancelled).map(Recording::Perf),
         }
     }

@@ -12,28 +12,45 @@ const MAX_BYTES: u64 = 64 << 20;
 
 const SAID_CHARS: usize = 120;
 
-/// Asks the page for a profile of so long, in whole seconds, and waits for it.
-pub(super) fn take(url: &str, time: Duration) -> Result<Vec<u8>, ProfileError> {
-    let seconds = time.as_millis().div_ceil(1000);
-    let joint = if url.contains('?') { '&' } else { '?' };
-    let asked = format!("{url}{joint}seconds={seconds}");
-    let unreachable = |error: ureq::Error| match error {
-        ureq::Error::Timeout(_) => ProfileError::Late(GRACE),
-        other => ProfileError::Unreachable { url: url.to_owned(), reason: other.to_string() },
-    };
-    let mut answer = page_agent(url, time + GRACE).get(&asked).call().map_err(unreachable)?;
-    let status = answer.status().as_u16();
-    let body = answer.body_mut().with_config().limit(MAX_BYTES).read_to_vec().map_err(unreachable)?;
-    if status != 200 {
-        return Err(refused(url, status, &body));
-    }
-    // A profile without a sample is right for a target that is idle, as it is before the load.
-    let read = plimsoll_profile::parse(ProfileForm::Pprof, &body);
-    read.map_err(|reason| ProfileError::NoProfile { source_name: url.to_owned(), reason })?;
-    Ok(body)
+/// A page that gives CPU profiles.
+#[derive(Debug, Clone)]
+pub(super) struct ProfilePage {
+    url: String,
 }
 
-fn refused(url: &str, status: u16, body: &[u8]) -> ProfileError {
+impl ProfilePage {
+    pub(super) fn new(url: &str) -> Self {
+        Self { url: url.to_owned() }
+    }
+
+    /// The URL without its query, which may hold a token: the name is recorded, shown and passed on.
+    pub(super) fn name(&self) -> String {
+        self.url.split_once('?').map_or_else(|| self.url.clone(), |(page, _)| format!("{page}?…"))
+    }
+
+    /// Asks the page for a profile of so long, in whole seconds, and waits for it.
+    pub(super) fn take(&self, time: Duration) -> Result<Vec<u8>, ProfileError> {
+        let seconds = time.as_millis().div_ceil(1000);
+        let joint = if self.url.contains('?') { '&' } else { '?' };
+        let asked = format!("{}{joint}seconds={seconds}", self.url);
+        let unreachable = |error: ureq::Error| match error {
+            ureq::Error::Timeout(_) => ProfileError::Late(GRACE),
+            other => ProfileError::Unreachable { url: self.name(), reason: other.to_string() },
+        };
+        let mut answer = page_agent(&self.url, time + GRACE).get(&asked).call().map_err(unreachable)?;
+        let status = answer.status().as_u16();
+        let body = answer.body_mut().with_config().limit(MAX_BYTES).read_to_vec().map_err(unreachable)?;
+        if status != 200 {
+            return Err(refused(self.name(), status, &body));
+        }
+        // A profile without a sample is right for a target that is idle, as it is before the load.
+        let read = plimsoll_profile::parse(ProfileForm::Pprof, &body);
+        read.map_err(|reason| ProfileError::NoProfile { source_name: self.name(), reason })?;
+        Ok(body)
+    }
+}
+
+fn refused(url: String, status: u16, body: &[u8]) -> ProfileError {
     let text = String::from_utf8_lossy(body);
     let said: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let said: String = said.chars().take(SAID_CHARS).collect();
@@ -43,5 +60,23 @@ fn refused(url: &str, status: u16, body: &[u8]) -> ProfileError {
         _ if said.contains("already in use") => "; another profile is being taken just now",
         _ => "",
     };
-    ProfileError::Refused { url: url.to_owned(), status, said, advice }
+    ProfileError::Refused { url, status, said, advice }
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_testkit::{BadServer, Script, refused_address};
+
+    use super::*;
+
+    #[test]
+    fn a_page_without_a_profile_is_named_without_its_query() {
+        let server = BadServer::start(Script::Correct { body: b"no profile".to_vec() });
+        for (address, reason) in [(server.address(), "no profile"), (refused_address(), "cannot be asked")] {
+            let page = ProfilePage::new(&format!("http://{address}/profile?token=s3cret"));
+            let error = page.take(Duration::from_secs(1)).unwrap_err().to_string();
+            assert!(error.contains("/profile?…") && error.contains(reason), "{error}");
+            assert!(!error.contains("s3cret"), "{error}");
+        }
+    }
 }

@@ -10,7 +10,8 @@ use crate::collector::Collector;
 /// A collector of one nginx. Each sample is one request of its count.
 pub(super) fn collector(url: &str) -> Collector {
     let page = Page::new(url);
-    server(Source::Nginx, format!("nginx at {url}"), page.address().to_owned(), move || read(&page.text()?))
+    let address = page.address().to_owned();
+    server(Source::Nginx, format!("nginx at {address}"), address, move || read(&page.text()?))
 }
 
 /// The counters of a page.
