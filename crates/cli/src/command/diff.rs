@@ -1,5 +1,6 @@
 //! Two runs, or two .dat files, side by side.
 
+use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -102,6 +103,9 @@ pub(crate) fn diff(args: &DiffArgs) -> anyhow::Result<Exit> {
     let file_name = format!("{stem}.diff");
     let usual: Usual<'_> = (!args.no_files).then_some((&*args.out, &file_name));
     let (place, page) = (args.markdown.place(usual)?, args.page.place(usual)?);
+    let named = [&place, &page].into_iter().flatten().filter(|place| !is_usual(place, usual));
+    named.filter(|_| !args.force).try_for_each(Place::refuse_existing)?;
+    let overwrites = |place: &Place| overwrites(args, is_usual(place, usual));
     let is_printed = place == Some(Place::StandardOutput);
     if is_printed && args.json {
         let text = "--markdown - and --json both write to standard output; write --markdown FILE";
@@ -114,10 +118,10 @@ pub(crate) fn diff(args: &DiffArgs) -> anyhow::Result<Exit> {
         false => print(args.json, || json::render(&compared.document()), || compared.text())?,
     }
     let mut written =
-        place.map(|place| place.write(Ok(compared.markdown()), overwrites(args))).unwrap_or_default();
+        place.map(|place| place.write(Ok(compared.markdown()), overwrites(&place))).unwrap_or_default();
     let recorded = [(old, &run_old), (new, &run_new)];
     if let Some(page) = page {
-        written.extend(page.write(compared.page(&recorded), overwrites(args)));
+        written.extend(page.write(compared.page(&recorded), overwrites(&page)));
     }
     written.extend(draw(args, &stem, old, new));
     let drawn = written.report(false);
@@ -199,8 +203,15 @@ fn stem(args: &DiffArgs, old: &Side, new: &Side) -> String {
 }
 
 /// A name that the user did not choose may be used again: the same comparison is drawn twice.
-fn overwrites(args: &DiffArgs) -> bool {
-    args.force || args.name.is_none()
+fn overwrites(args: &DiffArgs, is_usual: bool) -> bool {
+    args.force || (is_usual && args.name.is_none())
+}
+
+/// True for a file that has the name of the figures, and for no file.
+fn is_usual(place: &Place, usual: Usual<'_>) -> bool {
+    let Place::File { folder, name } = place else { return true };
+    let stem = Path::new(name).file_stem();
+    usual.is_some_and(|(usual, own)| folder == usual && stem == Some(OsStr::new(own)))
 }
 
 /// Draws the figures. The comparison is printed either way.
@@ -208,7 +219,7 @@ fn draw(args: &DiffArgs, stem: &str, old: &Side, new: &Side) -> Written {
     if args.no_files {
         return Written::default();
     }
-    Written::to(&args.out, figures(stem, old, new), overwrites(args))
+    Written::to(&args.out, figures(stem, old, new), overwrites(args, true))
 }
 
 /// Names for two files whose runs have the same name: that of the file, else with its ending, else with as many of

@@ -57,6 +57,27 @@ fn the_margin_decides_the_code_even_where_figures_cannot_be_written() {
 }
 
 #[test]
+fn a_document_that_is_named_is_not_replaced_unless_that_is_asked_for() {
+    let bench = with_tables();
+    for flag in ["--markdown", "--html"] {
+        std::fs::write(bench.path("mine"), "mine").unwrap();
+        let diff = |code, more: &[&str]| {
+            let sides = ["diff", "api.dat", "http.dat", "--out", "out", flag, "mine"];
+            bench.expect(code, &[&sides, more].concat())
+        };
+        let refused = diff(1, &["--margin", "5%"]);
+        assert!(refused.err.contains("mine exists") && refused.out.is_empty(), "{}", refused.err);
+        assert_eq!(std::fs::read_to_string(bench.path("mine")).unwrap(), "mine");
+        diff(0, &["--force"]);
+        assert_ne!(std::fs::read_to_string(bench.path("mine")).unwrap(), "mine");
+        // The usual name is that of the same comparison.
+        for _ in 0..2 {
+            bench.expect(0, &["diff", "api.dat", "http.dat", "--out", "out", flag]);
+        }
+    }
+}
+
+#[test]
 fn without_files_a_diff_writes_nothing() {
     let bench = with_tables();
     let called = bench.expect(0, &["diff", "api.dat", "http.dat", "--margin", "5%", "--no-files"]);
