@@ -83,8 +83,13 @@ fn elsewhere(host: &PlanHost, probe: &Probe, target: TargetPlace) -> Option<Watc
     }
     let mut asked = Host::elsewhere(&host.name);
     asked.add_component(Component::from_probe(probe, Path::new(ROOT))?);
-    let feed = SampleSource::local(&probe.to_string(), vec![asked]);
+    let feed = SampleSource::local(&without_query(&probe.to_string()), vec![asked]);
     Some(Watcher { feed, is_component: true })
+}
+
+/// A probe for names that are recorded and passed on: the query of a page may hold a token.
+fn without_query(probe: &str) -> String {
+    probe.split_once('?').map_or_else(|| probe.to_owned(), |(page, _)| format!("{page}?…"))
 }
 
 #[cfg(test)]
@@ -103,5 +108,11 @@ mod tests {
         assert_eq!(asked("web.example", Some("192.0.2.1"), elsewhere), "--port 80");
         assert_eq!(asked("web.example", None, elsewhere), "--port 80 --serving", "it may be that machine");
         assert_eq!(asked("192.0.2.2", None, here), "--serving");
+    }
+
+    #[test]
+    fn the_query_of_a_page_is_in_no_name() {
+        assert_eq!(without_query("nginx+http://web/status?key=s3cret"), "nginx+http://web/status?…");
+        assert_eq!(without_query("redis://cache:6379"), "redis://cache:6379");
     }
 }

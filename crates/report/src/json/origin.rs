@@ -20,7 +20,7 @@ document! {
     pub struct RunDocument(manifest: &Manifest) {
         /// The run's name.
         name: String = &manifest.name,
-        /// The command that made it: `answer`, `sweep`, `run`, `lab` or `wrk`.
+        /// The command that made it: `answer`, `search`, `sweep`, `run`, `overload` or `lab`.
         command: &'static str = manifest.command.name(),
         /// The command line, for a shell. `(hidden)` stands for credentials and bodies, `…` for logins and values of queries. Null
         /// where it was not recorded.
