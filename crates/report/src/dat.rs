@@ -108,7 +108,8 @@ fn parse_row(line: usize, text: &str) -> Result<StepOutcome, DatError> {
     Ok(StepOutcome {
         lower_bound: false,
         connections: step.ok_or_else(|| error("concurrency", connections, "a whole number from 1 on"))?,
-        throughput: Estimate { value: amount("QPS", qps)?, interval: None },
+        throughput: Estimate::exact(amount("QPS", qps)?),
+        exact: true,
         mean_latency_ns: mean * 1e6,
         p99_ns: None,
         success_ratio: percent / 100.0,

@@ -10,6 +10,7 @@ use super::figure::AbFigure;
 use super::load::{AbLoad, AbSide, LoadKind, rounds};
 use super::quantiles::pairs;
 use super::verdict::{AbVerdict, margin};
+use crate::capacity::compare::success_difference_upper;
 use crate::{Estimate, Margin};
 
 /// How much less of B than of A may succeed, as a share of all requests.
@@ -298,17 +299,11 @@ fn gate(findings: &AbFindings) -> Margin {
     findings.main().map_or(Margin::Unknown, |main| findings.gate_of(main))
 }
 
-/// Whether less of B succeeds, by more than [`SUCCESS_MARGIN`] for sure: the interval of the difference of two ratios from the
-/// intervals of each (Newcombe, *Interval estimation for the difference between independent proportions*, 1998, method 10).
-/// Of a search this says nothing: each tries rates at which requests fail.
+/// Whether less of B succeeds, by more than [`SUCCESS_MARGIN`] for sure. Of a search this says nothing: each tries rates at which
+/// requests fail.
 fn fails_more(kind: LoadKind, [a, b]: &[SideSummary; 2]) -> bool {
-    let bounds = |side: &SideSummary| {
-        let Estimate { value, interval } = side.success?;
-        interval.map(|(low, high)| (value, low, high))
-    };
-    let (Some((a, a_least, _)), Some((b, _, b_most))) = (bounds(a), bounds(b)) else { return false };
-    let most = b - a + (b_most - b).hypot(a - a_least);
-    kind != LoadKind::Search && most < -SUCCESS_MARGIN
+    let Some((a, b)) = a.success.zip(b.success) else { return false };
+    kind != LoadKind::Search && success_difference_upper(b, a) < -SUCCESS_MARGIN
 }
 
 #[cfg(test)]

@@ -13,6 +13,8 @@ pub struct StepOutcome {
     pub connections: u32,
     /// Completed requests per second.
     pub throughput: Estimate,
+    /// True for a row of a plain table, which counts as it stands. Of a run, a throughput without an interval may vary by any amount.
+    pub exact: bool,
     /// True where the generator held the load back, so that the target would have served more.
     pub lower_bound: bool,
     /// Mean latency in nanoseconds.
@@ -36,8 +38,6 @@ pub struct ComparisonRow {
     pub throughput_ratio: Option<Estimate>,
     /// Mean latency of the candidate over that of the reference.
     pub latency_ratio: Option<f64>,
-    /// Success ratio of the candidate minus that of the reference.
-    pub success_difference: Option<f64>,
 }
 
 /// The best of each run.
@@ -61,32 +61,55 @@ pub struct Comparison {
 /// Whether the candidate is worse than the reference by more than a margin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Margin {
+    /// Two ladders do not show that it is; the rounds of `plimsoll ab` show that it is not.
     Within,
     Beyond,
-    /// A lower bound of throughput is on the side that decides, so that the true ratio may lie on either; or no throughputs can
-    /// be compared.
+    /// A lower bound of throughput is on the side that decides, so that the true ratio may lie on either; or how much a throughput
+    /// varies is not known; or no throughputs can be compared.
     Unknown,
 }
 
 impl Comparison {
     /// The candidate is worse by more than `margin`, a ratio such as 0.05, if its best throughput is below (1 − margin) of the
-    /// reference's, with the whole interval of that ratio where there is one, or its success ratio is lower by more than `margin`
-    /// at the best steps or at any concurrency that both have.
+    /// reference's with the whole interval of that ratio, or its success ratio is lower by more than `margin`, with the whole
+    /// interval of the difference, at the best steps or at any concurrency that both have.
     pub fn judge(&self, margin: f64) -> Margin {
-        let best = self.best.map(|best| best.candidate.success_ratio - best.reference.success_ratio);
-        let mut differences = self.rows.iter().filter_map(|row| row.success_difference).chain(best);
-        if differences.any(|difference| difference < -margin) {
+        let best = self.best.map(|best| (best.candidate, best.reference));
+        let mut pairs = self.rows.iter().filter_map(|row| row.candidate.zip(row.reference)).chain(best);
+        let fails_more = |(candidate, reference): (StepOutcome, StepOutcome)| {
+            success_difference_upper(candidate.success(), reference.success()) < -margin
+        };
+        if pairs.any(fails_more) {
             return Margin::Beyond;
         }
         self.best.map_or(Margin::Unknown, |best| best.judge(margin))
     }
 }
 
+impl StepOutcome {
+    fn success(&self) -> Estimate {
+        Estimate { value: self.success_ratio, interval: self.success_interval }
+    }
+}
+
+/// The upper end of the 95 % interval of the difference of two success ratios, candidate minus reference, from the intervals of each
+/// (Newcombe, *Interval estimation for the difference between independent proportions*, 1998, method 10). A ratio without an interval
+/// is exact.
+pub(crate) fn success_difference_upper(candidate: Estimate, reference: Estimate) -> f64 {
+    let above = candidate.interval.map_or(0.0, |(_, high)| high - candidate.value);
+    let below = reference.interval.map_or(0.0, |(low, _)| reference.value - low);
+    candidate.value - reference.value + above.hypot(below)
+}
+
 impl BestComparison {
     /// The ratio is too low where the candidate's throughput is a lower bound, and too high where the reference's is.
     fn judge(&self, margin: f64) -> Margin {
         let ratio = self.throughput_ratio;
-        let upper = ratio.interval.map_or(ratio.value, |(_, upper)| upper.max(ratio.value));
+        let upper = match ratio.interval {
+            Some((_, upper)) => upper.max(ratio.value),
+            None if self.candidate.exact && self.reference.exact => ratio.value,
+            None => return Margin::Unknown,
+        };
         let is_below = upper < 1.0 - margin;
         match (is_below, self.candidate.lower_bound, self.reference.lower_bound) {
             (true, false, _) => Margin::Beyond,
@@ -113,17 +136,28 @@ fn row(connections: u32, a: &[StepOutcome], b: &[StepOutcome]) -> ComparisonRow 
         connections,
         candidate: a,
         reference: b,
-        throughput_ratio: both.and_then(|(a, b)| ratio(a.throughput, b.throughput)),
+        throughput_ratio: both.and_then(|(a, b)| throughput_ratio(a, b)),
         latency_ratio: both
             .filter(|(_, b)| b.mean_latency_ns > 0.0)
             .map(|(a, b)| a.mean_latency_ns / b.mean_latency_ns),
-        success_difference: both.map(|(a, b)| a.success_ratio - b.success_ratio),
     }
+}
+
+/// Throughput of `a` over that of `b`. Next to a run, an exact throughput adds nothing to the interval.
+fn throughput_ratio(a: StepOutcome, b: StepOutcome) -> Option<Estimate> {
+    if a.exact && b.exact {
+        return ratio(a.throughput, b.throughput);
+    }
+    let known = |step: StepOutcome| match step.throughput {
+        Estimate { value, .. } if step.exact => Estimate { value, interval: Some((value, value)) },
+        varying => varying,
+    };
+    ratio(known(a), known(b))
 }
 
 fn best_of_both(a: &[StepOutcome], b: &[StepOutcome]) -> Option<BestComparison> {
     let (candidate, reference) = (best(a)?, best(b)?);
-    let throughput_ratio = ratio(candidate.throughput, reference.throughput)?;
+    let throughput_ratio = throughput_ratio(candidate, reference)?;
     Some(BestComparison { candidate, reference, throughput_ratio })
 }
 
@@ -142,6 +176,7 @@ fn outcome(step: &StepSummary) -> Option<StepOutcome> {
     Some(StepOutcome {
         connections: step.connections,
         throughput: step.throughput,
+        exact: false,
         lower_bound: step.lower_bound,
         mean_latency_ns: step.latency.mean_ns,
         p99_ns: step.latency.p99.ns,
@@ -152,13 +187,17 @@ fn outcome(step: &StepSummary) -> Option<StepOutcome> {
 
 #[cfg(test)]
 mod tests {
+    use plimsoll_stats::wilson;
+
     use super::*;
 
+    /// A level of a run, or without a half width a row of a table.
     fn step(connections: u32, throughput: f64, half: Option<f64>) -> StepOutcome {
         let interval = half.map(|half| (throughput - half, throughput + half));
         StepOutcome {
             connections,
             throughput: Estimate { value: throughput, interval },
+            exact: half.is_none(),
             lower_bound: false,
             mean_latency_ns: 2e6,
             p99_ns: None,
@@ -193,6 +232,45 @@ mod tests {
     }
 
     #[test]
+    fn a_run_without_an_interval_decides_nothing() {
+        let judge = |a, b| compare(&[a], &[b]).judge(0.05);
+        let short = |per_sec| StepOutcome { exact: false, ..step(1, per_sec, None) };
+        assert_eq!(judge(short(50.0), short(100.0)), Margin::Unknown);
+        assert_eq!(judge(short(200.0), short(100.0)), Margin::Unknown);
+        assert_eq!(judge(short(50.0), step(1, 100.0, Some(1.0))), Margin::Unknown);
+        assert_eq!(
+            judge(short(50.0), step(1, 100.0, None)),
+            Margin::Unknown,
+            "the table is exact, not the run"
+        );
+    }
+
+    #[test]
+    fn a_run_next_to_a_table_decides_by_the_interval_of_the_run() {
+        let judge = |half| {
+            let comparison = compare(&[step(1, 90.0, Some(half))], &[step(1, 100.0, None)]);
+            (comparison.best.unwrap().throughput_ratio.interval.unwrap(), comparison.judge(0.05))
+        };
+        let ((low, high), judged) = judge(1.0);
+        assert!((low - 0.89).abs() < 1e-9 && (high - 0.91).abs() < 1e-9, "{low} to {high}");
+        assert_eq!(judged, Margin::Beyond);
+        assert_eq!(judge(10.0).1, Margin::Within);
+    }
+
+    #[test]
+    fn failures_break_a_margin_only_with_the_whole_interval_of_their_difference() {
+        let of = |succeeded: u64, ended: u64| StepOutcome {
+            success_ratio: succeeded as f64 / ended as f64,
+            success_interval: wilson(succeeded, ended),
+            ..step(1, 100.0, Some(1.0))
+        };
+        let judge = |a, b| compare(&[a], &[b]).judge(0.05);
+        assert_eq!(judge(of(9, 10), of(10, 10)), Margin::Within, "one of ten shows no 5 %");
+        assert_eq!(judge(of(900, 1000), of(1000, 1000)), Margin::Beyond);
+        assert_eq!(judge(of(1000, 1000), of(900, 1000)), Margin::Within);
+    }
+
+    #[test]
     fn without_a_best_step_of_both_only_failures_are_known() {
         let judge = |a: &[StepOutcome], b: &[StepOutcome]| compare(a, b).judge(0.05);
         assert_eq!(judge(&[], &[step(1, 100.0, None)]), Margin::Unknown);
@@ -220,6 +298,5 @@ mod tests {
             compare(&[step(1, 100.0, None), failing], &[step(1, 100.0, None), step(2, 150.0, None)]);
         assert_eq!(comparison.best.unwrap().candidate.connections, 1);
         assert_eq!(comparison.judge(0.1), Margin::Beyond);
-        assert!(comparison.rows[1].success_difference.unwrap() < -0.19);
     }
 }

@@ -190,10 +190,13 @@ fn margin_line((judged, margin): &(Margin, f64)) -> String {
     let margin = percent_text(*margin);
     match judged {
         Margin::Beyond => format!("New is worse than old by more than the margin of {margin}.\n"),
-        Margin::Within => format!("New is within the margin of {margin} of old.\n"),
+        Margin::Within => {
+            format!("New is not shown to be worse than old by more than the margin of {margin}.\n")
+        }
         Margin::Unknown => format!(
-            "Whether new is within the margin of {margin} is not known: one of the runs has no step with responses, or its \
-             generator held it back (≥). Repeat that run, with a stronger generator if it was that.\n"
+            "Whether new is worse than old by more than the margin of {margin} is not known: one of the runs has no step with \
+             responses, is too short to show how much its throughput varies, or was held back by its generator (≥). Repeat that \
+             run, longer or with a stronger generator.\n"
         ),
     }
 }

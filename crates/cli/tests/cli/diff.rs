@@ -82,6 +82,11 @@ fn without_files_a_diff_writes_nothing() {
     let bench = with_tables();
     let called = bench.expect(0, &["diff", "api.dat", "http.dat", "--margin", "5%", "--no-files"]);
     assert_eq!(called.err, "");
+    assert!(
+        called.out.contains("not shown to be worse than old by more than the margin of 5 %"),
+        "{}",
+        called.out
+    );
     assert_eq!(std::fs::read_dir(bench.folder()).unwrap().count(), 2, "the two tables alone");
 }
 
@@ -146,4 +151,18 @@ fn runs_of_different_loads_are_named_and_refused_if_asked_for() {
     let why = document["not_comparable"].as_array().unwrap();
     assert!(why.iter().any(|one| one["why"] == "load" && one["grave"] == true), "{document}");
     assert!(why.iter().all(|one| one["why"] != "machine" && one["why"] != "requests"), "{document}");
+}
+
+#[test]
+fn runs_too_short_for_an_interval_leave_a_margin_open() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    for (folder, path) in [("old", "/sleep?ms=1"), ("new", "/sleep?ms=20")] {
+        // Ten intervals of 100 ms would have one.
+        bench.expect(0, &["run", &target.url(path), "-c", "2", "-n", "20", "--no-probe", "-o", folder]);
+    }
+    let (old, new) = (bench.run_file("old"), bench.run_file("new"));
+    let sides = ["diff", old.to_str().unwrap(), new.to_str().unwrap(), "--no-files"];
+    let called = bench.expect(4, &[&sides, &["--margin", "5%"][..]].concat());
+    assert!(called.out.contains("is too short to show how much"), "{}", called.out);
 }

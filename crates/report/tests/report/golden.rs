@@ -262,7 +262,8 @@ fn step(connections: u32, per_sec: f64, mean_ms: f64) -> StepOutcome {
     StepOutcome {
         lower_bound: false,
         connections,
-        throughput: Estimate { value: per_sec, interval: None },
+        throughput: Estimate::exact(per_sec),
+        exact: true,
         mean_latency_ns: mean_ms * 1e6,
         p99_ns: None,
         success_ratio: 1.0,
