@@ -45,7 +45,9 @@ pub struct LevelChange {
     pub p_value: f64,
     /// The new level over the old one.
     pub ratio: Option<Estimate>,
-    pub worse: bool,
+    /// Whether the new level is worse; `None` where the interval of the ratio is missing or holds 1: the test finds changes of the
+    /// spread, too.
+    pub worse: Option<bool>,
     /// Most runs of the lower level show a least value, and of throughput those of the higher one do not: it may not be lower.
     pub is_bounded: bool,
 }
@@ -90,7 +92,7 @@ impl Trend {
     /// Whether the newest level is worse than the one before by more than `margin`, a ratio such as 0.05: with the whole interval
     /// of their ratio, so not without one. A level that may not be lower is not worse.
     pub fn regressed(&self, margin: f64) -> bool {
-        let worse = self.changes.last().filter(|change| change.worse && !change.is_bounded);
+        let worse = self.changes.last().filter(|change| change.worse == Some(true) && !change.is_bounded);
         let Some(change) = worse else { return false };
         let Some((low, high)) = change.ratio.and_then(|ratio| ratio.interval) else { return false };
         if self.metric.is_rate() { high < 1.0 - margin } else { low > 1.0 + margin }
@@ -149,16 +151,23 @@ pub fn trend(runs: &[RunEntry], options: TrendOptions) -> Result<Trend, TooFewRu
         let (before, after) = (pair[0].mean, pair[1].mean);
         let falls = after.value < before.value;
         let (lower, higher) = if falls { (&pair[1], &pair[0]) } else { (&pair[0], &pair[1]) };
+        let ratio = ratio(after, before);
         LevelChange {
             at: change.at,
             p_value: change.p_value,
-            ratio: ratio(after, before),
-            worse: falls == options.metric.is_rate(),
+            ratio,
+            worse: is_worse(options.metric, ratio),
             is_bounded: mostly_least(lower) && (is_of_searches || !mostly_least(higher)),
         }
     });
     let changes = changes.collect();
     Ok(Trend { metric: options.metric, points, levels, changes, left_out, newer_without_value })
+}
+
+fn is_worse(metric: TrendMetric, ratio: Option<Estimate>) -> Option<bool> {
+    let (low, high) = ratio?.interval?;
+    let falls = high < 1.0;
+    (falls || low > 1.0).then_some(falls == metric.is_rate())
 }
 
 /// The runs that are comparable with the newest one that has a value, and how many such runs without a value are newer.
@@ -252,7 +261,8 @@ mod tests {
             let trend = trend(&runs(), options(metric)).unwrap();
             let [change] = trend.changes[..] else { panic!("{:?}", trend.changes) };
             let (low, high) = change.ratio.unwrap().interval.unwrap();
-            assert!(change.at.abs_diff(25) <= 1 && change.worse && change.p_value <= 0.01, "{change:?}");
+            assert!(change.at.abs_diff(25) <= 1 && change.p_value <= 0.01, "{change:?}");
+            assert_eq!(change.worse, Some(true));
             assert!(low < expected && expected < high && high - low < 0.03, "{change:?}");
             assert!(trend.regressed(0.0) && trend.regressed(0.02) && !trend.regressed(0.08));
         }
@@ -263,7 +273,7 @@ mod tests {
         let mut runs = runs();
         runs.iter_mut().for_each(|run| run.started_unix_ms = 100_000 - run.started_unix_ms);
         let better = trend(&runs, options(TrendMetric::Throughput)).unwrap();
-        assert!(!better.changes[0].worse && !better.regressed(0.0));
+        assert!(better.changes[0].worse == Some(false) && !better.regressed(0.0));
         assert_eq!(better.changes[0].at, 15, "runs are in the order of their time");
     }
 
@@ -279,6 +289,25 @@ mod tests {
         assert_eq!(of_searches.lower_bounds(), 15);
         assert!(of_searches.changes[0].is_bounded && !of_searches.regressed(0.0));
         assert!(trend(&runs, options(TrendMetric::Throughput)).unwrap().regressed(0.0));
+    }
+
+    #[test]
+    fn a_change_of_the_spread_alone_is_neither_worse_nor_better() {
+        let mut noise = Noise::new(3);
+        let spread = |index| if index < 25 { 0.002 } else { 0.05 };
+        let runs: Vec<RunEntry> =
+            (0..50).map(|index| run(index, 1000.0 * (1.0 + spread(index) * noise.normal()))).collect();
+        for metric in [TrendMetric::Throughput, TrendMetric::P99] {
+            let trend = trend(&runs, options(metric)).unwrap();
+            assert!(trend.changes.iter().any(|change| change.at.abs_diff(25) <= 3), "{:?}", trend.changes);
+            assert!(trend.changes.iter().all(|change| change.worse.is_none()), "{:?}", trend.changes);
+            assert!(!trend.regressed(0.0));
+        }
+        let between = |low, high| Some(Estimate { value: 0.997, interval: Some((low, high)) });
+        let worse = |ratio| is_worse(TrendMetric::Throughput, ratio);
+        assert_eq!(worse(between(0.985, 1.009)), None);
+        assert_eq!(worse(between(0.995, 0.999)), Some(true));
+        assert_eq!(worse(Some(Estimate::exact(0.9))), None);
     }
 
     #[test]

@@ -142,8 +142,8 @@ document! {
         ratio: Option<f64> = value(change.ratio),
         /// Its 95 % interval.
         ratio_interval: Interval = change.ratio,
-        /// True if the change is for the worse.
-        worse: bool = change.worse,
+        /// True if the change is for the worse; null where the level may be the same, as the interval of the ratio is missing or holds 1.
+        worse: Option<bool> = change.worse,
         /// True if it may be none: most runs of the lower level show lower bounds, and of throughput those of the higher one do not.
         bounded: bool = change.is_bounded,
     }

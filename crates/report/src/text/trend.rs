@@ -24,8 +24,11 @@ pub fn trend(trend: &Trend, tag: &str, page: &Page) -> String {
     let newest = trend.changes.last().map_or_else(words::no_change, |change| newest(trend, change, tag));
     let ink = match trend.changes.last() {
         Some(change) if change.is_bounded => Ink::Faint,
-        Some(change) if change.worse => Ink::Bad,
-        Some(_) => Ink::Good,
+        Some(change) => match change.worse {
+            Some(true) => Ink::Bad,
+            Some(false) => Ink::Good,
+            None => Ink::Faint,
+        },
         None => Ink::Faint,
     };
     let remarks = wrap(&remarks(trend));

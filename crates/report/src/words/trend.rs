@@ -36,8 +36,9 @@ fn size(ratio: f64) -> String {
 pub(crate) fn change(trend: &Trend, change: &LevelChange) -> String {
     let judged = match (change.is_bounded, change.worse) {
         (true, _) => "may be no change: most runs of the lower level show lower bounds (≥)",
-        (false, true) => "is worse",
-        (false, false) => "is better",
+        (false, Some(true)) => "is worse",
+        (false, Some(false)) => "is better",
+        (false, None) => "may be no change of the level: how much the runs vary may have changed instead",
     };
     let by = change.ratio.map(|ratio| {
         let direction = if ratio.value < 1.0 { "fell" } else { "rose" };

@@ -1,7 +1,7 @@
 //! Lists of runs and trends, in every form.
 
 use plimsoll_analyze::{
-    EntryMachine, Measured, RunEntry, RunFigures, Trend, TrendMetric, TrendOptions, trend,
+    EntryMachine, Estimate, Measured, RunEntry, RunFigures, Trend, TrendMetric, TrendOptions, trend,
 };
 use plimsoll_record::{RunCommand, Tags};
 use plimsoll_report::figure;
@@ -68,6 +68,21 @@ fn a_trend_fits_a_page_and_names_the_run_that_changed_it() {
     );
     let still = text::trend(&of(TrendMetric::P99, &runs()[..20]), "commit", &page);
     assert!(still.contains("No change was found."), "{still}");
+}
+
+#[test]
+fn a_level_that_may_be_the_same_is_neither_worse_nor_better() {
+    let mut trend = of(TrendMetric::Throughput, &runs());
+    let [change] = &mut trend.changes[..] else { panic!("{:?}", trend.changes) };
+    change.ratio = Some(Estimate { value: 0.997, interval: Some((0.985, 1.009)) });
+    change.worse = None;
+    let page = Page { width: 80, colours: false, run_name: None };
+    let text = text::trend(&trend, "commit", &page).replace('\n', " ");
+    assert!(text.contains("QPS fell by 0.3 %, which may be no change of the level"), "{text}");
+    assert!(!text.contains("which is worse") && !text.contains("which is better"), "{text}");
+    let document = serde_json::to_value(json::TrendDocument::new(&trend, Some(0.0))).unwrap();
+    assert_eq!(document["changes"][0]["worse"], serde_json::Value::Null);
+    assert_eq!(document["regressed"], false);
 }
 
 #[test]
