@@ -80,9 +80,7 @@ fn compared(spread: f64, slower: f64, rounds_max: usize, seed: u64) -> Ended {
         let outcome = rounds.outcome();
         if is_last || outcome.enough {
             ended.rounds = round + 1;
-            let intervals: Vec<(f64, f64)> =
-                outcome.centres.iter().filter_map(|centre| centre.as_ref()?.interval).collect();
-            ended.alarm = intervals.iter().any(|(low, high)| *low > 0.0 || *high < 0.0);
+            ended.alarm = outcome.centres.iter().flatten().any(|centre| centre.differs);
             let main = outcome.centres[0].and_then(|centre: Centre| centre.interval);
             ended.found = main.is_some_and(|(_, high)| high < 0.0);
             ended.beyond = main.is_some_and(|(_, high)| high.exp() < 0.95);

@@ -30,19 +30,19 @@ impl AbVerdict {
     /// The verdict on a ratio B/A after so many rounds, with those that were merged or lacked it, of which it is known, or not,
     /// that it is not 1.
     pub(super) fn new(ratio: Estimate, differs: bool, better: Better, precision: f64, rounds: usize) -> Self {
+        // The test finds a difference in fewer rounds than an interval takes.
+        if differs {
+            let is_better = (ratio.value > 1.0) == (better == Better::Higher);
+            return if is_better { Self::Better } else { Self::Worse };
+        }
         let Some((low, high)) = ratio.interval else { return Self::Open { more: MoreRounds::Unknown } };
         let half = (high / low).ln() / 2.0;
-        match better {
-            _ if !differs && half <= precision => Self::Same { within: (1.0 - low).max(high - 1.0) },
-            _ if !differs => {
-                // An interval narrows with the root of the number of rounds.
-                let more = rounds as f64 * ((half / precision).powi(2) - 1.0);
-                Self::Open { more: MoreRounds::About(more.ceil().clamp(1.0, 1e6) as u32) }
-            }
-            Better::Higher if ratio.value > 1.0 => Self::Better,
-            Better::Lower if ratio.value < 1.0 => Self::Better,
-            Better::Higher | Better::Lower => Self::Worse,
+        if half <= precision {
+            return Self::Same { within: (1.0 - low).max(high - 1.0) };
         }
+        // An interval narrows with the root of the number of rounds.
+        let more = rounds as f64 * ((half / precision).powi(2) - 1.0);
+        Self::Open { more: MoreRounds::About(more.ceil().clamp(1.0, 1e6) as u32) }
     }
 }
 
@@ -92,6 +92,12 @@ mod tests {
         // The test of all figures together found what the interval does not.
         let tested = AbVerdict::new(ratio(0.999, 1.021), true, Better::Lower, 0.01, 20);
         assert_eq!(tested, AbVerdict::Worse);
+        let few = AbVerdict::new(Estimate::exact(2.96), true, Better::Lower, 0.01, 8);
+        assert_eq!(
+            few,
+            AbVerdict::Worse,
+            "eight rounds have no interval at the level of one of five figures"
+        );
     }
 
     #[test]
