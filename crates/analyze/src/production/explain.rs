@@ -5,15 +5,13 @@ use plimsoll_stats::Estimate;
 use super::background::{Separated, separated};
 use super::findings::{
     FullAt, PointsLeftOut, ProductionDemand, ProductionFindings, ProductionLaw, ProductionPoints, RateRange,
-    ResourceFinding,
+    ResourceFinding, is_bend,
 };
 use super::instances::{Subject, subjects};
 use super::limit::{FULL, MAX_EXTRAPOLATION, limit};
 use super::regression::{MIN_POINTS, Point, Regression, plain, points, rate_ends, rate_quantile};
 use super::series::ProductionSeries;
 
-/// A slope that changes by less than this from the low to the high rates is a line.
-const MIN_BEND: f64 = 0.2;
 /// What requests use of a capacity at the highest rate is little below this.
 const LITTLE: f64 = 0.05;
 
@@ -127,29 +125,23 @@ fn judged(
         None => FullAt::NoCapacity,
         Some(capacity) => stated(rate_at(capacity), rate.highest),
     };
-    let safe_at = subject
-        .capacity
-        .filter(|_| full_at.rate().is_some())
-        .and_then(|capacity| rate_at(safe_share * capacity));
-    let demand = ProductionDemand {
-        per_request,
-        background: regression.background(),
-        bend: regression.bend(),
-        full_at,
-        safe_at,
-    };
-    (law, Some(demand))
+    let background = regression.background();
+    // Where use without requests comes near that share, the logarithm of the rate has no interval.
+    let on_the_line = |usage: f64| Estimate::exact(((usage - background.value) / per_request.value).max(0.0));
+    let safe_at = subject.capacity.filter(|_| full_at.rate().is_some()).map(|capacity| {
+        let usage = safe_share * capacity;
+        rate_at(usage).unwrap_or_else(|| on_the_line(usage))
+    });
+    (law, Some(ProductionDemand { per_request, background, bend: regression.bend(), full_at, safe_at }))
 }
 
 /// True if the slope changes by a fifth or more with its whole interval beyond 0, or if the line is clearly below 0 without
 /// requests, which no use is.
 fn is_bent(regression: &Regression, points: &[Point]) -> bool {
-    let bend = regression.bend();
-    let excludes_zero = bend.interval.is_some_and(|(lower, upper)| lower > 0.0 || upper < 0.0);
     let highest = points.iter().map(|point| point.usage).fold(0.0, f64::max);
     let background = regression.background();
     let is_below_zero = background.interval.is_some_and(|(_, upper)| upper < -LITTLE * highest);
-    (excludes_zero && bend.value.abs() >= MIN_BEND) || is_below_zero
+    is_bend(regression.bend()) || is_below_zero
 }
 
 /// The rate at a use. Of a law that is bent it is that along the tangent at the high end, and the interval reaches to the

@@ -4,6 +4,9 @@ use plimsoll_stats::Estimate;
 
 use super::series::{AmountUnit, ProductionKind};
 
+/// A slope that changes by less than this from the low to the high rates is a line.
+const MIN_BEND: f64 = 0.2;
+
 /// Everything found in series of production.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProductionFindings {
@@ -138,8 +141,20 @@ pub struct ProductionDemand {
     /// How much of itself D changes from the low to the high end of the observed rates.
     pub bend: Estimate,
     pub full_at: FullAt,
-    /// The rate at which the asked share of it is used; `None` where `full_at` is not stated.
+    /// The rate at which the asked share of it is used, 0 if it is without requests; `None` where `full_at` is not stated.
     pub safe_at: Option<Estimate>,
+}
+
+impl ProductionDemand {
+    /// True if D changes by a fifth of itself or more, with the whole interval of the bend beyond 0. A law may be bent without that.
+    pub fn cost_changes(&self) -> bool {
+        is_bend(self.bend)
+    }
+}
+
+pub(super) fn is_bend(bend: Estimate) -> bool {
+    let excludes_zero = bend.interval.is_some_and(|(lower, upper)| lower > 0.0 || upper < 0.0);
+    excludes_zero && bend.value.abs() >= MIN_BEND
 }
 
 /// Times in which use was far above what the rate explains.

@@ -102,7 +102,7 @@ fn row(resource: &ResourceFinding, findings: &ProductionFindings) -> [String; 6]
         if_known(demand, |demand| words::production_cost(unit, demand.per_request.value)),
         if_known(demand, |demand| words::production_amount(unit, demand.background.value.max(0.0))),
         if_known(resource.capacity, |capacity| words::production_amount(unit, capacity)),
-        if_known(demand.and_then(|demand| demand.safe_at), |rate| count_text(rate.value.max(0.0))),
+        if_known(demand.and_then(|demand| demand.safe_at), |rate| count_text(rate.value)),
         resource.full_at().map_or_else(String::new, |rate| {
             let half = rate.interval.map(|(lower, upper)| (upper - lower) / (2.0 * rate.value));
             format!("{}{}", count_text(rate.value), if_known(half, |half| format!(" ± {}", share_text(half))))
@@ -148,7 +148,8 @@ fn remarks(findings: &ProductionFindings, shown: &[&ResourceFinding], page: &Pag
 #[cfg(test)]
 mod tests {
     use plimsoll_analyze::{
-        AmountUnit, ProductionKind, ProductionSeries, ResourceSeries, explain_production,
+        AmountUnit, Estimate, ProductionKind, ProductionLaw, ProductionSeries, ResourceSeries,
+        explain_production,
     };
 
     use super::*;
@@ -192,6 +193,43 @@ mod tests {
             "{text}"
         );
         assert!(!text.contains("CPU is full first"), "{text}");
+    }
+
+    #[test]
+    fn a_share_that_is_used_without_requests_has_the_rate_0() {
+        let text = text_of(&found(|rate| 3.0 + 0.001 * rate, |_| 0.1));
+        let cells = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(cells.contains("3.00 cores 4.00 cores 0 1,000"), "{text}");
+        assert!(cells.contains("CPU: 70 % of it or more is used without requests."), "{text}");
+        assert!(!text_of(&found(|rate| 0.3 + 0.004 * rate, |_| 0.1)).contains("used without requests"));
+    }
+
+    #[test]
+    fn a_bend_is_said_only_with_its_whole_interval() {
+        let mut findings = found(|rate| 0.3 + 0.004 * rate, |_| 0.1);
+        findings.resources[0].law = ProductionLaw::Bent;
+        let mut with = |interval| {
+            let demand = findings.resources[0].demand.as_mut().unwrap();
+            demand.bend = Estimate { value: 0.35, interval: Some(interval) };
+            text_of(&findings)
+        };
+        let sure = with((0.1, 0.6));
+        assert!(sure.contains("A request costs 35 % more at the high rates"), "{sure}");
+        let chance = with((-0.1, 0.8));
+        assert!(!chance.contains("35 %") && chance.contains("below zero at no requests"), "{chance}");
+    }
+
+    #[test]
+    fn requests_that_cost_little_more_than_a_wake_up_are_named() {
+        let mut findings = found(|rate| 0.3 + 0.004 * rate, |_| 0.1);
+        assert!(!text_of(&findings).contains("waking up"));
+        findings.resources[0].demand.as_mut().unwrap().per_request.value = 119e-6;
+        let text = text_of(&findings);
+        assert!(text.contains("A request costs 119 µs of CPU, and waking up for each"), "{text}");
+        // One of ten instances has a tenth of each request.
+        let whole = found(|rate| 0.3 + 0.004 * rate, |_| 0.1).resources.swap_remove(0);
+        findings.resources.push(whole);
+        assert!(!text_of(&findings).contains("waking up"));
     }
 
     #[test]

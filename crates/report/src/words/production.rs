@@ -5,13 +5,14 @@ use plimsoll_analyze::{
     ProductionFindings, ProductionKind, ProductionLaw, ProductionLimit, ResourceFinding,
 };
 use plimsoll_units::{
-    bytes_text, count_text, duration_text, escape_control, grouped, share_text, significant,
+    bytes_text, count_text, duration_text, escape_control, grouped, percent_text, share_text, significant,
 };
 
 use crate::amount::{bits, counted, if_known, list, range};
 
-/// A bend below this is not worth a sentence.
-const MIN_BEND_SAID: f64 = 0.2;
+/// Waking up for a request takes some 30 µs (119 µs a request where the host sleeps in between and 88 µs at the limit, see
+/// `bench/RESULTS.md`). From this on that is less than 15 %, the error that `bench/production.py` allows.
+const MIN_CPU_SEC: f64 = 200e-6;
 /// A container that is throttled more rarely than this is not.
 const MIN_THROTTLED: f64 = 0.05;
 
@@ -45,8 +46,8 @@ fn known(findings: &ProductionFindings, first: &ResourceFinding, tied: &[usize])
         range(full_at.interval, count_text),
         extrapolation(full_at.value, highest),
     );
-    if first.law == ProductionLaw::Bent {
-        text += &format!(" {}", bent(first.demand));
+    if let Some(demand) = first.demand.filter(|_| first.law == ProductionLaw::Bent) {
+        text += &format!(" {}", bent(demand));
     }
     if !tied.is_empty() {
         let names = tied.iter().map(|at| production_resource(&findings.resources[*at], &findings.resources));
@@ -64,12 +65,12 @@ fn extrapolation(rate: f64, highest: f64) -> String {
     }
 }
 
-fn bent(demand: Option<ProductionDemand>) -> String {
-    let bend = demand.map_or(0.0, |demand| demand.bend.value);
-    if bend.abs() < MIN_BEND_SAID {
+fn bent(demand: ProductionDemand) -> String {
+    if !demand.cost_changes() {
         return "Its use is below zero at no requests, which no use is: its cost follows no straight line."
             .to_owned();
     }
+    let bend = demand.bend.value;
     let way = if bend > 0.0 { "more" } else { "less" };
     format!(
         "A request costs {} {way} at the high rates than at the low ones; the rate follows the cost at the high ones.",
@@ -180,19 +181,21 @@ pub(crate) fn production_cost(unit: AmountUnit, per_request: f64) -> String {
     }
 }
 
-/// What is to be known besides, the most important first: work without requests, what was full, one busy core, throttling,
-/// the rest of the resources.
+/// What is to be known besides, the most important first: what moves the rate, work without requests, what was full, one busy core,
+/// throttling, the rest of the resources.
 pub(crate) fn production_remarks(
     findings: &ProductionFindings,
     shown: &[&ResourceFinding],
     time: impl Fn(f64) -> String,
 ) -> Vec<String> {
     let mut remarks = Vec::new();
+    remarks.extend(wake_ups(findings));
     remarks.extend(gaps(findings));
     let is_shown = |resource: &&ResourceFinding| shown.iter().any(|one| std::ptr::eq(*one, *resource));
     for resource in findings.resources.iter().filter(is_shown) {
         let name = production_resource(resource, &findings.resources);
         remarks.extend(resource.background_work.map(|work| background(&name, resource.unit, &work, &time)));
+        remarks.extend(used_already(&name, resource, findings.safe_share));
     }
     remarks.extend(full(findings));
     remarks.extend(busiest_core(findings));
@@ -216,6 +219,26 @@ fn full(findings: &ProductionFindings) -> Vec<String> {
         format!("{name} was full at {}; {line}.", counted(one.left_out.full as u64, "point"))
     };
     was_full.map(remark).collect()
+}
+
+/// Of a CPU that is full first by requests that cost little more than a wake-up, which a busy host does not need for each.
+fn wake_ups(findings: &ProductionFindings) -> Option<String> {
+    let ProductionLimit::Known { first, .. } = findings.limit else { return None };
+    let first = findings.resources.get(first).filter(|first| first.unit == AmountUnit::Cores)?;
+    // An instance has a part of each request; all of them together have the whole.
+    let same = findings.resources.iter().filter(|one| one.is_same_resource(first));
+    let costs = same.filter_map(|one| Some(one.demand?.per_request.value));
+    let cost = costs.reduce(f64::max).filter(|cost| *cost < MIN_CPU_SEC)?;
+    Some(format!(
+        "A request costs {} of CPU, and waking up for each is part of it at low rates: at high ones it may cost less, and the limit be \
+         higher than predicted.",
+        duration_text(cost * 1e9)
+    ))
+}
+
+fn used_already(name: &str, resource: &ResourceFinding, safe_share: f64) -> Option<String> {
+    let is_used = resource.demand?.safe_at?.value <= 0.0;
+    is_used.then(|| format!("{name}: {} of it or more is used without requests.", percent_text(safe_share)))
 }
 
 fn gaps(findings: &ProductionFindings) -> Option<String> {

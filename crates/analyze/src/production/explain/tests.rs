@@ -139,6 +139,19 @@ fn a_tangent_that_never_reaches_the_capacity_states_no_rate_by_the_line() {
 }
 
 #[test]
+fn a_share_that_is_used_without_requests_is_used_at_no_rate() {
+    let demand = |background: f64| {
+        let findings = found(&with_cpu(14, |rate| background + 0.0015 * rate));
+        assert!(findings.resources[0].full_at().is_some());
+        findings.resources[0].demand.unwrap()
+    };
+    assert_eq!(demand(3.0).safe_at, Some(Estimate::exact(0.0)), "70 % of 4 cores are 2.8");
+    // A line without one of the blocks may lie above it.
+    let near = demand(2.799).safe_at.unwrap().value;
+    assert!((0.0..20.0).contains(&near), "{near}");
+}
+
+#[test]
 fn a_rate_that_hardly_changes_tells_nothing() {
     let mut series = day(4);
     let mut noise = Noise::new(4);
