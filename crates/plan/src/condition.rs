@@ -107,12 +107,12 @@ fn valued(subject: Subject, value: &str, is_k6: bool) -> Result<Condition, Strin
     })
 }
 
-/// At least this ratio of successes. A condition that holds although every request fails is a mistake: a 1 was meant as 1 %.
+/// Why a ratio of successes is above 0: a condition that holds although every request fails is a mistake, as a 1 was meant as 1 %.
+const ALL_MAY_FAIL: &str = "it allows every request to fail";
+
+/// At least this ratio of successes.
 fn successes(ratio: f64, instead: &str) -> Result<Condition, String> {
-    if ratio > 0.0 {
-        return Ok(Condition::Success(ratio));
-    }
-    Err(format!("it allows every request to fail; write {instead}"))
+    if ratio > 0.0 { Ok(Condition::Success(ratio)) } else { Err(format!("{ALL_MAY_FAIL}; write {instead}")) }
 }
 
 /// A limit of 200 seconds that was meant to be one of 200 ms would always hold, so a unit is needed outside of k6's spelling.
@@ -131,7 +131,8 @@ impl Slo {
     /// The objective of these conditions.
     ///
     /// # Errors
-    /// When two of them set limits of the same thing, or a value is out of its range.
+    /// When two of them set limits of the same thing, or a value is out of its range. A success ratio of 0 is, as it allows every
+    /// request to fail.
     pub fn of_conditions(conditions: impl IntoIterator<Item = Condition>) -> Result<Self, PlanError> {
         let mut slo = Self::default();
         for condition in conditions {
@@ -139,6 +140,10 @@ impl Slo {
                 Condition::Latency(limit) => {
                     slo.latency.push(limit);
                     (limit.name(), false)
+                }
+                Condition::Success(ratio) if ratio <= 0.0 => {
+                    let expected = format!("above 0, or {ALL_MAY_FAIL}");
+                    return Err(PlanError::range("the success ratio", ratio, expected));
                 }
                 Condition::Success(ratio) => {
                     ("success".to_owned(), slo.success_ratio.replace(ratio).is_some())
@@ -207,6 +212,14 @@ mod tests {
         assert!(matches!(refused("success<99%"), ConditionError::Direction { operator: ">=", .. }));
         assert!(matches!(refused("avg<20ms"), ConditionError::Unsupported { .. }));
         assert!(matches!(refused("http_req_duration{a:b}: p(95)<2"), ConditionError::Tagged(_)));
+    }
+
+    #[test]
+    fn a_success_ratio_of_0_is_refused_wherever_it_was_typed() {
+        let of = |ratio| Slo::of_conditions([Condition::Success(ratio)]);
+        assert_eq!(of(0.001).unwrap().success_ratio, Some(0.001));
+        let refused = of(0.0).unwrap_err().to_string();
+        assert!(refused.contains("it allows every request to fail"), "{refused}");
     }
 
     #[test]

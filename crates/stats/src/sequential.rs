@@ -93,8 +93,10 @@ pub fn side_of_independent(all: Tally, allowed: f64, precision: Precision) -> Op
 /// How much likelier the higher share makes these hits than the lower one does.
 fn log_likelihood_ratio(all: Tally, allowed: f64, precision: Precision) -> f64 {
     let (below, above) = hypotheses(allowed, precision.factor);
-    let misses = (all.trials - all.hits.min(all.trials)) as f64;
-    all.hits as f64 * (above / below).ln() + misses * ((1.0 - above) / (1.0 - below)).ln()
+    let misses = all.trials.saturating_sub(all.hits);
+    // Where all may be hits, a miss is impossible at the higher share: ln 0.
+    let by_misses = if misses == 0 { 0.0 } else { misses as f64 * ((1.0 - above) / (1.0 - below)).ln() };
+    all.hits as f64 * (above / below).ln() + by_misses
 }
 
 fn decide(ratio: f64, precision: Precision) -> Option<Side> {
@@ -219,5 +221,7 @@ mod tests {
         assert_eq!(side(&all(100, 100), 0.5, PRECISION), Some(Side::Above));
         assert_eq!(side(&all(1000, 0), 0.0005, PRECISION), Some(Side::Below));
         assert_eq!(side(&all(1000, 1000), 0.99, PRECISION), Some(Side::Above));
+        assert!(log_likelihood_ratio(all(1000, 1000)[0], 1.0, PRECISION).is_finite());
+        assert_eq!(side(&all(1000, 999), 1.0, PRECISION), Some(Side::Below), "not all of them");
     }
 }

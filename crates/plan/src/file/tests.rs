@@ -232,7 +232,7 @@ fn conditions_of_a_file_are_typed_as_on_the_command_line() {
     let slo = read("p99 = \"500ms\"\nconditions = [\"p50<20ms\", \"errors<1%\"]").unwrap().spec.slo;
     assert_eq!((slo.limit_ms(50.0), slo.limit_ms(99.0)), (Some(20.0), Some(500.0)));
     assert_eq!(slo.success_ratio, Some(0.99));
-    for wrong in ["conditions = [\"p50\"]", "p99 = \"1s\"\nconditions = [\"p99<2s\"]"] {
+    for wrong in ["success = \"0%\"", "conditions = [\"p50\"]", "p99 = \"1s\"\nconditions = [\"p99<2s\"]"] {
         assert!(matches!(read(wrong).unwrap_err().problem, Problem::Conditions(_)), "{wrong}");
     }
 }
