@@ -271,10 +271,10 @@ fn search(server: &Server, slo: &Slo, budget_sec: f64, tolerance: f64, seed: u64
         let (outcome, seconds) = try_rate(server, slo, rate_per_sec, tolerance, limit, trial_seed);
         spent_sec += seconds + 0.2;
         trials.push(Trial { rate_per_sec, outcome, after_overload });
-        let Next::Try { rate_per_sec: next, at_once } =
-            bracket::next(Aim { tolerance, asked_per_sec: None }, &trials)
-        else {
-            break SearchEnd::Found;
+        let (next, at_once) = match bracket::next(Aim { tolerance, asked_per_sec: None }, &trials) {
+            Next::Try { rate_per_sec, at_once } => (rate_per_sec, at_once),
+            Next::Done => break SearchEnd::Found,
+            Next::GaveUp => break SearchEnd::Unfinished,
         };
         let is_broken = matches!(outcome, TrialOutcome::Broken(_));
         (rate_per_sec, after_overload) = (next, at_once && is_broken);

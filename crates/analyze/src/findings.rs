@@ -273,7 +273,7 @@ pub enum SearchEnd {
     /// The highest rate that holds and the lowest that does not are as near to each other as was asked for, and each was
     /// confirmed by a second trial.
     Found,
-    /// It ended before: its time was over, or the user ended it.
+    /// It ended before: its time was over, the user ended it, or its trials contradicted each other too often.
     Unfinished,
     /// Higher rates are beyond the generator.
     GeneratorLimited,

@@ -31,7 +31,7 @@ const SHORTEST: Duration = Duration::from_secs(8);
 const LONGEST: Duration = Duration::from_secs(60);
 /// How many times the shortest time in which a rate can hold a trial may take.
 const ENOUGH: f64 = 1.5;
-/// A trial that needs more than [`LONGEST`] takes this many times the time of the fewest responses that decide it.
+/// A trial that needs more than [`LONGEST`] takes this many times the least time that decides it.
 const JUST_ENOUGH: f64 = 1.1;
 
 /// Whether a step belongs to the search of its run: the steps of the ladder before it have no rate, and overloads have several.
@@ -54,11 +54,13 @@ pub fn longest_trial(
     tolerance: f64,
     left: Option<Duration>,
 ) -> Option<Duration> {
+    let held_sec = judge::held_sec(slo, rate_per_sec, tolerance);
     let responses_sec = fewest_responses(slo, judge::FINE) as f64 / rate_per_sec;
-    let needed_sec = ENOUGH * responses_sec.max(judge::held_sec(slo, rate_per_sec, tolerance));
+    let needed_sec = ENOUGH * responses_sec.max(held_sec);
     let usual = Duration::try_from_secs_f64(needed_sec).unwrap_or(LONGEST).clamp(SHORTEST, LONGEST);
     // Without so many responses no time is enough.
-    let least_sec = JUST_ENOUGH * fewest_responses(slo, judge::COARSE) as f64 / rate_per_sec;
+    let fewest_sec = fewest_responses(slo, judge::COARSE) as f64 / rate_per_sec;
+    let least_sec = JUST_ENOUGH * fewest_sec.max(held_sec);
     let shortest = usual.max(Duration::try_from_secs_f64(least_sec).unwrap_or(Duration::MAX));
     let longest = LONGEST.max(shortest);
     let Some(left) = left else { return Some(longest) };
@@ -173,7 +175,7 @@ pub(crate) fn of_run(run: &Run, plan: &Plan) -> Result<Option<RateSearch>, (u32,
     let bracket = Bracket::of(aim.tolerance, &tried);
     let end = match bracket::next(aim, &tried) {
         _ if bracket.limited_per_sec.is_some() && bracket.broken.is_none() => SearchEnd::GeneratorLimited,
-        bracket::Next::Try { .. } => SearchEnd::Unfinished,
+        bracket::Next::Try { .. } | bracket::Next::GaveUp => SearchEnd::Unfinished,
         bracket::Next::Done if bracket.held_per_sec.is_none() => match lowest(&trials) {
             Some(TrialOutcome::Broken(_)) => SearchEnd::NeverHeld,
             _ => SearchEnd::Unfinished,

@@ -80,7 +80,7 @@ impl Session<'_> {
         let (_, best) = findings.best_answered_step()?;
         match bracket::next(aim(&self.context.plan, order), &tried(trials)) {
             Next::Try { rate_per_sec, .. } => Some((rate_per_sec, best.connections)),
-            Next::Done => None,
+            Next::Done | Next::GaveUp => None,
         }
     }
 
@@ -125,6 +125,9 @@ impl Session<'_> {
             rate_per_sec = next;
             if is_overloaded && !at_once {
                 self.rest_from_overload(&trials);
+                if self.is_over() {
+                    return Ok(());
+                }
             }
         }
     }

@@ -8,6 +8,8 @@ use crate::PlanError;
 
 /// The most limits of latency in one objective.
 const MAX_LIMITS: usize = 16;
+/// The least of [`Slo::settling_sec`]: connections are opened.
+pub(crate) const MIN_SETTLING_SEC: f64 = 1.0;
 
 /// A limit of one percentile of latency.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -138,6 +140,12 @@ impl Slo {
             .or_else(|| self.highest_limit())
     }
 
+    /// How long a load of arrivals says nothing of queues after it began, in seconds: until a response may take no longer, all that
+    /// fell due is under way. It is the limit of [`Slo::tail_limit`], 1 s at least.
+    pub fn settling_sec(&self) -> f64 {
+        self.tail_limit().map_or(0.0, |limit| limit.limit_ms / 1e3).max(MIN_SETTLING_SEC)
+    }
+
     /// The shortest limit of any percentile, in milliseconds.
     pub fn shortest_limit_ms(&self) -> Option<f64> {
         self.latency.iter().map(|limit| limit.limit_ms).reduce(f64::min)
@@ -225,6 +233,16 @@ mod tests {
         assert_eq!(tail(&[(50.0, 20.0), (99.9, 1e3), (100.0, 1e4)]), Some(1e3));
         assert_eq!(tail(&[(100.0, 1e4)]), Some(1e4));
         assert_eq!(tail(&[]), None);
+    }
+
+    #[test]
+    fn a_load_settles_for_as_long_as_the_tail_may_take_and_a_second_at_least() {
+        let sec = |given: &[(f64, f64)]| limits(given).settling_sec();
+        assert_eq!(
+            [sec(&[]), sec(&[(99.0, 200.0)]), sec(&[(99.0, 1e3)]), sec(&[(99.0, 8e3)])],
+            [1.0, 1.0, 1.0, 8.0]
+        );
+        assert_eq!(sec(&[(99.0, 200.0), (100.0, 30e3)]), 1.0, "one response may take longer");
     }
 
     #[test]

@@ -17,6 +17,7 @@ const UNDECIDED: usize = 2;
 const ROUNDING: f64 = 1e-9;
 /// Trials of one rate for which the generator was the limit: one may be other work of the machine.
 const LIMITED: usize = 2;
+/// After so many trials a search ends without an answer that is confirmed.
 const TRIALS_MAX: usize = 60;
 
 /// What a search is after.
@@ -47,6 +48,8 @@ pub enum Next {
         at_once: bool,
     },
     Done,
+    /// It is not done, and there were too many trials: they contradict each other.
+    GaveUp,
 }
 
 /// Where the maximum lies by the trials so far; later ones count before earlier ones that contradict them.
@@ -203,11 +206,16 @@ fn limited(trials: &[Trial]) -> Option<f64> {
 /// the lower one right after a rate that broke, which is the way down from an overload; without rates that are too close, the ends
 /// differ by the ratio `tolerance`. A rate that is asked for is tried itself as soon as it lies between them.
 pub fn next(aim: Aim, trials: &[Trial]) -> Next {
+    match following(aim, trials) {
+        Next::Try { .. } if trials.len() >= TRIALS_MAX => Next::GaveUp,
+        next => next,
+    }
+}
+
+/// The same, however many trials there were.
+fn following(aim: Aim, trials: &[Trial]) -> Next {
     let (Some(first), Some(last)) = (trials.first(), trials.last()) else { return Next::Done };
     let bracket = Bracket::of(aim.tolerance, trials);
-    if trials.len() >= TRIALS_MAX {
-        return Next::Done;
-    }
     if last.outcome == TrialOutcome::GeneratorLimited && limited(trials).is_none() {
         return rested(last.rate_per_sec);
     }
@@ -336,7 +344,7 @@ mod tests {
                 Next::Try { rate_per_sec, at_once } => {
                     (rate, after_overload) = (rate_per_sec, at_once && is_broken(trials.last()));
                 }
-                Next::Done => return (Bracket::of(AIM.tolerance, &trials), trials),
+                Next::Done | Next::GaveUp => return (Bracket::of(AIM.tolerance, &trials), trials),
             }
         }
     }
@@ -454,7 +462,7 @@ mod tests {
         let aim = |asked| Aim { asked_per_sec: Some(asked), ..AIM };
         let rate = |next| match next {
             Next::Try { rate_per_sec, .. } => rate_per_sec,
-            Next::Done => f64::NAN,
+            Next::Done | Next::GaveUp => f64::NAN,
         };
         assert_eq!(rate(next(aim(1070.0), &trials)), 1070.0);
         assert_eq!(next(aim(1200.0), &trials), next(AIM, &trials), "beyond the bracket it is known");

@@ -13,7 +13,7 @@ use crate::{Breach, TrialOutcome};
 
 /// A rate must hold for so long at least, in seconds: a queue takes time to grow.
 const MIN_HELD_SEC: f64 = 3.0;
-/// A slow page is not waited for longer, in seconds.
+/// Few arrivals, and a limit of the longest time, are not waited for longer, in seconds.
 const MAX_HELD_SEC: f64 = 10.0;
 /// The time for which a queue may go on growing as it did, in seconds.
 const HORIZON_SEC: f64 = 30.0;
@@ -27,6 +27,8 @@ pub(super) const COARSE: Precision = Precision { factor: 2.0, error: 0.1 };
 const WARM_SEC: f64 = 1.0;
 /// Where latency has no limit, a queue that takes so long to answer is one that grows, in seconds.
 const QUEUE_SEC: f64 = 1.0;
+/// Of a limit from this percentile on, mean latency says whether it is broken: no more than one response in a hundred may be late.
+const TAIL_PERCENT: f64 = 99.0;
 /// A queue counts once it was there for this many times the limit of latency, within these bounds in seconds: a burst is over sooner.
 const BURST_LIMITS: f64 = 10.0;
 const MIN_BURST_SEC: f64 = 0.5;
@@ -35,8 +37,9 @@ const MAX_BURST_SEC: f64 = 3.0;
 /// Judges one rate by the frames of its step, in any order of the workers.
 ///
 /// Whether too many responses are late, or too many requests fail, is a sequential test of the share
-/// ([`plimsoll_stats::sequential`]). By Little's law λ·L requests are under way when latency is L on average: with more than
-/// that for the limit L, it is beyond the limit for most requests, not just for one in a hundred.
+/// ([`plimsoll_stats::sequential`]). By Little's law λ·L requests are under way when latency is L on average: more than that is a
+/// queue for which L is the limit of p99 or a higher percentile. Of a lower one, a share q of all requests may be late, and all of
+/// these may still be under way: after t seconds λ·(L + q·t).
 #[derive(Debug)]
 pub struct Judge {
     slo: Slo,
@@ -69,10 +72,14 @@ struct Interval {
 }
 
 /// How long a rate must hold at least, in seconds. Of n arrivals at random two standard deviations are 2/√n: until that is within
-/// the tolerance, fewer may have come than at this rate on average. Before the longest limit is over, no response can be late.
+/// the tolerance, fewer may have come than at this rate on average. Before the longest limit is over, no response can be late. The
+/// queue of a slow service is judged once it has settled.
 pub(super) fn held_sec(slo: &Slo, rate_per_sec: f64, tolerance: f64) -> f64 {
     let longest_sec = slo.latency.iter().map(|limit| limit.limit_ms / 1e3).fold(0.0, f64::max);
-    ((2.0 / tolerance).powi(2) / rate_per_sec).max(longest_sec).clamp(MIN_HELD_SEC, MAX_HELD_SEC)
+    let usual_sec =
+        ((2.0 / tolerance).powi(2) / rate_per_sec).max(longest_sec).clamp(MIN_HELD_SEC, MAX_HELD_SEC);
+    let settling_sec = slo.settling_sec();
+    if settling_sec > WARM_SEC { usual_sec.max(settling_sec + MIN_HELD_SEC) } else { usual_sec }
 }
 
 /// Where a queue that goes on growing is after [`HORIZON_SEC`].
@@ -176,12 +183,12 @@ impl Judge {
     }
 
     fn outcome_of(&self, intervals: &[Interval], precision: Precision) -> Option<TrialOutcome> {
-        let span_sec: f64 = intervals.iter().map(|interval| interval.span_sec).sum();
+        let span_sec = total_sec(intervals);
         if span_sec < MIN_SEC {
             return None;
         }
-        let warm = warm(intervals);
-        let growth = self.growth(warm, precision == FINE);
+        // Until answers may take no longer, all that fell due is under way: that is no queue yet.
+        let growth = self.growth(after(intervals, self.slo.settling_sec()), precision == FINE);
         if self.is_queue(intervals) || growth == Growth::Beyond {
             return Some(TrialOutcome::Broken(Breach::Queue));
         }
@@ -217,6 +224,15 @@ impl Judge {
         (self.rate_per_sec * limit_sec).max(1.0)
     }
 
+    /// The requests that may be under way after so many seconds if the limit of the highest percentile holds.
+    fn most_under_way(&self, after_sec: f64) -> f64 {
+        let highest = self.slo.highest_limit();
+        let within = self.due_within(highest.map(|limit| limit.limit_ms));
+        let below_tail = highest.filter(|limit| limit.percent < TAIL_PERCENT);
+        let late_ratio = below_tail.map_or(0.0, |limit| limit.late_ratio());
+        within + late_ratio * self.rate_per_sec * after_sec
+    }
+
     /// How far the queue grows in another while. A rate a little above what the target serves breaks nothing at first.
     ///
     /// It stays within the limits if it does so growing as fast as the 95 % interval of its growth allows, and that is at most half
@@ -229,8 +245,8 @@ impl Judge {
         let half = line.slope_half.max(half_of_steps(&means));
         let (slowest, fastest) = (line.slope - half, line.slope + half);
         let least = self.due_within(self.slo.shortest_limit_ms());
-        let most = self.due_within(self.slo.highest_limit().map(|limit| limit.limit_ms));
-        let span_sec: f64 = intervals.iter().map(|interval| interval.span_sec).sum();
+        let most = self.most_under_way(HORIZON_SEC);
+        let span_sec = total_sec(intervals);
         let tolerance = self.tolerance.max(2.0 / (self.rate_per_sec * span_sec).sqrt());
         let by_chance = 3.0 * (self.rate_per_sec * span_sec).sqrt();
         let is_slow = fastest <= tolerance / 2.0 * self.rate_per_sec;
@@ -243,10 +259,10 @@ impl Judge {
         }
     }
 
-    /// Whether so many requests are under way that latency is beyond its limit on average, for longer than a burst takes.
+    /// Whether so many requests are under way that latency is beyond its limit, for longer than a burst takes.
     fn is_queue(&self, intervals: &[Interval]) -> bool {
         let limit = self.slo.highest_limit().map(|limit| limit.limit_ms);
-        let most = self.due_within(limit);
+        let most = self.most_under_way(total_sec(intervals));
         let burst_sec =
             (BURST_LIMITS * limit.map_or(QUEUE_SEC, |ms| ms / 1e3)).clamp(MIN_BURST_SEC, MAX_BURST_SEC);
         let beyond = intervals.iter().rev().take_while(|interval| interval.under_way as f64 > most);
@@ -283,16 +299,20 @@ fn with_drain(tally: Tally, allowed: f64, breach: Breach) -> TrialOutcome {
 /// The intervals whose responses count for this limit: none may be later than one of the longest time, not in the first second
 /// either.
 fn counted<'a>(intervals: &'a [Interval], limit: &LatencyLimit) -> &'a [Interval] {
-    if limit.late_ratio() > 0.0 { warm(intervals) } else { intervals }
+    if limit.late_ratio() > 0.0 { after(intervals, WARM_SEC) } else { intervals }
 }
 
-/// The intervals after [`WARM_SEC`].
-fn warm(intervals: &[Interval]) -> &[Interval] {
+/// The intervals after the first so many seconds.
+fn after(intervals: &[Interval], first_sec: f64) -> &[Interval] {
     let ends = intervals.iter().scan(0.0, |sec, interval| {
         *sec += interval.span_sec;
         Some(*sec)
     });
-    &intervals[ends.take_while(|sec| *sec <= WARM_SEC).count()..]
+    &intervals[ends.take_while(|sec| *sec <= first_sec).count()..]
+}
+
+fn total_sec(intervals: &[Interval]) -> f64 {
+    intervals.iter().map(|interval| interval.span_sec).sum()
 }
 
 /// Half of the 95 % interval of the growth per second, from the steps between batches: a queue that wanders is farther from where
@@ -326,3 +346,6 @@ fn queue(intervals: &[Interval]) -> Vec<(f64, f64)> {
     };
     split(&at_ends, BATCHES).map(mean).collect()
 }
+
+#[cfg(test)]
+mod tests;

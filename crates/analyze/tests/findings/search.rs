@@ -69,8 +69,8 @@ fn a_rate_a_little_above_what_is_served_is_not_held_although_nothing_is_late_yet
 #[test]
 fn a_queue_that_grows_faster_than_chance_explains_breaks_a_rate_before_its_limit_is_reached() {
     let outcome = |backlog_growth| {
-        // Ten seconds: even the faster queue is shorter than what falls due in two.
-        let mut run = searched(&[Level { backlog_growth, ..Level::open(2800.0) }]);
+        // Six seconds: even the faster queue is shorter than what falls due in two.
+        let mut run = searched(&[Level { backlog_growth, intervals: 120, ..Level::open(2800.0) }]);
         let mut plan = Plan::from_json(&run.manifest.plan).unwrap();
         plan.slo.latency = vec![LatencyLimit::p99(2000.0)];
         run.manifest.plan = plan.to_json();
@@ -138,6 +138,16 @@ fn the_maximum_lies_between_the_highest_rate_that_holds_and_the_lowest_that_does
     let never = findings(&searched(&never));
     assert_eq!(never.search.map(|search| search.end), Some(SearchEnd::NeverHeld));
     assert!(never.slo.is_some_and(|check| check.is_too_slow()));
+}
+
+#[test]
+fn a_search_whose_trials_contradict_each_other_to_the_end_found_nothing() {
+    let short = |level| Level { intervals: 70, ..level };
+    let both = [short(late(2800.0)), short(Level::open(2800.0))];
+    let trials: Vec<Level> = both.iter().cycle().take(60).cloned().collect();
+    let gave_up = search(&trials);
+    assert_eq!((gave_up.trials.len(), gave_up.held_per_sec), (60, Some(2800.0)));
+    assert_eq!(gave_up.end, SearchEnd::Unfinished);
 }
 
 /// Rates that a target refuses which the ladder brought down.
@@ -246,6 +256,17 @@ fn a_strict_percentile_of_a_slow_service_takes_the_time_of_enough_responses() {
     assert!(sec(&strict, 10.0) * 10.0 > 1_464.0, "so many, none of them late, decide that it holds");
     assert_eq!(of(&strict, 10.0, 120), None, "they do not fit into what is left");
     assert_eq!((sec(&strict, 2000.0), sec(&slo(), 2000.0)), (60.0, 60.0));
+}
+
+#[test]
+fn a_trial_of_a_slow_service_has_the_time_in_which_it_can_hold() {
+    let p99 = |limit_ms| Slo { latency: vec![LatencyLimit::p99(limit_ms)], ..slo() };
+    let longest =
+        |limit_ms, left_sec| longest_trial(&p99(limit_ms), 1000.0, 0.05, Some(Duration::from_secs(left_sec)));
+    assert_eq!(longest(1000.0, 30), Some(Duration::from_secs(8)));
+    assert!(longest(8000.0, 30).is_some_and(|longest| longest > Duration::from_secs(11)));
+    assert!(longest(90_000.0, 600).is_some_and(|longest| longest > Duration::from_secs(93)));
+    assert_eq!(longest(90_000.0, 60), None);
 }
 
 /// Whether the conditions held, and how the run ended, with this change of its plan.
