@@ -22,7 +22,6 @@ use crate::{
     Recovery,
 };
 use phase::{Part, moments, phase};
-use recovery::SETTLING_SEC;
 use shape::Shape;
 use slices::{Slice, Slices, limit_ms, usual_part};
 
@@ -32,6 +31,8 @@ pub(crate) use recovery::STUCK;
 
 /// A generator that sends later than this part of the limit of latency is felt in goodput.
 const LAG_PART: f64 = 0.1;
+/// An overload whose last so many seconds are not known was interrupted.
+const CUT_SEC: f64 = 1.0;
 
 /// Whether a step belongs to the overloads of its run. The first of them may also be the load of the plan.
 pub(crate) fn is_overload(plan: &Plan, step: &Step) -> bool {
@@ -52,7 +53,7 @@ pub(crate) fn of_run(
     };
     let (mut reference, mut steps) = (None, Vec::new());
     for step in run.steps.iter().filter(|step| is_overload(plan, step)) {
-        let Some(shape) = Shape::of(&step.stages) else { continue };
+        let Some(shape) = Shape::of(&step.stages, &plan.slo) else { continue };
         let observed = Observed::new(run, plan, step, shape).map_err(|error| (step.index, error))?;
         match observed.shape.load_ends_sec > observed.shape.ends_sec {
             true => steps.push(observed.overload(rate)),
@@ -90,7 +91,7 @@ impl Observed {
         let held = shape.peak_per_sec * (shape.ends_sec - shape.peak_sec);
         let mean_per_sec = (ramped + held) / (shape.ends_sec - shape.begins_sec);
         let (before, whole, settled) = (
-            part(SETTLING_SEC, shape.begins_sec, shape.base_per_sec)?,
+            part(shape.counts_sec, shape.begins_sec, shape.base_per_sec)?,
             part(shape.begins_sec, shape.ends_sec, mean_per_sec)?,
             part(shape.settled_sec(), shape.ends_sec, shape.peak_per_sec)?,
         );
@@ -116,7 +117,7 @@ impl Observed {
     /// Why nothing can be said of the time at the highest rate.
     fn doubt(&self) -> Option<OverloadDoubt> {
         let known_sec = self.slices.last().map_or(0.0, |slice| slice.ended_sec);
-        let is_cut = known_sec < self.shape.ends_sec - SETTLING_SEC && !self.is_target_lost;
+        let is_cut = known_sec < self.shape.ends_sec - CUT_SEC && !self.is_target_lost;
         match () {
             () if is_cut => Some(OverloadDoubt::Interrupted),
             () if self.is_generator_limited => Some(OverloadDoubt::Generator),

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{RateProfile, Stage};
 
-/// The base is held before each overload for as long as that, within these bounds.
+/// The base is held before each overload for as long as that, within these bounds, and as much longer as a slow service settles.
 const MIN_LEAD: Duration = Duration::from_secs(2);
 const MAX_LEAD: Duration = Duration::from_secs(5);
 /// The time that is watched after an overload, over the time in which a queue of all the excess would be gone.
@@ -32,6 +32,9 @@ pub struct OverloadOrder {
     /// The overloads, as multiples of that rate, lowest first.
     pub factors: Vec<f64>,
     pub hold: Duration,
+    /// How long a load settles beyond its first second: before the limit of latency is over, a slow service has not answered.
+    #[serde(default, skip_serializing_if = "Duration::is_zero")]
+    pub settle: Duration,
     /// How long the base is watched after an overload at most; `None` goes by the size of the overload.
     pub watch: Option<Duration>,
 }
@@ -52,7 +55,7 @@ impl OverloadOrder {
     }
 
     fn lead(&self) -> Duration {
-        self.hold.clamp(MIN_LEAD, MAX_LEAD)
+        self.hold.clamp(MIN_LEAD, MAX_LEAD) + self.settle
     }
 
     /// The rate itself after the base.

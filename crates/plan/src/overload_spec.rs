@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::error::PlanError;
 use crate::overload::{MAX_STAGE, OverloadOrder, bounded};
 use crate::profile::MAX_RATE;
+use crate::slo::MIN_SETTLING_SEC;
 use crate::{ArrivalProcess, Level, Load, RateProfile, RateSearchOrder, Slo};
 
 /// The load before and after an overload, as a part of the highest rate within the conditions: a usual one, with room for a
@@ -76,6 +77,7 @@ impl OverloadSpec {
             base,
             factors,
             hold: checked_time("the time of an overload", self.hold.unwrap_or(hold))?,
+            settle: bounded(slo.settling_sec() - MIN_SETTLING_SEC, Duration::ZERO, MAX_STAGE),
             watch: self.watch.map(|watch| checked_time("the time after an overload", watch)).transpose()?,
         })
     }
@@ -175,6 +177,36 @@ mod tests {
         let patience = |ms| OverloadSpec::patience(&slo(ms)).as_millis();
         assert_eq!([patience(20.0), patience(500.0), patience(60_000.0)], [1000, 2000, 10_000]);
         assert_eq!(OverloadSpec::patience(&Slo::default()), Duration::from_secs(10));
+    }
+
+    #[test]
+    fn the_base_before_an_overload_of_a_slow_service_lasts_until_its_answers_count() {
+        let begins = |p99_ms, hold: Option<u64>| {
+            let hold = hold.map(Duration::from_secs);
+            let order = OverloadSpec { hold, ..OverloadSpec::default() }.freeze(&slo(p99_ms)).unwrap();
+            order
+                .profiles(1000.0)
+                .into_iter()
+                .map(|profile| profile.stages()[0].duration.as_secs())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(begins(1000.0, None), [5; 5]);
+        assert_eq!(begins(1000.0, Some(1)), [2; 5]);
+        assert_eq!(begins(5000.0, None), [9; 5], "its first answers may take 5 s");
+        assert_eq!(begins(5000.0, Some(2)), [6; 5]);
+    }
+
+    #[test]
+    fn an_order_of_a_fast_service_is_recorded_as_ever() {
+        let json =
+            |p99_ms| serde_json::to_string(&OverloadSpec::default().freeze(&slo(p99_ms)).unwrap()).unwrap();
+        assert!(!json(1000.0).contains("settle"), "{}", json(1000.0));
+        let slow = json(3000.0);
+        assert_eq!(
+            serde_json::from_str::<OverloadOrder>(&slow).unwrap().settle,
+            Duration::from_secs(2),
+            "{slow}"
+        );
     }
 
     #[test]

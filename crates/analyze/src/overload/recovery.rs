@@ -13,8 +13,6 @@ pub(super) const BACK: f64 = 0.95;
 const BEYOND_RATIO: f64 = 0.01;
 /// A target that is down for so many times as long as a queue of the excess would last is kept down by something else.
 pub(crate) const STUCK: f64 = 1.25;
-/// Of the base before an overload this first second does not count: connections are opened.
-pub(super) const SETTLING_SEC: f64 = 1.0;
 
 /// Follows an overload while it goes on, and says when goodput is back.
 #[derive(Debug)]
@@ -26,7 +24,7 @@ pub struct RecoveryWatch {
 impl RecoveryWatch {
     /// `None` for a step whose stages are no overload, or at whose end the base is not watched.
     pub fn new(stages: &[RateStage], slo: &Slo, workers: usize) -> Option<Self> {
-        let shape = Shape::of(stages).filter(|shape| shape.load_ends_sec > shape.ends_sec)?;
+        let shape = Shape::of(stages, slo).filter(|shape| shape.load_ends_sec > shape.ends_sec)?;
         Some(Self { shape, slices: Slices::new(limit_ms(slo), workers) })
     }
 
@@ -99,7 +97,7 @@ fn whole_windows(shape: &Shape, slices: &[Slice]) -> usize {
 /// the requests is good as before, and over the three no more are beyond the limit than conditions allow, or than there were
 /// before. `None` while it is not.
 fn back_after_sec(shape: &Shape, slices: &[Slice]) -> Option<f64> {
-    let before = Share::of(between(slices, SETTLING_SEC, shape.begins_sec));
+    let before = Share::of(between(slices, shape.counts_sec, shape.begins_sec));
     let needed = BACK * before.good_ratio()?;
     let allowed = BEYOND_RATIO.max(before.beyond_ratio());
     let window_sec = window_sec(shape.base_per_sec);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use plimsoll_plan::{Onset, Stage, queue_gone_sec};
+use plimsoll_plan::{Onset, Slo, Stage, queue_gone_sec};
 use plimsoll_record::RateStage;
 
 /// When the parts of an overload's step begin, in seconds since the load did, and at which rates.
@@ -11,6 +11,8 @@ pub(super) struct Shape {
     pub(super) base_per_sec: f64,
     pub(super) peak_per_sec: f64,
     pub(super) onset: Onset,
+    /// From when on the base before the overload counts: until answers may take no longer, too few of them have come.
+    pub(super) counts_sec: f64,
     /// When the overload begins, its ramp included.
     pub(super) begins_sec: f64,
     /// When its highest rate is reached.
@@ -24,7 +26,7 @@ pub(super) struct Shape {
 
 impl Shape {
     /// The shape of a step that goes from a level over a jump or a ramp to a higher one, and perhaps back; `None` of any other.
-    pub(super) fn of(stages: &[RateStage]) -> Option<Self> {
+    pub(super) fn of(stages: &[RateStage], slo: &Slo) -> Option<Self> {
         let stages: Vec<Stage> = stages.iter().map(stage).collect();
         let (base, rest) = stages.split_first()?;
         let is_level = |stage: &Stage| stage.from_per_sec == stage.to_per_sec;
@@ -44,6 +46,7 @@ impl Shape {
             base_per_sec: base.to_per_sec,
             peak_per_sec: peak.to_per_sec,
             onset,
+            counts_sec: slo.settling_sec(),
             begins_sec,
             peak_sec,
             ends_sec,

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use plimsoll_analyze::overload::{RecoveryWatch, protection};
@@ -23,7 +24,11 @@ const CAPACITY: f64 = 1040.0;
 const RATE: f64 = 1000.0;
 
 fn slo() -> Slo {
-    Slo { latency: vec![LatencyLimit::p99(100.0)], success_ratio: Some(0.99), throughput_per_sec: None }
+    within(100.0)
+}
+
+fn within(p99_ms: f64) -> Slo {
+    Slo { latency: vec![LatencyLimit::p99(p99_ms)], success_ratio: Some(0.99), throughput_per_sec: None }
 }
 
 /// What became of the requests of one interval.
@@ -87,6 +92,17 @@ fn stuck_beyond(capacity: f64) -> Service {
     })
 }
 
+/// Everything that it does takes so many seconds.
+fn slowed(mut service: Service, by_sec: f64) -> Service {
+    let (mut now_sec, mut under_way) = (0.0, VecDeque::new());
+    Box::new(move |rate, sec| {
+        now_sec += sec;
+        under_way.push_back((now_sec + by_sec, service(rate, sec)));
+        let is_done = |(done_sec, _): &mut (f64, Slot)| *done_sec <= now_sec + sec / 2.0;
+        under_way.pop_front_if(is_done).map(|(_, slot)| slot).unwrap_or_default()
+    })
+}
+
 /// Under overload it serves only this part of what it can.
 fn wasteful(part: f64) -> Service {
     Box::new(move |rate, sec| {
@@ -109,6 +125,7 @@ fn startled() -> Service {
 /// What the run of an overload varies.
 struct Made {
     rate: f64,
+    slo: Slo,
     order: OverloadSpec,
     service: fn() -> Service,
     /// Share of its time that each worker is busy.
@@ -120,14 +137,14 @@ struct Made {
 impl Made {
     fn of(service: fn() -> Service) -> Self {
         let order = OverloadSpec { rate_per_sec: Some(RATE), ..OverloadSpec::default() };
-        Self { rate: RATE, order, service, busy: 0.2, cut_sec: f64::INFINITY }
+        Self { rate: RATE, slo: slo(), order, service, busy: 0.2, cut_sec: f64::INFINITY }
     }
 
     fn run(&self) -> Run {
         let mut run = single(Level::open(self.rate));
         let mut plan = Plan::from_json(&run.manifest.plan).unwrap();
-        plan.slo = slo();
-        plan.overload = Some(frozen(&self.order));
+        plan.slo = self.slo.clone();
+        plan.overload = Some(frozen_within(&self.order, &self.slo));
         run.manifest.plan = plan.to_json();
         (run.steps, run.frames) = (Vec::new(), Vec::new());
         let (mut began_ms, mut left_sec) = (0, self.cut_sec);
@@ -209,11 +226,15 @@ impl Made {
 }
 
 pub(crate) fn frozen(order: &OverloadSpec) -> OverloadOrder {
+    frozen_within(order, &slo())
+}
+
+fn frozen_within(order: &OverloadSpec, slo: &Slo) -> OverloadOrder {
     let mut spec = plimsoll_plan::PlanSpec::new(
         "http://api.test:8080/",
         plimsoll_plan::LoadSpec::Ladder { steps: None, step_limit: None, budget: None },
     );
-    (spec.slo, spec.overload) = (slo(), Some(order.clone()));
+    (spec.slo, spec.overload) = (slo.clone(), Some(order.clone()));
     spec.freeze().unwrap().overload.unwrap()
 }
 
@@ -461,6 +482,20 @@ fn a_base_that_does_not_hold_is_not_blamed_on_the_overload() {
     let overload = overload(sick);
     assert_eq!((overload.class, overload.doubt), (OverloadClass::Unknown, Some(OverloadDoubt::Base)));
     assert!(overload.steps.iter().all(|step| step.recovery == Recovery::Unknown));
+}
+
+#[test]
+fn a_slow_service_is_well_at_the_base_although_its_first_answers_take_a_while() {
+    let mut made = Made { slo: within(5000.0), ..Made::of(|| slowed(shedding(), 2.0)) };
+    made.order.hold = Some(Duration::from_secs(8));
+    let overload = found(&made);
+    let steps: Vec<_> = overload.steps.iter().map(|step| (step.outcome, step.recovery)).collect();
+    assert_eq!((overload.class, overload.doubt), (OverloadClass::Graceful, None), "{steps:?}");
+    // Answers of the overload come for two more seconds.
+    assert!(
+        steps.iter().all(|step| *step == (OverloadOutcome::Kept, Recovery::After { sec: 2.0 })),
+        "{steps:?}"
+    );
 }
 
 #[test]

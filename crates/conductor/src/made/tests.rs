@@ -204,6 +204,7 @@ fn overloads_that_were_made_are_counted_without_the_load_before_them() {
         base: 0.7,
         factors: vec![1.5],
         hold: Duration::from_secs(5),
+        settle: Duration::ZERO,
         watch: None,
     };
     let load = LoadSpec::Single {

@@ -181,6 +181,7 @@ fn a_budget_that_is_proposed_can_be_typed() {
         base: 0.75,
         factors: vec![2.0],
         hold: Duration::from_secs(8),
+        settle: Duration::ZERO,
         watch: None,
     };
     let overloaded = proposed(budget, RateSearchOrder { tolerance: 0.05 }, Some(order));
