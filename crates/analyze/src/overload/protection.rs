@@ -46,13 +46,26 @@ fn service_mean_ns(findings: &Findings) -> Option<f64> {
     }
 }
 
+impl Protection {
+    /// Whether the concurrency follows from the limit of latency: so many take half of it. Else it is the room for those that are in
+    /// progress anyway, who may take longer.
+    pub fn is_by_limit(&self) -> bool {
+        self.limit_ms.is_some_and(|ms| self.concurrency as f64 <= in_half(ms / 1e3, self.rate_per_sec).ceil())
+    }
+}
+
+/// The requests that are answered within half of the limit.
+fn in_half(limit_sec: f64, rate_per_sec: f64) -> f64 {
+    LIMIT_PART * limit_sec * rate_per_sec
+}
+
 /// By Little's law N requests are in progress for N/λ on average while λ are answered a second: so many as λ·L/2 are answered
 /// within half of the limit L. There must be room for those that are in progress anyway, λ·R and what random arrivals add. A burst
 /// is what a quarter of the limit, the wait that it may cause, answers: λ·L/4, and never below [`MIN_BURST`].
 fn of_rate(rate_per_sec: f64, service_sec: f64, limit_ms: Option<f64>) -> Protection {
     let in_progress = rate_per_sec * service_sec;
     let limit_sec = limit_ms.map(|ms| ms / 1e3);
-    let within = limit_sec.map_or(WITHOUT_LIMIT * in_progress, |sec| LIMIT_PART * sec * rate_per_sec);
+    let within = limit_sec.map_or(WITHOUT_LIMIT * in_progress, |sec| in_half(sec, rate_per_sec));
     let anyway = in_progress + CONCURRENCY_DEVIATIONS * in_progress.sqrt() + 1.0;
     let burst = limit_sec.map_or(in_progress, |sec| BURST_PART * sec * rate_per_sec);
     Protection {
@@ -86,6 +99,13 @@ mod tests {
         assert_eq!(of_rate(100.0, 0.9, Some(1000.0)).concurrency, 120);
         assert_eq!(of_rate(100.0, 0.05, None).concurrency, 13);
         assert_eq!(of_rate(2.0, 0.001, Some(10.0)).concurrency, 2);
+    }
+
+    #[test]
+    fn the_concurrency_follows_from_the_limit_or_from_what_is_in_progress_anyway() {
+        assert!(of_rate(800.0, 0.012, Some(200.0)).is_by_limit());
+        assert!(!of_rate(2.0, 0.05, Some(200.0)).is_by_limit(), "3 of 2/s take 1.5 s");
+        assert!(!of_rate(100.0, 0.05, None).is_by_limit());
     }
 
     /// The parts of Poisson arrivals that the rate and the concurrency let in, and the rate of both over the limit. Each request

@@ -169,7 +169,10 @@ pub(crate) fn ramp_text(overload: &Overload) -> Option<String> {
 
 /// The limits in one sentence.
 pub(crate) fn limits_text(limits: &Protection) -> String {
-    let within = limits.limit_ms.map(|ms| {
+    let why = limits.limit_ms.map(|ms| {
+        if !limits.is_by_limit() {
+            return " (room for what is in progress anyway)".to_owned();
+        }
         let wait = limits.concurrency as f64 / limits.rate_per_sec * 1e9;
         format!(
             " ({} in progress take {} of the limit of {})",
@@ -185,7 +188,7 @@ pub(crate) fn limits_text(limits: &Protection) -> String {
         "let in at most {} requests/s and {} at a time{}, and refuse the rest at once",
         count_text(rate),
         grouped(limits.concurrency),
-        within.unwrap_or_default()
+        why.unwrap_or_default()
     )
 }
 
@@ -199,5 +202,30 @@ pub(crate) fn onset_name(onset: Onset) -> &'static str {
     match onset {
         Onset::Jump => "jump",
         Onset::Ramp => "ramp",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMITS: Protection = Protection {
+        rate_per_sec: 800.0,
+        burst: 40,
+        concurrency: 80,
+        in_progress: 9.6,
+        limit_ms: Some(200.0),
+        wait_ms: 50.0,
+    };
+
+    #[test]
+    fn a_concurrency_is_explained_by_the_limit_only_where_it_follows_from_it() {
+        let text = limits_text(&LIMITS);
+        assert!(text.contains("80 at a time (80 in progress take 100 ms of the limit of 200 ms),"), "{text}");
+        let slow = Protection { rate_per_sec: 2.0, burst: 20, concurrency: 3, in_progress: 0.1, ..LIMITS };
+        let text = limits_text(&slow);
+        assert!(text.contains("3 at a time (room for what is in progress anyway),"), "{text}");
+        let open = limits_text(&Protection { limit_ms: None, ..LIMITS });
+        assert!(open.contains("80 at a time, and"), "{open}");
     }
 }
