@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use plimsoll_analyze::{
-    Breach, Evidence, Held, Overload, OverloadClass, RateSearch, SearchEnd, SloCheck, TrialOutcome,
+    Breach, Drift, Evidence, Held, Overload, OverloadClass, RateSearch, SearchEnd, SloCheck, TrialOutcome,
     TrialSummary, compare, step_outcomes,
 };
 use plimsoll_plan::{LatencyLimit, Load, OverloadOrder, RateSearchOrder, Slo};
@@ -153,6 +153,42 @@ fn the_trials_of_a_search_are_folded_below_its_result() {
     let (_, folded) = text.split_once("<summary>Search, in the order of the trials</summary>\n\n").unwrap();
     assert!(folded.starts_with("| rate | time | QPS | p50 | p99 | success | outcome |\n| ---: |"), "{text}");
     assert!(folded.contains("| broken: more than 1 % of the responses take longer than 500 ms |"), "{text}");
+}
+
+/// The summary of a search with this change.
+fn searched_with(change: impl Fn(&mut RateSearch)) -> String {
+    let mut sample = searched();
+    sample.findings.search.as_mut().into_iter().for_each(change);
+    in_markdown(&sample)
+}
+
+#[test]
+fn a_maximum_that_drifts_or_that_needs_rest_is_named_as_such() {
+    let drifted = |falls| {
+        let drift = Drift { held_per_sec: 3100.0, broken_per_sec: 2900.0, falls };
+        searched_with(|search| search.drift = Some(drift))
+    };
+    let drifts = "It drifts: the figures are the last ones seen.";
+    let (fell, rose) = (drifted(true), drifted(false));
+    let sentence = format!(" The maximum fell: 3,100 requests/s held at first, 2,900 broke later. {drifts}");
+    assert!(fell.contains(&sentence), "{fell}");
+    let sentence = format!(" The maximum rose: 2,900 requests/s broke at first, 3,100 held later. {drifts}");
+    assert!(rose.contains(&sentence), "{rose}");
+    let tired = searched_with(|search| search.hysteresis_per_sec = Some(2950.0));
+    let sentence = " Right after an overload it does not hold 2,950 requests/s; after a rest it does.";
+    assert!(tired.contains(sentence) && !tired.contains("drifts"), "{tired}");
+}
+
+#[test]
+fn a_maximum_that_no_rate_broke_is_a_lower_bound_and_says_why() {
+    let open =
+        |end| searched_with(|search| (search.broken_per_sec, search.breach, search.end) = (None, None, end));
+    let limited = open(SearchEnd::GeneratorLimited);
+    assert!(limited.contains(" holds ≥ 3,000 requests/s that arrive at random"), "{limited}");
+    assert!(limited.contains("; higher rates are beyond the load generator."), "{limited}");
+    let unfinished = open(SearchEnd::Unfinished);
+    assert!(unfinished.contains(" holds at least 3,000 requests/s that arrive at random"), "{unfinished}");
+    assert!(unfinished.contains("; the search ended before a rate broke them."), "{unfinished}");
 }
 
 #[test]
