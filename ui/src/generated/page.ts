@@ -1032,7 +1032,7 @@ export interface FirstAnswerDocument {
  */
 export interface RunDocument {
   /**
-   * The command that made it: `answer`, `sweep`, `run`, `lab` or `wrk`.
+   * The command that made it: `answer`, `search`, `sweep`, `run`, `overload` or `lab`.
    */
   command: string;
   /**
@@ -2508,9 +2508,17 @@ export interface AbSideDocument {
   success: number | null;
   success_interval: Interval;
   /**
+   * Searches that ended before it was known whether any rate holds: their rounds lack the main figure.
+   */
+  undecided: number;
+  /**
    * Loads that failed or were cut short.
    */
   unusable: number;
+  /**
+   * Searches that found that no rate holds.
+   */
+  without_rate: number;
 }
 /**
  * All runs of a plan file.
@@ -3669,15 +3677,10 @@ export interface TierRowDocument {
    */
   connections: number;
   /**
-   * The same for each tier of which another row has fewer machines, all else equal.
+   * Throughput per machine compared with the fewest machines of a tier, for each tier of which another row has fewer machines,
+   * all else equal.
    */
   efficiencies: EfficiencyDocument[];
-  /**
-   * Throughput per machine compared with the fewest machines of the tier that differs; null where none differs. Of several
-   * tiers the first of `efficiencies`.
-   */
-  efficiency: number | null;
-  efficiency_interval: Interval;
   /**
    * Rows of one number are of the same requests; only those are compared.
    */

@@ -13,10 +13,10 @@ function gate(found: DiffDocument): Child {
   if (found.gate === null) return null;
   const margin = ratio(found.margin);
   const words: Record<string, string> = {
-    within: `The new run is within the margin of ${margin}.`,
+    within: `The new run is not shown to be worse by more than the margin of ${margin}.`,
     beyond: `The new run is worse by more than the margin of ${margin}.`,
   };
-  return h("p", { class: "lead" }, words[found.gate] ?? `Whether the new run is within the margin of ${margin} is not known.`);
+  return h("p", { class: "lead" }, words[found.gate] ?? `Whether the new run is worse by more than the margin of ${margin} is not known.`);
 }
 
 function against(one: IncomparableDocument): string {

@@ -320,7 +320,7 @@ fn cpu_time_of_a_request_is_compared_where_the_service_is_sampled() {
     let document = bench.expect(3, &line).json();
     let cpu = figure(&document, "cpu_us");
     // The service burns this much by its own CPU clock; what the kernel adds to both brings the ratio nearer to 1.
-    assert_eq!(cpu["verdict"], "worse", "{cpu}");
+    assert!(cpu["ratio"].as_f64().unwrap() > 2.0, "{cpu}");
     assert!(cpu["a"].as_f64().unwrap() >= 900.0 && cpu["b"].as_f64().unwrap() >= 2700.0, "{cpu}");
 }
 
