@@ -40,7 +40,7 @@ pub use process::{
     Cores, ThreadTime, allowed_cores, disable_timer_slack, end_group, has_ended, interrupt, kill_group,
     suspended_ns, thread_time,
 };
-pub use ring::{Completion, OpError, RecvMode, Ring, RingMemory, WaitPolicy};
+pub use ring::{Completion, CopyId, OpError, RecvMode, Ring, RingMemory, WaitPolicy};
 pub use route::{Destination, Route};
 pub use socket::{Listener, Socket, SocketState};
 pub use tcp_table::{TcpSocket, TcpTable, accept_backlog};

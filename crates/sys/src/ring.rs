@@ -87,10 +87,22 @@ pub struct WaitPolicy {
 pub enum OpError {
     /// A receive found no free buffer. The bytes are still in the socket.
     NoBuffers,
-    /// The operation was cancelled.
+    /// The operation was cancelled. A send of a copy that broke off after a part of it ends so too, as the kernel does not say
+    /// why.
     Canceled,
     /// The errno of the failure.
     Os(i32),
+}
+
+/// A copy whose send is under way, see [`Ring::send_copy`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CopyId(u32);
+
+impl CopyId {
+    /// What the kernel knows the send by.
+    fn user_data(self) -> u64 {
+        COPY | u64::from(self.0)
+    }
 }
 
 /// The outcome of one operation, or of one step of a multishot operation.
@@ -284,17 +296,19 @@ impl Ring {
         self.push(&entry.user_data(token))
     }
 
-    /// Queues a send of a copy of `bytes`. It always completes.
+    /// Queues a send of a copy of `bytes`. It always completes, and without an error only if it sent all of them.
     ///
     /// # Errors
     /// As for [`Ring::connect`].
-    pub fn send_copy(&mut self, socket: &Socket, bytes: &[u8], token: u64) -> io::Result<()> {
+    pub fn send_copy(&mut self, socket: &Socket, bytes: &[u8], token: u64) -> io::Result<CopyId> {
         let (number, start) = self.memory.copies.keep(bytes, token);
-        let entry = send(socket, start, bytes.len()).user_data(COPY | u64::from(number));
+        let copy = CopyId(number);
+        let entry = send(socket, start, bytes.len()).user_data(copy.user_data());
         self.immediate += u32::from(bytes.len() <= IMMEDIATE_BYTES);
         self.push(&entry).inspect_err(|_| {
             self.memory.copies.release(number);
-        })
+        })?;
+        Ok(copy)
     }
 
     /// Queues the cancellation of the operations that carry `token`; they complete with [`OpError::Canceled`]. If
@@ -307,10 +321,29 @@ impl Ring {
         self.push(&entry.user_data(not_found))
     }
 
+    /// Queues the cancellation of the send of a copy, as [`Ring::cancel`] does by tokens. Once its completion was taken, its id
+    /// may be another send's.
+    ///
+    /// # Errors
+    /// As for [`Ring::connect`].
+    pub fn cancel_copy(&mut self, copy: CopyId, not_found: u64) -> io::Result<()> {
+        self.cancel(copy.user_data(), not_found)
+    }
+
     /// Closes a socket at the next wait, when the kernel has taken every operation on it. Operations in the kernel hold
     /// it open until they end or are cancelled.
     pub fn retire(&mut self, socket: Socket) {
         self.retired.push(socket);
+    }
+
+    /// Hands the queued operations to the kernel, and closes retired sockets now.
+    ///
+    /// # Errors
+    /// As for [`Ring::submit`].
+    pub fn flush_retired(&mut self) -> io::Result<()> {
+        self.submit()?;
+        self.close_retired();
+        Ok(())
     }
 
     /// Puts more receive buffers into use; called after [`OpError::NoBuffers`].
@@ -384,16 +417,24 @@ impl Ring {
         if let Some(buffer) = cqueue::buffer_select(raw.flags) {
             self.current = Some((buffer, raw.result.max(0) as usize));
         }
-        let token = match raw.token & COPY {
-            0 => raw.token,
-            _ => self.memory.copies.release((raw.token & !COPY) as u32),
+        let (token, result) = match raw.token & COPY {
+            0 => (raw.token, raw.result()),
+            _ => self.end_copy(raw),
         };
         Some(Completion {
             token,
-            result: raw.result(),
+            result,
             more: cqueue::more(raw.flags),
             nonempty: cqueue::sock_nonempty(raw.flags),
         })
+    }
+
+    /// The token of the send of a copy that has completed, and its result. If a send breaks off, the kernel reports the bytes
+    /// that it sent before instead of the error.
+    fn end_copy(&mut self, raw: RawCompletion) -> (u64, Result<u32, OpError>) {
+        let (token, length) = self.memory.copies.release((raw.token & !COPY) as u32);
+        let whole = |sent: u32| if sent as usize == length { Ok(sent) } else { Err(OpError::Canceled) };
+        (token, raw.result().and_then(whole))
     }
 
     /// The token and the result of the completion after the last one given out, if it has arrived.

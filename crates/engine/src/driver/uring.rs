@@ -9,7 +9,9 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
-use plimsoll_sys::{Completion, OpError, RecvMode, Ring, RingMemory, Route, Socket, SocketState};
+use plimsoll_sys::{
+    Completion, OpError, RecvMode, Ring, RingMemory, Route, Socket, SocketState, out_of_descriptors,
+};
 use plimsoll_units::{Clock, Instant, best_effort};
 
 use super::{Driver, Event, Payload, Received};
@@ -19,7 +21,7 @@ mod slot;
 mod token;
 
 use pace::Pace;
-use slot::{Receiving, Slot};
+use slot::{Receiving, Sending, Slot};
 use token::{GENERATIONS, Kind, parts, token};
 
 /// Receive buffers for the responses of one turn. They are touched only when they are needed.
@@ -40,6 +42,9 @@ const MAX_SILENT_BYTES: usize = 16 * 1024;
 const MAX_SENDS: u32 = 32;
 /// The most bytes that one send copies.
 const MAX_COPY_BYTES: usize = 64 * 1024;
+
+/// Why an operation need not be cancelled on a socket that is closed.
+const STAYS_OPEN: &str = "the socket stays open until the ring is dropped";
 
 pub(crate) struct Uring {
     ring: Ring,
@@ -115,7 +120,9 @@ impl Uring {
             slot.listed = false;
             if let (Receiving::Due, Some(socket)) = (slot.receiving, &slot.socket) {
                 slot.receiving = if slot.bulk { Receiving::Single } else { Receiving::Multishot };
-                let mode = RecvMode { multishot: !slot.bulk, wait_first: slot.waiting };
+                // A receive that waits first would not report the end of a broken connection behind the bytes that it holds.
+                let wait_first = slot.waiting && slot.error.is_none();
+                let mode = RecvMode { multishot: !slot.bulk, wait_first };
                 self.ring.receive(socket, mode, token(Kind::Receive, slot.generation, index))?;
             }
         }
@@ -167,7 +174,7 @@ impl Uring {
             }
             return Ok(length);
         }
-        slot.sending = true;
+        slot.sending = Some(Sending::Fixed);
         slot.wants_writable = true;
         self.ring.send_fixed(socket, rest, false, token_for(Kind::SendFixed))?;
         Ok(reported)
@@ -177,9 +184,10 @@ impl Uring {
         let slot = &mut self.slots[index];
         let socket = slot.socket.as_ref().ok_or_else(not_connected)?;
         let length = bytes.len().min(MAX_COPY_BYTES);
-        slot.sending = true;
+        let token = token(Kind::SendCopy, slot.generation, index);
+        let copy = self.ring.send_copy(socket, &bytes[..length], token)?;
+        slot.sending = Some(Sending::Copy(copy));
         slot.wants_writable = length < bytes.len();
-        self.ring.send_copy(socket, &bytes[..length], token(Kind::SendCopy, slot.generation, index))?;
         Ok(length)
     }
 
@@ -221,7 +229,7 @@ impl Uring {
         let slot = &mut self.slots[index];
         slot.receiving = Receiving::Never;
         // A send that failed has consumed the socket's error, and may report it only later.
-        let dead = slot.sending && slot.state() == SocketState::Dead;
+        let dead = slot.sending.is_some() && slot.state() == SocketState::Dead;
         let mut error = slot.error.or(dead.then_some(OpError::Canceled));
         if slot.unchecked {
             error = error.or(slot.take_reset());
@@ -288,20 +296,23 @@ impl Uring {
             if self.ring.upcoming().is_some() {
                 slot.unchecked = true;
                 self.unchecked.push(index as u32);
-            } else if let Some(error) = slot.take_reset() {
+            } else if let Some(error) = slot.take_reset()
+                && !self.keep_error(index, error)
+            {
                 return Err(io_error(error));
             }
         }
         Err(io::ErrorKind::WouldBlock.into())
     }
 
-    /// The next connection that was reset within a response, as no completion says.
+    /// Asks the connections that are unchecked whether they were reset. The next one whose receive will not report it.
     fn next_reset(&mut self) -> Option<Event> {
         while let Some(index) = self.unchecked.pop() {
             let index = index as usize;
             let slot = &mut self.slots[index];
             if slot.unchecked
                 && let Some(error) = slot.take_reset()
+                && !self.keep_error(index, error)
             {
                 return Some(self.readable(index, Arrival::Broken(error), false));
             }
@@ -321,7 +332,7 @@ impl Uring {
 
     fn sent(&mut self, index: usize, kind: Kind, result: Result<u32, OpError>) -> Option<Event> {
         let slot = &mut self.slots[index];
-        slot.sending = false;
+        slot.sending = None;
         match result {
             Err(error) => return self.send_failed(index, Some(error)),
             Ok(count) if kind == Kind::SendFixed => slot.unreported_bytes += count as usize,
@@ -331,26 +342,43 @@ impl Uring {
         writable.then_some(Event { slot: index, readable: false, writable, closing: false })
     }
 
-    /// Nothing more can be sent. What the peer sent before is still to come, and after it the end of the connection, which
-    /// the receive reports. A multishot receive may have missed the end, so it is cancelled and armed again.
+    /// Nothing more can be sent, and the receive reports the end of the connection.
     fn send_failed(&mut self, index: usize, error: Option<OpError>) -> Option<Event> {
         // A silent send that completes without an error was partial: the connection ended meanwhile.
         let error = error.unwrap_or(OpError::Canceled);
+        if self.keep_error(index, error) {
+            return None;
+        }
+        let event = self.readable(index, Arrival::Broken(error), false);
+        Some(Event { writable: true, ..event })
+    }
+
+    /// Keeps the error of a broken connection until its receive reports the end: what the peer sent before is still to come. A
+    /// multishot receive may have missed the end, so it is cancelled and armed again. False if no receive will report the
+    /// end.
+    fn keep_error(&mut self, index: usize, error: OpError) -> bool {
         let slot = &mut self.slots[index];
         slot.error = Some(error);
         let token_for = |kind| token(kind, slot.generation, index);
-        let end_will_come = match slot.receiving {
+        match slot.receiving {
             Receiving::Never => false,
             Receiving::Multishot => {
                 self.ring.cancel(token_for(Kind::Receive), token_for(Kind::Cancel)).is_ok()
             }
             Receiving::Due | Receiving::Single | Receiving::Discard => true,
-        };
-        if end_will_come {
-            return None;
         }
-        let event = self.readable(index, Arrival::Broken(error), false);
-        Some(Event { writable: true, ..event })
+    }
+
+    /// A new socket for a route. Those that were closed in this turn have kept their descriptors, which are needed now if no
+    /// other is left.
+    fn prepare(&mut self, route: &Route) -> io::Result<Socket> {
+        match Socket::prepare(route) {
+            Err(error) if out_of_descriptors(&error) => {
+                self.ring.flush_retired()?;
+                Socket::prepare(route)
+            }
+            prepared => prepared,
+        }
     }
 }
 
@@ -359,7 +387,7 @@ impl Driver for Uring {
         if self.slots.len() <= slot {
             self.slots.resize_with(slot + 1, Slot::default);
         }
-        let socket = Socket::prepare(route)?;
+        let socket = self.prepare(route)?;
         let entry = &mut self.slots[slot];
         let generation = (entry.generation + 1) % GENERATIONS;
         self.ring.connect(&socket, route, token(Kind::Connect, generation, slot))?;
@@ -380,7 +408,7 @@ impl Driver for Uring {
             Some(_) => return Ok(0),
             None => {}
         }
-        if entry.sending {
+        if entry.sending.is_some() {
             entry.wants_writable = true;
             return Ok(0);
         }
@@ -444,14 +472,17 @@ impl Driver for Uring {
             Receiving::Multishot | Receiving::Single => Some(Kind::Receive),
             Receiving::Discard => Some(Kind::Discard),
         };
-        let sending = entry.sending.then_some([Kind::SendFixed, Kind::SendCopy]).into_iter().flatten();
+        let sending = (entry.sending == Some(Sending::Fixed)).then_some(Kind::SendFixed);
         if std::mem::take(&mut entry.waiting) {
             self.pace.ended();
         }
         let connecting = entry.connecting.then_some(Kind::Connect);
+        let not_found = token_for(Kind::Cancel);
         for kind in receiving.into_iter().chain(sending).chain(connecting) {
-            let queued = self.ring.cancel(token_for(kind), token_for(Kind::Cancel));
-            best_effort(queued, "the socket stays open until the ring is dropped");
+            best_effort(self.ring.cancel(token_for(kind), not_found), STAYS_OPEN);
+        }
+        if let Some(Sending::Copy(copy)) = entry.sending {
+            best_effort(self.ring.cancel_copy(copy, not_found), STAYS_OPEN);
         }
         self.ring.retire(socket);
     }

@@ -35,10 +35,11 @@ impl SendCopies {
         (number, copy.bytes.as_ptr())
     }
 
-    /// Frees a copy whose send has completed; gives the token that it was kept with.
-    pub(super) fn release(&mut self, number: u32) -> u64 {
+    /// Frees a copy whose send has completed; gives the token that it was kept with, and its length.
+    pub(super) fn release(&mut self, number: u32) -> (u64, usize) {
         self.free.push(number);
-        self.copies[number as usize].token
+        let copy = &self.copies[number as usize];
+        (copy.token, copy.bytes.len())
     }
 }
 

@@ -6,6 +6,8 @@ use super::*;
 const FIXED: &[u8] = b"fixed bytes";
 const PIECES: RecvMode = RecvMode { multishot: true, wait_first: false };
 const MEMORY: RingMemory = RingMemory { buffers: 4, buffer_bytes: 64 };
+/// More bytes than the buffers of a connection hold.
+const TOO_MUCH: usize = 20_000_000;
 
 fn ring(memory: RingMemory) -> Ring {
     Ring::new(Arc::from(FIXED), memory).unwrap()
@@ -97,6 +99,39 @@ fn a_copy_is_sent_whole_however_long_the_peer_takes() {
     assert!(reader.join().unwrap() == bytes);
 }
 
+/// Sends a copy of which the system takes only a part, as the peer reads nothing.
+fn send_too_much(ring: &mut Ring, socket: &Socket) -> CopyId {
+    let copy = ring.send_copy(socket, &vec![0; TOO_MUCH], 9).unwrap();
+    ring.wait(Duration::ZERO, WaitPolicy::default()).unwrap();
+    assert_eq!(ring.next_completion(), None);
+    copy
+}
+
+#[test]
+fn a_copy_that_was_sent_in_part_is_no_success() {
+    let mut ring = ring(MEMORY);
+    let (socket, peer) = pair(&mut ring);
+    send_too_much(&mut ring, &socket);
+    // Bytes that the peer leaves unread make its close a reset.
+    drop(peer);
+    let completion = next(&mut ring);
+    assert_eq!((completion.token, completion.result), (9, Err(OpError::Canceled)));
+}
+
+#[test]
+fn a_copy_whose_send_is_cancelled_holds_its_socket_no_longer() {
+    let mut ring = ring(MEMORY);
+    let (socket, mut peer) = pair(&mut ring);
+    let copy = send_too_much(&mut ring, &socket);
+    ring.cancel_copy(copy, 3).unwrap();
+    ring.retire(socket);
+    let completion = next(&mut ring);
+    assert_eq!((completion.token, completion.result), (9, Err(OpError::Canceled)));
+    let mut bytes = Vec::new();
+    peer.read_to_end(&mut bytes).unwrap();
+    assert!((1..TOO_MUCH).contains(&bytes.len()), "{} bytes", bytes.len());
+}
+
 #[test]
 fn discarded_bytes_are_counted_and_no_more_than_were_asked_for() {
     let mut ring = ring(MEMORY);
@@ -153,13 +188,25 @@ fn a_cancelled_receive_ends_and_a_retired_socket_is_closed() {
 }
 
 #[test]
+fn retired_sockets_can_be_closed_before_the_next_wait() {
+    let mut ring = ring(MEMORY);
+    let (socket, mut peer) = pair(&mut ring);
+    ring.send_fixed(&socket, 0..FIXED.len(), false, 2).unwrap();
+    ring.retire(socket);
+    ring.flush_retired().unwrap();
+    let mut bytes = Vec::new();
+    peer.read_to_end(&mut bytes).unwrap();
+    assert_eq!(bytes, FIXED);
+}
+
+#[test]
 fn a_ring_that_is_dropped_leaves_nothing_under_way() {
     let mut ring = ring(MEMORY);
     let pairs: Vec<_> = (0..50).map(|_| pair(&mut ring)).collect();
     let mut peers = Vec::new();
     for (socket, peer) in pairs {
         ring.receive(&socket, PIECES, 2).unwrap();
-        ring.send_copy(&socket, &vec![0; 20_000_000], 3).unwrap();
+        ring.send_copy(&socket, &vec![0; TOO_MUCH], 3).unwrap();
         ring.wait(Duration::ZERO, WaitPolicy::default()).unwrap();
         drop(socket);
         peers.push(peer);
@@ -169,7 +216,7 @@ fn a_ring_that_is_dropped_leaves_nothing_under_way() {
         // Only now does no operation hold the socket open: what was sent comes, and then the end.
         let mut bytes = Vec::new();
         peer.read_to_end(&mut bytes).unwrap();
-        assert!(bytes.len() < 20_000_000);
+        assert!(bytes.len() < TOO_MUCH);
     }
 }
 

@@ -1,6 +1,6 @@
 //! What the driver knows of one connection.
 
-use plimsoll_sys::{OpError, Socket, SocketState};
+use plimsoll_sys::{CopyId, OpError, Socket, SocketState};
 
 /// The receive that is under way on a socket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -18,6 +18,15 @@ pub(super) enum Receiving {
     Discard,
 }
 
+/// A send that is under way on a socket and will complete.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sending {
+    /// Of a part of the fixed bytes.
+    Fixed,
+    /// Of this copy.
+    Copy(CopyId),
+}
+
 /// A socket and the operations on it.
 #[derive(Debug, Default)]
 pub(super) struct Slot {
@@ -31,9 +40,8 @@ pub(super) struct Slot {
     pub(super) bulk: bool,
     /// Pieces in a row that belonged to no long body while `bulk` was set.
     pub(super) short_pieces: u8,
-    /// A send is under way that will complete.
-    pub(super) sending: bool,
-    /// The worker waits for that completion.
+    pub(super) sending: Option<Sending>,
+    /// The worker waits for the completion of that send.
     pub(super) wants_writable: bool,
     /// Bytes sent that the worker does not know of yet.
     pub(super) unreported_bytes: usize,

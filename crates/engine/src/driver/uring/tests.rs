@@ -120,6 +120,20 @@ fn a_send_that_fails_ends_the_slot_as_broken() {
     });
 }
 
+/// Receives as the worker does while a response is incomplete, until there is nothing. At the end of the connection, gives
+/// whether it was reset.
+fn receive_all(driver: &mut Uring, slot: usize, received: &mut usize) -> Option<bool> {
+    loop {
+        match driver.receive(slot, 0) {
+            Ok(Received::Bytes { bytes: [], .. }) => return Some(false),
+            Ok(Received::Bytes { bytes, .. }) => *received += bytes.len(),
+            Ok(Received::Discarded { .. }) => unreachable!("nothing is discarded"),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return None,
+            Err(_) => return Some(true),
+        }
+    }
+}
+
 #[test]
 fn a_reset_is_reported_after_all_pieces_that_came_before_it() {
     let mut driver = driver(RingMemory { buffers: 16, buffer_bytes: 8 });
@@ -128,26 +142,69 @@ fn a_reset_is_reported_after_all_pieces_that_came_before_it() {
     // The receive is armed before there are bytes, so that it gives several pieces in one turn.
     driver.wait(Duration::ZERO, &RealClock).unwrap();
     peer.as_mut().unwrap().write_all(&[b'x'; 30]).unwrap();
-    let (mut received, mut reset) = (0, false);
+    let (mut received, mut reset) = (0, None);
     turns(&mut driver, |driver, event| {
         assert!(event.readable);
         // The peer resets the connection while the first piece is read and the others wait.
         drop(peer.take());
-        // As the worker does while a response is incomplete: it receives until there is nothing.
-        loop {
-            match driver.receive(0, 0) {
-                Ok(Received::Bytes { bytes: [], .. }) => return true,
-                Ok(Received::Bytes { bytes, .. }) => received += bytes.len(),
-                Ok(Received::Discarded { .. }) => unreachable!("nothing is discarded"),
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return false,
-                Err(_) => {
-                    reset = true;
-                    return true;
-                }
-            }
-        }
+        reset = receive_all(driver, 0, &mut received);
+        reset.is_some()
     });
-    assert_eq!((received, reset), (30, true));
+    assert_eq!((received, reset), (30, Some(true)));
+}
+
+#[test]
+fn what_comes_with_a_reset_while_a_piece_is_read_is_received_before_the_reset_is_reported() {
+    // What is sent meanwhile must not make the next receive wait for more.
+    for sends in [false, true] {
+        let mut driver = driver(MEMORY);
+        let mut peers = opened(&mut driver, 2);
+        driver.wait(Duration::ZERO, &RealClock).unwrap();
+        for peer in &mut peers {
+            rustix::net::sockopt::set_socket_linger(&*peer, Some(Duration::ZERO)).unwrap();
+            peer.write_all(b"head").unwrap();
+        }
+        let (mut received, mut resets) = ([0; 2], [None; 2]);
+        turns(&mut driver, |driver, event| {
+            assert!(event.readable);
+            for (slot, mut peer) in peers.drain(..).enumerate() {
+                if sends {
+                    assert_eq!(driver.send(slot, Payload::Fixed(0..1)).unwrap(), 1);
+                }
+                peer.write_all(b"body").unwrap();
+            }
+            resets[event.slot] = receive_all(driver, event.slot, &mut received[event.slot]);
+            resets.iter().all(Option::is_some)
+        });
+        assert_eq!((received, resets), ([8; 2], [Some(true); 2]), "sends: {sends}");
+    }
+}
+
+#[test]
+fn what_a_peer_does_not_take_is_given_up_with_its_slot() {
+    let mut driver = driver(MEMORY);
+    let mut peer = opened(&mut driver, 1).remove(0);
+    let (bytes, mut sent, mut idle_turns) = (vec![b'x'; MAX_COPY_BYTES], 0, 0);
+    let turn = |driver: &mut Uring| {
+        driver.wait(Duration::from_millis(5), &RealClock).unwrap();
+        while driver.next_event().is_some() {}
+    };
+    while idle_turns < 20 {
+        let count = driver.send(0, Payload::Borrowed(&bytes)).unwrap();
+        idle_turns = if count == 0 { idle_turns + 1 } else { 0 };
+        sent += count;
+        turn(&mut driver);
+    }
+    driver.close(0);
+    let reader = std::thread::spawn(move || {
+        let mut seen = Vec::new();
+        peer.read_to_end(&mut seen).map(|_| seen.len())
+    });
+    while !reader.is_finished() {
+        turn(&mut driver);
+    }
+    let arrived = reader.join().unwrap().unwrap();
+    assert!(arrived < sent, "{arrived} bytes of {sent}");
 }
 
 #[test]
