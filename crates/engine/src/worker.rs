@@ -249,7 +249,11 @@ impl<D: Driver, C: Clock> Worker<D, C> {
 
     /// How long to wait if no socket becomes ready.
     fn longest_wait(&self) -> Duration {
-        let mut until = self.next_frame.min(self.now + MAX_WAIT).min(self.next_scan);
+        let mut until = (self.now + MAX_WAIT).min(self.next_scan);
+        // A frame that is overdue waits for the conductor, and is offered again in each turn.
+        if self.next_frame > self.now {
+            until = until.min(self.next_frame);
+        }
         if self.makes_load() {
             let ends = self.control.load_ends();
             until = until.min(ends);

@@ -236,7 +236,7 @@ impl<D: Driver, C: Clock> Worker<D, C> {
         }
     }
 
-    /// The request that waits for a connection fails unsent.
+    /// The request that waits for a connection fails unsent. Before the end of a think time, none waits.
     pub(super) fn fail_waiting_request(
         &mut self,
         slot: usize,
@@ -244,6 +244,9 @@ impl<D: Driver, C: Clock> Worker<D, C> {
         began: Instant,
         timed_out: bool,
     ) {
+        if matches!(self.schedule, Schedule::Closed) && !self.has_thought(slot) {
+            return;
+        }
         let recorder = &mut self.shared.ledger.recorder;
         let requests = u64::from(self.shared.ledger.source.batch());
         let due = self.connections[slot].due.take().unwrap_or(began);

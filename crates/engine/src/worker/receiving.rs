@@ -57,7 +57,8 @@ impl<D: Driver, C: Clock> Worker<D, C> {
                 Err(ReadError::Closed(close)) => return self.peer_closed(slot, close),
             };
             let busy = self.connections[slot].in_flight() > 0;
-            if outcome == ReadOutcome::Answered && !busy && closing {
+            // No request needs what may still come before the end, which no other event announces.
+            if closing && !busy && outcome.goes_on() {
                 return self.closed_while_idle(slot);
             }
             if self.settle_end(slot, outcome) {
@@ -180,10 +181,14 @@ impl<D: Driver, C: Clock> Worker<D, C> {
     }
 
     /// The server said that it closes the connection: it does not read the requests that are still under way. If it answered
-    /// none before, it has not closed the connection between two requests, it refuses them.
+    /// none before, it has not closed the connection between two requests, it refuses them; or it turned away one in think
+    /// time.
     fn retired(&mut self, slot: usize) {
         let connection = &mut self.connections[slot];
         let between_requests = connection.answered_before();
+        if !between_requests && connection.in_flight() == 0 && matches!(self.schedule, Schedule::Closed) {
+            return self.closed_while_idle(slot);
+        }
         let kind = FailureKind::ClosedBeforeResponse;
         connection.settle_unanswered(kind, between_requests, &mut self.shared.ledger);
         self.replace(slot);

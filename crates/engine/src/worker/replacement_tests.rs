@@ -7,17 +7,15 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use plimsoll_plan::{Level, Shard};
+use plimsoll_plan::Level;
 use plimsoll_record::FailureKind;
 use plimsoll_sys::Route;
 use plimsoll_units::{Clock, Instant};
 
 use super::simulated_tests::SimClock;
-use super::tests::{Ran, run, spec};
+use super::tests::{Ran, Thinking, open_loop, run, spec};
 use crate::driver::{Driver, Event, Payload, Received};
-use crate::requests::{
-    CheckResult, FixedRequest, RequestMeta, RequestSource, ResponseView, SourceFactory, SourceFault, Traffic,
-};
+use crate::requests::{FixedRequest, RequestMeta, Traffic};
 use crate::step_spec::StepSpec;
 
 const MS: Duration = Duration::from_millis(1);
@@ -85,6 +83,8 @@ enum Closes {
     WithResponse(usize),
     /// As soon as it has accepted.
     AtOnce,
+    /// As soon as it has accepted, and it accepts only one.
+    ForGood,
 }
 
 struct Closing<'a> {
@@ -96,12 +96,22 @@ struct Closing<'a> {
     answered: usize,
     arrived: Vec<u8>,
     closed: bool,
+    /// It has accepted a connection.
+    accepted: bool,
 }
 
 impl<'a> Closing<'a> {
     fn new(clock: &'a SimClock, closes: Closes, request_bytes: usize) -> Self {
-        let timeline = Timeline::new(clock);
-        Self { timeline, closes, request_bytes, waiting: 0, answered: 0, arrived: Vec::new(), closed: false }
+        Self {
+            timeline: Timeline::new(clock),
+            closes,
+            request_bytes,
+            waiting: 0,
+            answered: 0,
+            arrived: Vec::new(),
+            closed: false,
+            accepted: false,
+        }
     }
 
     /// Answers what waits, as far as the connection goes.
@@ -121,8 +131,11 @@ impl<'a> Closing<'a> {
 impl Driver for Closing<'_> {
     fn open(&mut self, _slot: usize, _route: &Route) -> io::Result<()> {
         (self.waiting, self.answered, self.closed) = (0, 0, false);
+        if std::mem::replace(&mut self.accepted, true) && self.closes == Closes::ForGood {
+            return Err(io::ErrorKind::ConnectionRefused.into());
+        }
         self.timeline.after(CONNECT, Happens::Connected);
-        if self.closes == Closes::AtOnce {
+        if matches!(self.closes, Closes::AtOnce | Closes::ForGood) {
             self.timeline.after(CONNECT + MS, Happens::Close);
         }
         Ok(())
@@ -207,58 +220,75 @@ fn a_connection_that_was_free_when_it_was_closed_charges_the_reconnect_to_its_ne
     assert_eq!((within_ms(&ran, 5), within_ms(&ran, 25)), (1, 10));
 }
 
-/// Thinks for an hour before its first request.
-struct Thinking;
+const HOUR: Duration = Duration::from_secs(3600);
 
-impl SourceFactory for Thinking {
-    fn create(&self, _shard: Shard) -> io::Result<Box<dyn RequestSource>> {
-        Ok(Box::new(Self))
-    }
-}
-
-impl RequestSource for Thinking {
-    fn write(&mut self, _out: &mut Vec<u8>) -> Result<RequestMeta, SourceFault> {
-        Ok(RequestMeta::for_method("GET"))
-    }
-
-    fn think_time(&mut self) -> Result<Duration, SourceFault> {
-        Ok(Duration::from_secs(3600))
-    }
-
-    fn inspect(&mut self, _request: u16, _answer: &ResponseView<'_>) -> Result<CheckResult, SourceFault> {
-        Ok(CheckResult::ByStatus)
-    }
+fn thinking(think_time: Duration) -> Traffic {
+    Traffic::Generated(Arc::new(Thinking(think_time)))
 }
 
 #[test]
 fn a_server_that_closes_at_once_in_think_time_is_not_flooded_with_connections() {
-    let ran = run_closing(Closes::AtOnce, 1, |spec| spec.traffic = Traffic::Generated(Arc::new(Thinking)));
+    let ran = run_closing(Closes::AtOnce, 1, |spec| spec.traffic = thinking(HOUR));
     assert_eq!((ran.counts.intended, ran.counts.failed.total()), (0, 0));
     // One in 121 ms, of which 100 ms are a pause.
     assert!((400..=500).contains(&ran.counts.reconnects), "{}", ran.counts.reconnects);
 }
 
-/// The length of the header block of a request to [`Silent`].
+#[test]
+fn a_connection_that_is_refused_in_think_time_fails_no_request() {
+    let ran = run_closing(Closes::ForGood, 1, |spec| spec.traffic = thinking(HOUR));
+    assert_eq!((ran.counts.intended, ran.counts.failed.total()), (0, 0));
+}
+
+#[test]
+fn a_request_that_is_refused_is_followed_by_a_think_time() {
+    let ran = run_closing(Closes::ForGood, 1, |spec| spec.traffic = thinking(1000 * MS));
+    let refused = ran.counts.failed.of(FailureKind::ConnectRefused);
+    assert_eq!((ran.counts.intended, ran.counts.failed.total()), (refused, refused));
+    // A think time begins with an attempt to connect, and ends up to 100 ms before one.
+    assert!((50..=60).contains(&refused), "{refused}");
+}
+
+/// The length of the header block of a request to [`Http2`].
 const HEAD_BYTES: usize = 10;
 /// What a client sends first, as long as the preface of RFC 9113, section 3.4.
 const PREFACE_BYTES: usize = 24;
 const FRAME_HEAD_BYTES: usize = 9;
 const HEADERS: u8 = 1;
 
-/// A server of HTTP/2 whose first connection dies after one answer.
-struct Silent<'a> {
+/// Changes no setting.
+const SETTINGS: [u8; FRAME_HEAD_BYTES] = [0, 0, 0, 4, 0, 0, 0, 0, 0];
+/// No request was or will be processed.
+const GO_AWAY: [u8; FRAME_HEAD_BYTES + 8] = [0, 0, 8, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+/// Widens the window of the connection by a byte.
+const WINDOW_UPDATE: [u8; FRAME_HEAD_BYTES + 4] = [0, 0, 4, 8, 0, 0, 0, 0, 0, 0, 0, 0, 1];
+
+/// How a server of HTTP/2 ends its connections.
+#[derive(Clone, Copy, PartialEq)]
+enum Ends {
+    /// The first one dies after one answer.
+    Silently,
+    /// It turns each away as soon as it has accepted.
+    TurnedAway,
+    /// It closes each after an answer, with a frame that needs no reply.
+    WithFrame,
+}
+
+struct Http2<'a> {
     timeline: Timeline<'a>,
+    ends: Ends,
     opened: &'a Cell<u32>,
     received: Vec<u8>,
     /// What it sends with its next answer.
     response: Vec<u8>,
     arrived: Vec<u8>,
+    closed: bool,
 }
 
-impl<'a> Silent<'a> {
-    fn new(clock: &'a SimClock, opened: &'a Cell<u32>) -> Self {
+impl<'a> Http2<'a> {
+    fn new(clock: &'a SimClock, ends: Ends, opened: &'a Cell<u32>) -> Self {
         let (received, response, arrived) = (Vec::new(), Vec::new(), Vec::new());
-        Self { timeline: Timeline::new(clock), opened, received, response, arrived }
+        Self { timeline: Timeline::new(clock), ends, opened, received, response, arrived, closed: false }
     }
 
     /// The streams of the requests that have come since the last call.
@@ -275,13 +305,16 @@ impl<'a> Silent<'a> {
     }
 }
 
-impl Driver for Silent<'_> {
+impl Driver for Http2<'_> {
     fn open(&mut self, _slot: usize, _route: &Route) -> io::Result<()> {
         self.opened.set(self.opened.get() + 1);
-        // A frame of settings, which changes none.
-        self.response = vec![0, 0, 0, 4, 0, 0, 0, 0, 0];
+        (self.response, self.closed) = (SETTINGS.to_vec(), false);
         self.received.clear();
         self.timeline.after(CONNECT, Happens::Connected);
+        if self.ends == Ends::TurnedAway {
+            self.response.extend(GO_AWAY);
+            self.timeline.after(CONNECT + MS, Happens::Answer);
+        }
         Ok(())
     }
 
@@ -291,12 +324,18 @@ impl Driver for Silent<'_> {
 
     fn send(&mut self, _slot: usize, payload: Payload<'_>) -> io::Result<usize> {
         let Payload::Borrowed(bytes) = payload else { return Err(io::ErrorKind::Unsupported.into()) };
+        if self.closed {
+            return Err(io::ErrorKind::ConnectionReset.into());
+        }
         self.received.extend_from_slice(bytes);
         if self.received.starts_with(b"PRI") {
             self.received.drain(..PREFACE_BYTES);
         }
         for stream in self.requests() {
-            let dies = self.opened.get() == 1;
+            let dies = self.ends == Ends::Silently && self.opened.get() == 1;
+            if self.ends == Ends::WithFrame {
+                self.timeline.after(SERVICE + 50 * MS, Happens::Close);
+            }
             if !dies || stream == 1 {
                 // The head of a response with status 200, which ends its stream.
                 self.response.extend([0, 0, 1, 1, 0x5, 0, 0, 0, stream, 0x88]);
@@ -307,7 +346,7 @@ impl Driver for Silent<'_> {
     }
 
     fn receive(&mut self, _slot: usize, _discardable_bytes: u64) -> io::Result<Received<'_>> {
-        if self.response.is_empty() {
+        if self.response.is_empty() && !self.closed {
             return Err(io::ErrorKind::WouldBlock.into());
         }
         self.arrived = std::mem::take(&mut self.response);
@@ -323,8 +362,20 @@ impl Driver for Silent<'_> {
     }
 
     fn next_event(&mut self) -> Option<Event> {
-        self.timeline.event().map(|(_, event)| event)
+        let (what, event) = self.timeline.event()?;
+        if what != Happens::Close {
+            return Some(event);
+        }
+        self.response.extend(WINDOW_UPDATE);
+        self.closed = true;
+        Some(Event { closing: true, ..event })
     }
+}
+
+/// A request to [`Http2`].
+fn on_stream(method: &str) -> Traffic {
+    let meta = RequestMeta { head_bytes: HEAD_BYTES as u32, ..RequestMeta::for_method(method) };
+    Traffic::Fixed(FixedRequest { bytes: vec![0; HEAD_BYTES].into(), meta })
 }
 
 #[test]
@@ -334,10 +385,32 @@ fn an_http2_connection_on_which_nothing_arrives_any_more_is_replaced() {
     let mut spec = spec("127.0.0.1:1".parse().unwrap(), level, Duration::from_secs(60));
     (spec.origin, spec.depth, spec.streams) = ((&clock).now(), 2, true);
     (spec.timeout, spec.requests_max) = (1000 * MS, Some(50));
-    let meta = RequestMeta { head_bytes: HEAD_BYTES as u32, ..RequestMeta::for_method("GET") };
-    spec.traffic = Traffic::Fixed(FixedRequest { bytes: vec![0; HEAD_BYTES].into(), meta });
-    let ran = run(spec, Silent::new(&clock, &opened), &clock);
+    spec.traffic = on_stream("GET");
+    let ran = run(spec, Http2::new(&clock, Ends::Silently, &opened), &clock);
     // The second stream times out first. Those that followed do when nothing has come for a second.
     assert_eq!((opened.get(), ran.counts.failed.of(FailureKind::TimedOut)), (2, 3));
     assert_eq!(ran.counts.completed, 47);
+}
+
+#[test]
+fn a_server_of_http2_that_turns_connections_away_in_think_time_is_not_flooded_with_them() {
+    let (clock, opened) = (SimClock::default(), Cell::new(0));
+    let level = Level::Closed { connections: 1, depth: 1 };
+    let mut spec = spec("127.0.0.1:1".parse().unwrap(), level, Duration::from_secs(60));
+    (spec.origin, spec.streams, spec.traffic) = ((&clock).now(), true, thinking(HOUR));
+    let ran = run(spec, Http2::new(&clock, Ends::TurnedAway, &opened), &clock);
+    assert_eq!((ran.counts.intended, ran.counts.failed.total()), (0, 0));
+    // One in 121 ms, of which 100 ms are a pause.
+    assert!((400..=500).contains(&opened.get()), "{}", opened.get());
+}
+
+#[test]
+fn a_connection_that_is_closed_while_idle_with_a_last_frame_gets_no_further_request() {
+    let (clock, opened) = (SimClock::default(), Cell::new(0));
+    let mut spec = spec("127.0.0.1:1".parse().unwrap(), open_loop(5.0, 1), Duration::from_secs(60));
+    (spec.origin, spec.streams, spec.connections_max) = ((&clock).now(), true, 1);
+    spec.traffic = on_stream("POST");
+    let ran = run(spec, Http2::new(&clock, Ends::WithFrame, &opened), &clock);
+    assert_eq!((ran.counts.completed, ran.counts.failed.total()), (300, 0));
+    assert_eq!(opened.get(), 300);
 }

@@ -133,7 +133,7 @@ impl<D: Driver, C: Clock> Worker<D, C> {
 
     /// True if the think time before the connection's next request is over; otherwise it begins, or is running.
     #[inline]
-    fn has_thought(&mut self, slot: usize) -> bool {
+    pub(super) fn has_thought(&mut self, slot: usize) -> bool {
         let source = &mut self.shared.ledger.source;
         if source.fixed_bytes().is_some() {
             return true;
@@ -159,6 +159,8 @@ impl<D: Driver, C: Clock> Worker<D, C> {
     /// Sends on connections whose think time is over: their requests were due when it ended.
     pub(super) fn end_think_times(&mut self) {
         while let Some((ended, slot)) = self.queues.next_thought(self.now) {
+            // As in `send_on_idle`: the time that a burst takes to send must not count as the target's.
+            self.now = self.clock.now();
             let connection = &mut self.connections[slot];
             connection.think_time = ThinkTime::Over;
             connection.due = Some(ended);

@@ -12,7 +12,7 @@ use plimsoll_record::FailureKind;
 use plimsoll_sys::Route;
 use plimsoll_units::{Clock, Instant};
 
-use super::tests::{Ran, control, open_loop, run, run_under, spec};
+use super::tests::{Ran, Thinking, control, open_loop, run, run_under, spec};
 use crate::control::Control;
 use crate::driver::{Driver, Event, Payload, Received};
 use crate::requests::{FixedRequest, RequestMeta, Traffic};
@@ -48,6 +48,8 @@ fn readable(slot: usize) -> Event {
 struct Simulated<'a> {
     clock: &'a SimClock,
     service_time: Duration,
+    /// How long the worker takes to send.
+    send_time: Duration,
     /// When each slot is answered next.
     due: BinaryHeap<Reverse<(Instant, usize)>>,
     ready: VecDeque<Event>,
@@ -63,6 +65,7 @@ impl<'a> Simulated<'a> {
         Self {
             clock,
             service_time,
+            send_time: Duration::ZERO,
             due: BinaryHeap::new(),
             ready: VecDeque::new(),
             response: Vec::new(),
@@ -83,9 +86,12 @@ impl Driver for Simulated<'_> {
     }
 
     fn send(&mut self, slot: usize, payload: Payload<'_>) -> io::Result<usize> {
-        let Payload::Fixed(range) = payload else { return Err(io::ErrorKind::Unsupported.into()) };
+        self.clock.advance(self.send_time);
         self.due.push(Reverse((self.clock.now() + self.service_time, slot)));
-        Ok(range.len())
+        Ok(match payload {
+            Payload::Fixed(range) => range.len(),
+            Payload::Borrowed(bytes) => bytes.len(),
+        })
     }
 
     fn receive(&mut self, _slot: usize, _discardable_bytes: u64) -> io::Result<Received<'_>> {
@@ -156,6 +162,23 @@ fn an_open_loop_sends_when_requests_are_due_and_its_backlog_is_latency() {
         122,
         "what is due at 48.8 s is not sent when the grace ends at 61 s"
     );
+}
+
+#[test]
+fn requests_of_think_times_that_end_together_have_each_its_own_service_time() {
+    let clock = SimClock::default();
+    let level = Level::Closed { connections: 50, depth: 1 };
+    let mut spec = spec("127.0.0.1:1".parse().unwrap(), level, Duration::from_secs(60));
+    (spec.origin, spec.requests_max) = ((&clock).now(), Some(50));
+    spec.traffic = Traffic::Generated(Arc::new(Thinking(1000 * MS)));
+    let mut driver = Simulated::new(&clock, 200 * MS);
+    driver.send_time = MS;
+    let ran = run(spec, driver, &clock);
+    assert_eq!((ran.counts.completed, ran.counts.failed.total()), (50, 0));
+    // Sending and the answer take 201 ms, and each waits until those before it are sent. Three digits are exact.
+    let rounded_ms = |ns: u64| (ns + 500_000) / 1_000_000;
+    assert_eq!((rounded_ms(ran.service.min()), rounded_ms(ran.service.max())), (201, 201));
+    assert_eq!((rounded_ms(ran.latency.min()), rounded_ms(ran.latency.max())), (201, 250));
 }
 
 #[test]

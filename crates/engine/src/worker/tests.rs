@@ -78,6 +78,7 @@ pub(super) fn spec(address: SocketAddr, level: Level, duration: Duration) -> Ste
 pub(super) struct Ran {
     pub(super) counts: Counts,
     pub(super) latency: Histogram,
+    pub(super) service: Histogram,
     pub(super) stalled_ns: u64,
     pub(super) frames: u64,
     allocated: AllocationInfo,
@@ -100,12 +101,12 @@ pub(super) fn run_under<D: Driver, C: Clock>(
     driver: D,
     clock: C,
 ) -> Ran {
-    let origin = spec.origin;
     let (full, frames) = sync_channel::<Box<LiveFrame>>(2);
     let (give_back, empty) = sync_channel(2);
     give_back.try_send(LiveFrame::new(0, 0, 1)).unwrap();
     let taker = thread::spawn(move || {
-        let (mut counts, mut latency) = (Counts::default(), latency_histogram());
+        let (mut counts, mut latency, mut service) =
+            (Counts::default(), latency_histogram(), latency_histogram());
         let (mut stalled_ns, mut frames_taken) = (0, 0);
         while let Ok(live) = frames.recv() {
             for frame in live.seal() {
@@ -113,18 +114,30 @@ pub(super) fn run_under<D: Driver, C: Clock>(
                 stalled_ns += frame.head.time.stalled_ns;
                 frames_taken += 1;
                 frame.latency.add_to(&mut latency).unwrap();
+                frame.service_times().add_to(&mut service).unwrap();
             }
             give_back.try_send(live).unwrap_or_default();
         }
-        (counts, latency, stalled_ns, frames_taken)
+        (counts, latency, service, stalled_ns, frames_taken)
     });
-    let shard = Shard { index: 0, of: 1 };
-    let recorder = FrameRecorder::new(0, shard, 1, FrameChannel { full, empty }, origin);
-    let source = Source::new(&spec.traffic, shard).unwrap();
-    let worker = Worker::new(spec, shard, origin, Parts { control, clock, driver, source, recorder });
+    let worker = worker(control, spec, driver, clock, FrameChannel { full, empty });
     let allocated = allocation_counter::measure(|| worker.run());
-    let (counts, latency, stalled_ns, frames) = taker.join().unwrap();
-    Ran { counts, latency, stalled_ns, frames, allocated }
+    let (counts, latency, service, stalled_ns, frames) = taker.join().unwrap();
+    Ran { counts, latency, service, stalled_ns, frames, allocated }
+}
+
+/// The only worker of a step.
+fn worker<D: Driver, C: Clock>(
+    control: Arc<Control>,
+    spec: StepSpec,
+    driver: D,
+    clock: C,
+    channel: FrameChannel,
+) -> Worker<D, C> {
+    let (shard, origin) = (Shard { index: 0, of: 1 }, spec.origin);
+    let recorder = FrameRecorder::new(0, shard, 1, channel, origin);
+    let source = Source::new(&spec.traffic, shard).unwrap();
+    Worker::new(spec, shard, origin, Parts { control, clock, driver, source, recorder })
 }
 
 /// As [`run`], with a driver of this kind.
@@ -221,6 +234,30 @@ fn an_open_loop_that_has_sent_its_number_of_requests_sleeps_while_it_waits_for_a
 }
 
 #[test]
+fn a_worker_whose_frames_do_not_come_back_sleeps_while_it_waits_for_answers() {
+    // Connections are taken in, and nothing is read from them.
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let level = Level::Closed { connections: 4, depth: 1 };
+    let mut spec = spec(listener.local_addr().unwrap(), level, Duration::from_millis(200));
+    // The answers are waited for as long again as the load lasts.
+    spec.timeout = Duration::from_millis(400);
+    let waits = Arc::new(AtomicU64::new(0));
+    let driver = Counted(Epoll::new(spec.fixed_bytes()).unwrap(), Arc::clone(&waits));
+    let (full, frames) = sync_channel::<Box<LiveFrame>>(2);
+    let (give_back, empty) = sync_channel(1);
+    give_back.try_send(LiveFrame::new(0, 0, 1)).unwrap();
+    worker(control(&spec), spec, driver, RealClock, FrameChannel { full, empty }).run();
+    let mut counts = Counts::default();
+    for live in frames {
+        live.seal().for_each(|frame| counts.merge(&frame.head.counts));
+    }
+    assert_eq!((counts.intended, counts.failed.of(FailureKind::TimedOut)), (4, 4));
+    // A loop that spins turns many thousand times.
+    let waits = waits.load(Ordering::Relaxed);
+    assert!(waits < 500, "{waits} turns");
+}
+
+#[test]
 fn connections_not_opened_before_the_load_ended_serve_what_is_still_due() {
     for driver in [DriverKind::Epoll, DriverKind::IoUring] {
         // The whole load is over before the worker begins.
@@ -230,6 +267,30 @@ fn connections_not_opened_before_the_load_ended_serve_what_is_still_due() {
         spec.connections_max = 10;
         let counts = run_by(driver, spec).counts;
         assert_eq!((counts.intended, counts.completed), (10, 10), "{counts:?} by {}", driver.name());
+    }
+}
+
+/// Makes GET requests, and thinks this long before each.
+pub(super) struct Thinking(pub(super) Duration);
+
+impl SourceFactory for Thinking {
+    fn create(&self, _shard: Shard) -> io::Result<Box<dyn RequestSource>> {
+        Ok(Box::new(Self(self.0)))
+    }
+}
+
+impl RequestSource for Thinking {
+    fn write(&mut self, out: &mut Vec<u8>) -> Result<RequestMeta, SourceFault> {
+        out.extend_from_slice(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+        Ok(RequestMeta::for_method("GET"))
+    }
+
+    fn think_time(&mut self) -> Result<Duration, SourceFault> {
+        Ok(self.0)
+    }
+
+    fn inspect(&mut self, _request: u16, _answer: &ResponseView<'_>) -> Result<CheckResult, SourceFault> {
+        Ok(CheckResult::ByStatus)
     }
 }
 
