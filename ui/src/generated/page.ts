@@ -1112,7 +1112,8 @@ export interface SearchDocument {
    */
   drift: DriftDocument | null;
   /**
-   * Why the search ended: `found`, `unfinished` (budget or user), `generator_limited` or `never_held`.
+   * Why the search ended: `found`, `unfinished` (budget, user, or 60 trials that contradict each other), `generator_limited` or
+   * `never_held`.
    */
   end: string;
   /**

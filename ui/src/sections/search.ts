@@ -10,7 +10,7 @@ import { breach, outcome } from "../words";
 
 const ENDS: Record<string, string> = {
   found: "The search ended because the two rates are near enough to each other.",
-  unfinished: "The search did not finish: its time ended, or it was stopped. More time narrows the interval.",
+  unfinished: "The search did not finish: its time ended, it was stopped, or its trials contradict each other. More time narrows the interval.",
   generator_limited: "The search ended because the load generator was the limit.",
   never_held: "No rate held the conditions.",
 };

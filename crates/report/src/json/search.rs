@@ -18,7 +18,8 @@ document! {
         breach: Option<&'static str> = search.breach.map(breach),
         /// The percentile whose limit broke there, from 0 to 100; null if something else did.
         breach_percentile: Option<f64> = search.breach.and_then(percentile),
-        /// Why the search ended: `found`, `unfinished` (budget or user), `generator_limited` or `never_held`.
+        /// Why the search ended: `found`, `unfinished` (budget, user, or 60 trials that contradict each other), `generator_limited` or
+        /// `never_held`.
         end: &'static str = match search.end {
             SearchEnd::Found => "found",
             SearchEnd::Unfinished => "unfinished",
