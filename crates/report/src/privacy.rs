@@ -144,6 +144,15 @@ pub fn shown_address(address: &str) -> String {
     without_query_values(&without_login(address, login))
 }
 
+/// A sentence with no value of a query in the URLs and paths that it names, such as those of pages that cannot be read.
+pub(crate) fn shown_sentence(text: &str) -> String {
+    let shown = |word: &str| {
+        let address = word.strip_suffix(',').unwrap_or(word);
+        if address.contains('?') { shown_address(address) + &word[address.len()..] } else { word.to_owned() }
+    };
+    text.split(' ').map(shown).collect::<Vec<_>>().join(" ")
+}
+
 /// The value of an option as typed; an address without anything that may be a login, and without the values of a query. A password may
 /// hold any character: all up to the last `@` is hidden. The user of `ssh://user@host` is no secret.
 pub fn shown_setting(value: &str) -> String {
@@ -283,6 +292,18 @@ mod tests {
             ("nats://a:4222", "nats://a:4222"),
         ] {
             assert_eq!(shown_brokers(typed), shown);
+        }
+    }
+
+    #[test]
+    fn a_sentence_names_pages_without_the_values_of_their_queries() {
+        for (text, shown) in [
+            ("nginx+http://a:1/x?k=s3cret on host b: 503?", "nginx+http://a:1/x?k=… on host b: 503?"),
+            ("GET /x?k=s3cret&n=1, 0 headers", "GET /x?k=…&n=…, 0 headers"),
+            ("no answer of mariadb://ann@a:3306", "no answer of mariadb://ann@a:3306"),
+            ("what now?", "what now?"),
+        ] {
+            assert_eq!(shown_sentence(text), shown);
         }
     }
 }

@@ -141,7 +141,8 @@ impl Setting {
     }
 }
 
-/// What is requested, without values that may be secret: two requests that differ in these alone differ by their number.
+/// What is requested, without values of headers and bodies, which may be secret: two requests that differ in these alone differ by their
+/// number.
 fn requests(plan: &Plan) -> String {
     let mixed = plan.mixed();
     let one = |request: &plimsoll_plan::MixedRequest| {

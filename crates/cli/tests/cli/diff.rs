@@ -166,3 +166,24 @@ fn runs_too_short_for_an_interval_leave_a_margin_open() {
     let called = bench.expect(4, &[&sides, &["--margin", "5%"][..]].concat());
     assert!(called.out.contains("is too short to show how much"), "{}", called.out);
 }
+
+#[test]
+fn the_requests_of_two_runs_are_named_without_the_values_of_their_queries() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    for (name, key) in [("old", "s3cret1"), ("new", "s3cret2")] {
+        let url = target.url(&format!("/healthz?key={key}"));
+        bench.expect(0, &["run", &url, "-n", "100", "--no-probe", "-o", name]);
+    }
+    let runs = ["old", "new"].map(|name| bench.run_file(name));
+    let [old, new] = runs.each_ref().map(|path| path.to_str().unwrap());
+    let diff = ["diff", old, new, "--html", "page.html", "--markdown", "page.md"];
+    let text = bench.expect(0, &diff).out;
+    assert!(text.contains("/healthz?key=…"), "{text}");
+    let json = bench.expect(0, &["diff", old, new, "--json"]).out;
+    let [page, markdown] =
+        ["page.html", "page.md"].map(|name| std::fs::read_to_string(bench.path(name)).unwrap());
+    for document in [text, json, page, markdown] {
+        assert!(!document.contains("s3cret"), "{document}");
+    }
+}

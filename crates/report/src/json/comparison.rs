@@ -8,6 +8,7 @@ use plimsoll_profile::{Change, Cost, FunctionCost, Micros, difference};
 
 use super::document::{Interval, document, each, ms, value};
 use crate::ProfiledRun;
+use crate::privacy::shown_sentence;
 
 document! {
     /// A new run, or table, compared with an old one.
@@ -64,12 +65,12 @@ document! {
         },
         /// The setting of the old run; null where it concerns one run.
         old: Option<String> = match one {
-            Incomparable::Differs(_, old, _) => Some(old.clone()),
+            Incomparable::Differs(_, old, _) => Some(shown_sentence(old)),
             _ => None,
         },
         /// The setting of the new one.
         new: Option<String> = match one {
-            Incomparable::Differs(.., new) => Some(new.clone()),
+            Incomparable::Differs(.., new) => Some(shown_sentence(new)),
             _ => None,
         },
         /// Half of the interval of throughput over its value, or the part of the processors that others used; null where it is no

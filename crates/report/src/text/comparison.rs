@@ -3,12 +3,13 @@
 use plimsoll_analyze::{
     BestComparison, Comparison, ComparisonRow, Estimate, Incomparable, Setting, StepOutcome,
 };
-use plimsoll_units::{duration_text, escape_control, grouped, percent_text, significant};
+use plimsoll_units::{duration_text, escape_control, grouped, percent_text, share_text, significant};
 
 use super::page::Page;
 use super::paragraph::{WIDTH, wrapped_to};
 use super::table::{Column, cells, laid_out};
 use crate::amount::{at_least, connections, half_width, if_known, range};
+use crate::privacy::shown_sentence;
 
 /// The limits of a comparison of two single runs.
 const ONE_PAIR: &str = "These are one run each, which does not show how results vary from run to run. An interval is that \
@@ -82,7 +83,7 @@ pub(crate) fn objection(one: &Incomparable) -> String {
             or_none(new)
         ),
         Incomparable::Differs(setting, old, new) => {
-            let (old, new) = (or_none(old), or_none(new));
+            let [old, new] = [old, new].map(|value| or_none(&shown_sentence(value)));
             format!(
                 "Not comparable: {} differ, {old} in the old run and {new} in the new one.",
                 differing(*setting)
@@ -103,7 +104,7 @@ pub(crate) fn objection(one: &Incomparable) -> String {
         ),
         Incomparable::OtherProcesses(side, share) => format!(
             "Not comparable: other processes used {} of the processors of a host during the {} run.",
-            percent_text(*share),
+            share_text(*share),
             side.name()
         ),
     }
