@@ -7,16 +7,17 @@ import java.net.InetSocketAddress;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ThreadLocalRandom;
 
-/** A service that keeps most of its heap and makes garbage with each request: SmallHeap PORT [MICROSECONDS REPLACED]. */
+/** A service that keeps objects and makes garbage with each request: SmallHeap PORT [MICROSECONDS REPLACED KEPT]. */
 public class SmallHeap {
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
     /** Kept for good: what a collector has to look through each time. */
-    private static final Object[] KEPT = new Object[600_000];
+    private static Object[] kept;
 
     public static void main(String[] args) throws Exception {
-        for (int i = 0; i < KEPT.length; i++) {
-            KEPT[i] = new int[] {i, i};
+        kept = new Object[args.length > 3 ? Integer.parseInt(args[3]) : 600_000];
+        for (int i = 0; i < kept.length; i++) {
+            kept[i] = new int[] {i, i};
         }
         HttpServer server = HttpServer.create(new InetSocketAddress(Integer.parseInt(args[0])), 1024);
         server.setExecutor(Executors.newFixedThreadPool(32));
@@ -34,7 +35,7 @@ public class SmallHeap {
     private static String garbageWithin(long nanos, int replaced) {
         long end = THREADS.getCurrentThreadCpuTime() + nanos;
         for (int i = 0; i < replaced; i++) {
-            KEPT[ThreadLocalRandom.current().nextInt(KEPT.length)] = new int[] {i, i};
+            kept[ThreadLocalRandom.current().nextInt(kept.length)] = new int[] {i, i};
         }
         String text = garbage();
         while (THREADS.getCurrentThreadCpuTime() < end) {
