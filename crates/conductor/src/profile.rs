@@ -28,6 +28,7 @@ use capture::{Capture, Source, WARM_UP};
 use error::GRACE;
 pub use error::ProfileError;
 use page::ProfilePage;
+pub(crate) use page::without_query;
 use perf::Perf;
 
 /// The time that such a step takes besides the profile.

@@ -182,8 +182,8 @@ fn narrowed(before: Option<Centre>, ranks: &SignedRanks, level: f64) -> Centre {
     let centre = ranks.centre();
     let value = interval.map_or(centre, |(low, high)| centre.clamp(low, high));
     let moved = contradicts || before.is_some_and(|before| before.moved);
-    // The errors of all looks add up to no more than α, so that one look less does not take back what another found: only a centre that
-    // moved or changed its side does.
+    // The errors of all looks add up to no more than α, so a look that finds less does not take back what an earlier one found. Only a
+    // centre that moves or changes its side does.
     let stays = |before: Centre| before.differs && !contradicts && before.value * value > 0.0;
     Centre { value, interval, count: 0, moved, differs: before.is_some_and(stays) }
 }
@@ -222,7 +222,7 @@ mod tests {
 
     #[test]
     fn equal_things_are_rarely_found_to_differ_in_any_figure_at_any_look() {
-        // What one look finds stays found, so that the last outcome shows the alarms of all.
+        // What one look finds stays found, unless the centre changes its side: the last outcome shows nearly all alarms.
         let alarm = |seed: u64| {
             let (figures, elapsed) = (simulated(5, 60, 0.0, seed), even(60));
             let outcome = Rounds { figures: &figures, elapsed: &elapsed, precision: 0.0 }.outcome();

@@ -128,9 +128,10 @@ fn judged(
     let background = regression.background();
     // Where use without requests comes near that share, the logarithm of the rate has no interval.
     let on_the_line = |usage: f64| Estimate::exact(((usage - background.value) / per_request.value).max(0.0));
-    let safe_at = subject.capacity.filter(|_| full_at.rate().is_some()).map(|capacity| {
+    let safe_at = subject.capacity.filter(|_| full_at.rate().is_some()).and_then(|capacity| {
         let usage = safe_share * capacity;
-        rate_at(usage).unwrap_or_else(|| on_the_line(usage))
+        // The high rates contradict the line of a law that is bent.
+        rate_at(usage).or_else(|| (law != ProductionLaw::Bent).then(|| on_the_line(usage)))
     });
     (law, Some(ProductionDemand { per_request, background, bend: regression.bend(), full_at, safe_at }))
 }

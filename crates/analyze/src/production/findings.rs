@@ -141,7 +141,8 @@ pub struct ProductionDemand {
     /// How much of itself D changes from the low to the high end of the observed rates.
     pub bend: Estimate,
     pub full_at: FullAt,
-    /// The rate at which the asked share of it is used, 0 if it is without requests; `None` where `full_at` is not stated.
+    /// The rate at which the asked share of it is used, 0 if it is without requests; `None` where `full_at` is not stated, or
+    /// where a bent law gives no rate at that share.
     pub safe_at: Option<Estimate>,
 }
 

@@ -13,7 +13,7 @@ use crate::{Breach, TrialOutcome};
 
 /// A rate must hold for so long at least, in seconds: a queue takes time to grow.
 const MIN_HELD_SEC: f64 = 3.0;
-/// Few arrivals, and a limit of the longest time, are not waited for longer, in seconds.
+/// Few arrivals, and a limit of the longest time next to that of a percentile, are not waited for longer, in seconds.
 const MAX_HELD_SEC: f64 = 10.0;
 /// The time for which a queue may go on growing as it did, in seconds.
 const HORIZON_SEC: f64 = 30.0;

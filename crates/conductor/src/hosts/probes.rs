@@ -6,6 +6,8 @@ use std::path::Path;
 use plimsoll_host::{Component, Host, SampleSource, Ssh, Watched};
 use plimsoll_plan::{Plan, PlanHost, Probe};
 
+use crate::profile::without_query;
+
 const ROOT: &str = "/";
 
 #[derive(Debug)]
@@ -85,11 +87,6 @@ fn elsewhere(host: &PlanHost, probe: &Probe, target: TargetPlace) -> Option<Watc
     asked.add_component(Component::from_probe(probe, Path::new(ROOT))?);
     let feed = SampleSource::local(&without_query(&probe.to_string()), vec![asked]);
     Some(Watcher { feed, is_component: true })
-}
-
-/// A probe for names that are recorded and passed on: the query of a page may hold a token.
-fn without_query(probe: &str) -> String {
-    probe.split_once('?').map_or_else(|| probe.to_owned(), |(page, _)| format!("{page}?…"))
 }
 
 #[cfg(test)]

@@ -155,7 +155,9 @@ mod tests {
     fn recorded(folder: &Path, converts: &Path) -> Capture {
         let wait = format!("until [ -e {} ]; do sleep 0.01; done", converts.display());
         let samples = r"printf '5\n  1 main (/a)\n'";
-        let perf = Perf::scripted(folder, &format!("[ \"$1\" != script ] || {{ {wait}; {samples}; }}"));
+        let begins = format!("echo $$ > {0}/pid.new; mv {0}/pid.new {0}/pid", folder.display());
+        let perf =
+            Perf::scripted(folder, &format!("[ \"$1\" != script ] || {{ {begins}; {wait}; {samples}; }}"));
         let capture = Capture::begin(Source::Perf(perf), Duration::ZERO);
         while !capture.done.load(Ordering::Relaxed) {
             thread::sleep(LOOK_EVERY);
@@ -181,7 +183,13 @@ mod tests {
     fn an_interrupt_ends_the_conversion_too() {
         let folder = tempfile::tempdir().unwrap();
         let capture = recorded(folder.path(), &folder.path().join("never"));
+        let pid = folder.path().join("pid");
+        while !pid.exists() {
+            thread::sleep(LOOK_EVERY);
+        }
         let taken = capture.end(|| true);
         assert!(matches!(taken.content, Err(ProfileError::Cancelled)), "{taken:?}");
+        let pid = fs::read_to_string(pid).unwrap();
+        assert!(!Path::new("/proc").join(pid.trim()).exists(), "perf goes on");
     }
 }

@@ -12,6 +12,11 @@ const MAX_BYTES: u64 = 64 << 20;
 
 const SAID_CHARS: usize = 120;
 
+/// The address of a page for names that are recorded, shown and passed on: its query may hold a token.
+pub(crate) fn without_query(address: &str) -> String {
+    address.split_once('?').map_or_else(|| address.to_owned(), |(page, _)| format!("{page}?…"))
+}
+
 /// A page that gives CPU profiles.
 #[derive(Debug, Clone)]
 pub(super) struct ProfilePage {
@@ -23,9 +28,8 @@ impl ProfilePage {
         Self { url: url.to_owned() }
     }
 
-    /// The URL without its query, which may hold a token: the name is recorded, shown and passed on.
     pub(super) fn name(&self) -> String {
-        self.url.split_once('?').map_or_else(|| self.url.clone(), |(page, _)| format!("{page}?…"))
+        without_query(&self.url)
     }
 
     /// Asks the page for a profile of so long, in whole seconds, and waits for it.

@@ -374,7 +374,7 @@ impl Uring {
     fn prepare(&mut self, route: &Route) -> io::Result<Socket> {
         match Socket::prepare(route) {
             Err(error) if out_of_descriptors(&error) => {
-                self.ring.flush_retired()?;
+                self.ring.flush_retired().map_err(|_| error)?;
                 Socket::prepare(route)
             }
             prepared => prepared,

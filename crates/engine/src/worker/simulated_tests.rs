@@ -235,8 +235,8 @@ fn a_day_of_load_is_exact_and_takes_no_more_frames_than_a_few_hours() {
     assert_eq!((ran.counts.completed, ran.counts.failed.total()), (4 * day_sec, 0));
     assert_eq!(ran.latency.len(), 4 * day_sec);
     assert_eq!((ran.latency.min().div_ceil(1_000_000), ran.latency.max() / 1_000_000), (1000, 1000));
-    // With a frame a second it would be 86,400.
-    assert!((5_000..12_000).contains(&ran.frames), "{}", ran.frames);
+    // With a frame a second it would be 86,400. They are fewer where the taker does not keep up with the simulated day.
+    assert!(ran.frames < 12_000, "{}", ran.frames);
 }
 
 /// The length of the header block of a request to [`Hasty`].

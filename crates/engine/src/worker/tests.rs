@@ -238,9 +238,9 @@ fn a_worker_whose_frames_do_not_come_back_sleeps_while_it_waits_for_answers() {
     // Connections are taken in, and nothing is read from them.
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let level = Level::Closed { connections: 4, depth: 1 };
-    let mut spec = spec(listener.local_addr().unwrap(), level, Duration::from_millis(200));
+    let mut spec = spec(listener.local_addr().unwrap(), level, Duration::from_secs(1));
     // The answers are waited for as long again as the load lasts.
-    spec.timeout = Duration::from_millis(400);
+    spec.timeout = Duration::from_secs(2);
     let waits = Arc::new(AtomicU64::new(0));
     let driver = Counted(Epoll::new(spec.fixed_bytes()).unwrap(), Arc::clone(&waits));
     let (full, frames) = sync_channel::<Box<LiveFrame>>(2);
