@@ -152,6 +152,15 @@ fn a_share_that_is_used_without_requests_is_used_at_no_rate() {
 }
 
 #[test]
+fn of_a_law_that_is_bent_no_line_says_when_a_share_is_used() {
+    // Along the tangent at the high end 2.8 of 4 cores are used at no rate, and at 100 requests/s there is little more.
+    let findings = found(&with_cpu(15, |rate| 2.4 + 0.0046 * rate - 3e-6 * rate * rate));
+    let resource = &findings.resources[0];
+    assert_eq!(resource.law, ProductionLaw::Bent);
+    assert!(resource.full_at().is_some() && resource.demand.unwrap().safe_at.is_none(), "{resource:?}");
+}
+
+#[test]
 fn a_rate_that_hardly_changes_tells_nothing() {
     let mut series = day(4);
     let mut noise = Noise::new(4);
