@@ -99,7 +99,7 @@ const MINUTE_MS: f64 = 60e3;
 /// its last one if `ends`.
 ///
 /// # Errors
-/// When the text is neither.
+/// When the text is none of these.
 pub fn parse_instant(text: &str, now_unix_ms: u64, ends: bool) -> Result<u64, String> {
     let before = |ms: f64| now_unix_ms.saturating_sub(ms as u64);
     let parsed = age_ms(text).map(before).or_else(|| date_ms(text, ends));

@@ -2149,7 +2149,7 @@ export interface IncomparableDocument {
    */
   new: string | null;
   /**
-   * The setting of the old run; null where it concerns one run.
+   * The setting of the old run, without values of queries: it may look as the new one; null where it concerns one run.
    */
   old: string | null;
   /**

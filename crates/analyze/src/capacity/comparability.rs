@@ -141,8 +141,7 @@ impl Setting {
     }
 }
 
-/// What is requested, without values of headers and bodies, which may be secret: two requests that differ in these alone differ by their
-/// number.
+/// What is requested, without values of headers and bodies, which may be secret: of headers it has the number, of bodies the length.
 fn requests(plan: &Plan) -> String {
     let mixed = plan.mixed();
     let one = |request: &plimsoll_plan::MixedRequest| {

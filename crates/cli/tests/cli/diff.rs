@@ -179,7 +179,7 @@ fn the_requests_of_two_runs_are_named_without_the_values_of_their_queries() {
     let [old, new] = runs.each_ref().map(|path| path.to_str().unwrap());
     let diff = ["diff", old, new, "--html", "page.html", "--markdown", "page.md"];
     let text = bench.expect(0, &diff).out;
-    assert!(text.contains("/healthz?key=…"), "{text}");
+    assert!(text.contains("/healthz?key=…") && text.contains("hidden"), "{text}");
     let json = bench.expect(0, &["diff", old, new, "--json"]).out;
     let [page, markdown] =
         ["page.html", "page.md"].map(|name| std::fs::read_to_string(bench.path(name)).unwrap());

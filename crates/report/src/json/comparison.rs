@@ -63,7 +63,7 @@ document! {
             | Incomparable::Noisy(side, _)
             | Incomparable::OtherProcesses(side, _) => Some(side.name()),
         },
-        /// The setting of the old run; null where it concerns one run.
+        /// The setting of the old run, without values of queries: it may look as the new one; null where it concerns one run.
         old: Option<String> = match one {
             Incomparable::Differs(_, old, _) => Some(shown_sentence(old)),
             _ => None,

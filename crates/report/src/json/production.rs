@@ -139,7 +139,8 @@ document! {
             FullAt::Beyond(rate) => Some(rate),
             FullAt::At(_) | FullAt::NoCapacity => None,
         },
-        /// The rate at which the asked share of the capacity is used, 0 if it is without requests; null where `full_at_per_sec` is.
+        /// The rate at which the asked share of the capacity is used, 0 if it is without requests; null where
+        /// `full_at_per_sec` is, and where a bent law gives no rate at that share.
         safe_at_per_sec: Option<f64> = value(demand.safe_at),
         /// The 95 % interval of that.
         safe_at_interval: Interval = demand.safe_at,

@@ -84,6 +84,12 @@ pub(crate) fn objection(one: &Incomparable) -> String {
         ),
         Incomparable::Differs(setting, old, new) => {
             let [old, new] = [old, new].map(|value| or_none(&shown_sentence(value)));
+            if old == new {
+                return format!(
+                    "Not comparable: {} differ in values of their queries, which are hidden: {old}.",
+                    differing(*setting)
+                );
+            }
             format!(
                 "Not comparable: {} differ, {old} in the old run and {new} in the new one.",
                 differing(*setting)

@@ -6,6 +6,7 @@ use plimsoll_units::{bytes_text, duration_text, escape_control, grouped};
 
 use super::paragraph::{fact, headed, wrapped};
 use crate::amount::{counted, if_known, list, seconds};
+use crate::privacy::shown_sentence;
 use crate::words;
 
 /// That a run was killed.
@@ -74,7 +75,7 @@ pub(super) fn events(run: &Run) -> String {
 
 /// Without the remedy of a failure, which the block of failures has.
 pub(crate) fn in_words(event: &Event) -> String {
-    event.failure.map_or_else(|| event.text.clone(), words::failure_name)
+    event.failure.map_or_else(|| shown_sentence(&event.text), words::failure_name)
 }
 
 /// The target before the load, and the machine that made the load.
