@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use crate::bench::{Bench, Called, Target};
 use crate::full_disk::in_own_mounts;
+use crate::lab::until;
 
 /// A run of 40 requests on eight connections.
 fn run(bench: &Bench, target: &Target, path: &str, more: &[&str]) -> Called {
@@ -308,10 +309,10 @@ fn a_delivery_that_is_interrupted_has_the_code_of_that_and_the_rest_waits() {
         );
         server.query("postgres", &sql).unwrap()
     };
-    while locks(true) != "1" {}
+    until("the table is locked", || locks(true) == "1");
     let mut delivering = bench.command(&["runs", "--deliver=all"]);
     let delivering = delivering.env("PLIMSOLL_STORE", &url).stderr(Stdio::piped()).spawn().unwrap();
-    while locks(false) != "1" {}
+    until("the delivery waits for the table", || locks(false) == "1");
     let id = delivering.id().to_string();
     assert!(Command::new("kill").args(["-s", "INT", &id]).status().unwrap().success());
     drop(holder.stdin.take());
