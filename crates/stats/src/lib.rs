@@ -39,7 +39,7 @@ pub mod usl;
 
 pub use estimate::{Estimate, Z_95, ratio, t_quantile};
 pub use mser::{MIN_MSER_BATCHES, MSER_BATCH, Truncation, mser5};
-pub use proportion::{dispersion, wilson};
+pub use proportion::{difference_upper, dispersion, wilson};
 pub use rank_sum::shift;
 pub use series::{Weighted, autocorrelation, mean, median, variance};
 pub use signed_rank::SignedRanks;

@@ -1,6 +1,6 @@
 //! The interval of a ratio of counts.
 
-use crate::Z_95;
+use crate::{Estimate, Z_95};
 
 /// The 95 % score interval of the ratio `hits` / `trials`, or `None` without a trial (Wilson 1927).
 ///
@@ -26,6 +26,21 @@ pub fn wilson(hits: u64, trials: u64) -> Option<(f64, f64)> {
     let margin = Z_95 * (ratio * (1.0 - ratio) / count + z2 / (4.0 * count * count)).sqrt() / scale;
     // At 0 and 1 the bound is the ratio itself, which rounding must not miss.
     Some(((centre - margin).clamp(0.0, ratio), (centre + margin).clamp(ratio, 1.0)))
+}
+
+/// The upper end of the 95 % interval of `a` − `b`, two ratios of counts, from the interval of each (Newcombe, *Interval estimation for
+/// the difference between independent proportions*, 1998, method 10). A ratio without an interval is exact.
+///
+/// ```
+/// # use plimsoll_stats::{Estimate, difference_upper};
+/// let a = Estimate { value: 0.90, interval: Some((0.86, 0.93)) };
+/// let b = Estimate { value: 1.00, interval: Some((0.96, 1.00)) };
+/// assert!((difference_upper(a, b) + 0.05).abs() < 1e-9);
+/// ```
+pub fn difference_upper(a: Estimate, b: Estimate) -> f64 {
+    let above = a.interval.map_or(0.0, |(_, high)| high - a.value);
+    let below = b.interval.map_or(0.0, |(low, _)| b.value - low);
+    a.value - b.value + above.hypot(below)
 }
 
 /// How much more a ratio varies between groups of trials, each given as its hits and its trials, than that of independent trials

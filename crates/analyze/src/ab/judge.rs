@@ -2,7 +2,7 @@
 
 use plimsoll_record::CorruptHistogram;
 use plimsoll_stats::rounds::{Centre, Difference, Rounds};
-use plimsoll_stats::{dispersion, median, wilson};
+use plimsoll_stats::{difference_upper, dispersion, median, wilson};
 use serde::{Deserialize, Serialize};
 
 use super::carry_over::{Effect, RoundRatio, effects};
@@ -10,7 +10,6 @@ use super::figure::AbFigure;
 use super::load::{AbLoad, AbSide, LoadKind, rounds};
 use super::quantiles::pairs;
 use super::verdict::{AbVerdict, margin};
-use crate::capacity::compare::success_difference_upper;
 use crate::{Estimate, Margin};
 
 /// How much less of B than of A may succeed, as a share of all requests.
@@ -303,7 +302,7 @@ fn gate(findings: &AbFindings) -> Margin {
 /// requests fail.
 fn fails_more(kind: LoadKind, [a, b]: &[SideSummary; 2]) -> bool {
     let Some((a, b)) = a.success.zip(b.success) else { return false };
-    kind != LoadKind::Search && success_difference_upper(b, a) < -SUCCESS_MARGIN
+    kind != LoadKind::Search && difference_upper(b, a) < -SUCCESS_MARGIN
 }
 
 #[cfg(test)]

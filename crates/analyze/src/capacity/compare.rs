@@ -1,6 +1,6 @@
 //! Two ladders side by side.
 
-use plimsoll_stats::ratio;
+use plimsoll_stats::{difference_upper, ratio};
 
 use crate::{Estimate, Findings, StepSummary};
 
@@ -77,7 +77,7 @@ impl Comparison {
         let best = self.best.map(|best| (best.candidate, best.reference));
         let mut pairs = self.rows.iter().filter_map(|row| row.candidate.zip(row.reference)).chain(best);
         let fails_more = |(candidate, reference): (StepOutcome, StepOutcome)| {
-            success_difference_upper(candidate.success(), reference.success()) < -margin
+            difference_upper(candidate.success(), reference.success()) < -margin
         };
         if pairs.any(fails_more) {
             return Margin::Beyond;
@@ -90,15 +90,6 @@ impl StepOutcome {
     fn success(&self) -> Estimate {
         Estimate { value: self.success_ratio, interval: self.success_interval }
     }
-}
-
-/// The upper end of the 95 % interval of the difference of two success ratios, candidate minus reference, from the intervals of each
-/// (Newcombe, *Interval estimation for the difference between independent proportions*, 1998, method 10). A ratio without an interval
-/// is exact.
-pub(crate) fn success_difference_upper(candidate: Estimate, reference: Estimate) -> f64 {
-    let above = candidate.interval.map_or(0.0, |(_, high)| high - candidate.value);
-    let below = reference.interval.map_or(0.0, |(low, _)| reference.value - low);
-    candidate.value - reference.value + above.hypot(below)
 }
 
 impl BestComparison {

@@ -106,10 +106,4 @@ mod tests {
         assert_eq!(asked("web.example", None, elsewhere), "--port 80 --serving", "it may be that machine");
         assert_eq!(asked("192.0.2.2", None, here), "--serving");
     }
-
-    #[test]
-    fn the_query_of_a_page_is_in_no_name() {
-        assert_eq!(without_query("nginx+http://web/status?key=s3cret"), "nginx+http://web/status?…");
-        assert_eq!(without_query("redis://cache:6379"), "redis://cache:6379");
-    }
 }

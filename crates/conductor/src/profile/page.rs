@@ -74,6 +74,12 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_query_of_a_page_is_in_no_name() {
+        assert_eq!(without_query("nginx+http://web/status?key=s3cret"), "nginx+http://web/status?…");
+        assert_eq!(without_query("redis://cache:6379"), "redis://cache:6379");
+    }
+
+    #[test]
     fn a_page_without_a_profile_is_named_without_its_query() {
         let server = BadServer::start(Script::Correct { body: b"no profile".to_vec() });
         for (address, reason) in [(server.address(), "no profile"), (refused_address(), "cannot be asked")] {

@@ -30,11 +30,10 @@ pub(super) fn held(findings: &Findings) -> Option<String> {
             precision(findings, search, (held, *broken)),
         ),
         (Some(held), None) => {
+            let (no_less, why_no_more) = bound(search.end);
             format!(
-                "holds {} {} requests/s that arrive at random{within}{}.",
-                no_less(search.end),
-                count_text(held),
-                why_no_more(search.end)
+                "holds {no_less} {} requests/s that arrive at random{within}{why_no_more}.",
+                count_text(held)
             )
         }
         (None, Some(broken)) => {
@@ -127,19 +126,13 @@ fn narrower(findings: &Findings, budget: Duration, is_unfinished: bool) -> Optio
     }
 }
 
-/// "≥" where the limit is that of the generator, as in every table.
-fn no_less(end: SearchEnd) -> &'static str {
+/// How the highest rate that held is named where none broke: by "≥" where the limit is that of the generator, as in every table; and why
+/// there is no higher one.
+fn bound(end: SearchEnd) -> (&'static str, &'static str) {
     match end {
-        SearchEnd::GeneratorLimited => "≥",
-        SearchEnd::Unfinished | SearchEnd::Found | SearchEnd::NeverHeld => "at least",
-    }
-}
-
-fn why_no_more(end: SearchEnd) -> &'static str {
-    match end {
-        SearchEnd::GeneratorLimited => "; higher rates are beyond the load generator",
+        SearchEnd::GeneratorLimited => ("≥", "; higher rates are beyond the load generator"),
         SearchEnd::Unfinished | SearchEnd::Found | SearchEnd::NeverHeld => {
-            "; the search ended before a rate broke them"
+            ("at least", "; the search ended before a rate broke them")
         }
     }
 }

@@ -22,13 +22,10 @@ pub fn trend(trend: &Trend, tag: &str, page: &Page) -> String {
     let wrap = |text: &str| wrapped_to(page.width, "", "", text);
     let head = page.paint_lines(Ink::Strong, &wrap(&headline(trend)));
     let newest = trend.changes.last().map_or_else(words::no_change, |change| newest(trend, change, tag));
-    let ink = match trend.changes.last() {
-        Some(change) if change.is_bounded => Ink::Faint,
-        Some(change) => match change.worse {
-            Some(true) => Ink::Bad,
-            Some(false) => Ink::Good,
-            None => Ink::Faint,
-        },
+    let sure = trend.changes.last().filter(|change| !change.is_bounded);
+    let ink = match sure.and_then(|change| change.worse) {
+        Some(true) => Ink::Bad,
+        Some(false) => Ink::Good,
         None => Ink::Faint,
     };
     let remarks = wrap(&remarks(trend));
