@@ -3,6 +3,8 @@
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -81,6 +83,15 @@ impl Called {
 /// Whether a run's document has an event of this kind.
 pub(crate) fn happened(run: &Value, kind: &str) -> bool {
     run["events"].as_array().unwrap().iter().any(|event| event["kind"] == kind)
+}
+
+/// Polls until a condition holds, for a minute at most.
+pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !holds() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "waited a minute: {what}");
+        thread::sleep(Duration::from_millis(5));
+    }
 }
 
 /// `plimsoll target`, ended when dropped.

@@ -13,13 +13,12 @@ use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::bench::{Bench, Called, Target};
+use crate::bench::{Bench, Called, Target, until};
 
 /// What must have happened by then, however slow the machine.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -55,7 +54,7 @@ impl<'a> Fleet<'a> {
 
     /// Waits until the status is as it should be.
     fn await_status(&self, what: &str, is_there: impl Fn(&str) -> bool) {
-        await_true(what, || is_there(&self.status()));
+        until(what, || is_there(&self.status()));
     }
 
     /// A run of the fleet, with its document.
@@ -73,7 +72,7 @@ impl<'a> Fleet<'a> {
         let all = [&["run"], args, &["--fleet", &self.address, "--no-probe", "--name", "going"]].concat();
         let mut child =
             self.bench.command(&all).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        await_true("frames in the run file", || {
+        until("frames in the run file", || {
             assert_eq!(child.try_wait().unwrap(), None, "{}", rest(child.stderr.take().unwrap()));
             self.frames() > 0
         });
@@ -94,14 +93,6 @@ impl<'a> Fleet<'a> {
 impl Drop for Fleet<'_> {
     fn drop(&mut self) {
         self.bench.call(&["fleet", "down"]);
-    }
-}
-
-fn await_true(what: &str, mut is_so: impl FnMut() -> bool) {
-    let began = Instant::now();
-    while !is_so() {
-        assert!(began.elapsed() < PATIENCE, "{what}: not within {PATIENCE:?}");
-        thread::sleep(Duration::from_millis(50));
     }
 }
 
@@ -280,7 +271,7 @@ fn a_fleet_that_is_interrupted_while_it_starts_leaves_no_process() {
         let record = std::fs::read(bench.path("plimsoll-fleet/fleet.json")).ok()?;
         serde_json::from_slice::<Value>(&record).unwrap()["nodes"][0]["pid"].as_i64()
     };
-    await_true("the broker was started", || node().is_some());
+    until("the broker was started", || node().is_some());
     interrupt(&child.0);
     assert_eq!(child.0.wait().unwrap().code(), Some(130));
     let pid = node().unwrap();
@@ -394,7 +385,7 @@ fn a_broker_that_cannot_be_used_is_an_error_before_the_load() {
         .spawn()
         .unwrap();
     let _server = Ended(server);
-    await_true("the broker answers", || std::net::TcpStream::connect(free).is_ok());
+    until("the broker answers", || std::net::TcpStream::connect(free).is_ok());
     let without = bench.expect(1, &["fleet", "status", "--fleet", &format!("nats://{free}")]);
     assert!(without.err.contains("has no JetStream"), "{}", without.err);
 }

@@ -10,9 +10,8 @@ use plimsoll_store::{RunWriter, read};
 use plimsoll_testkit::Postgres;
 use serde_json::Value;
 
-use crate::bench::{Bench, Called, Target};
+use crate::bench::{Bench, Called, Target, until};
 use crate::full_disk::in_own_mounts;
-use crate::lab::until;
 
 /// A run of 40 requests on eight connections.
 fn run(bench: &Bench, target: &Target, path: &str, more: &[&str]) -> Called {

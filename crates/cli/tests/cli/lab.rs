@@ -7,13 +7,12 @@ use std::os::unix::fs::chown;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
-use std::time::{Duration, Instant};
 
 use plimsoll_plan::PlanFile;
 use plimsoll_testkit::Nginx;
 use serde_json::{Value, json};
 
-use crate::bench::{Bench, happened};
+use crate::bench::{Bench, happened, until};
 
 /// A lab of one host with the built-in target.
 const ONE: &str = r#"
@@ -90,14 +89,6 @@ impl Drop for Up {
     fn drop(&mut self) {
         self.child.kill().ok();
         self.child.wait().ok();
-    }
-}
-
-pub(crate) fn until(what: &str, holds: impl Fn() -> bool) {
-    let begun = Instant::now();
-    while !holds() {
-        assert!(begun.elapsed() < Duration::from_secs(60), "waited a minute: {what}");
-        std::thread::sleep(Duration::from_millis(5));
     }
 }
 

@@ -9,7 +9,7 @@ use std::thread;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::{Ended, PATIENCE, await_true, due_and_completed};
+use super::{Ended, PATIENCE, due_and_completed, until};
 use crate::bench::{Bench, Called, Target};
 
 /// A broker of a test's own configuration.
@@ -48,7 +48,7 @@ impl<'a> Broker<'a> {
         let mut server = Command::new(plimsoll_fleet::nats_server().unwrap());
         let server = server.arg("--config").arg(self.bench.path("broker.conf")).stderr(Stdio::null());
         self.server = Some(Ended(server.spawn().unwrap()));
-        await_true("the broker answers", || TcpStream::connect(self.listens).is_ok());
+        until("the broker answers", || TcpStream::connect(self.listens).is_ok());
     }
 
     /// Kills it, and starts it again at the same address after this.
@@ -120,7 +120,7 @@ impl Agent {
     /// It ends once it is asked to.
     pub(super) fn ends(mut self) {
         kill_process(Pid::from_child(&self.process.0), Signal::TERM).unwrap();
-        await_true("the agent ends", || self.process.0.try_wait().unwrap().is_some());
+        until("the agent ends", || self.process.0.try_wait().unwrap().is_some());
         assert_eq!(self.process.0.wait().unwrap().code(), Some(0));
     }
 }
@@ -243,7 +243,7 @@ fn a_replay_is_refused_and_costs_nothing() {
     let again = broker.agent("a", &["--trust", &trusted]);
     again.reports("waits for runs");
     // Only a sign of life shows that the broker knows of its subscription.
-    await_true("the agent is heard", || {
+    until("the agent is heard", || {
         bench.expect(0, &["fleet", "status", "--fleet", &broker.address()]).out.contains("agent   a ")
     });
     tap.replay(&recorded);

@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Stdio;
 
-use super::{Ended, await_true, interrupt, rest};
+use super::{Ended, interrupt, rest, until};
 use crate::bench::{Bench, Called};
 
 const UP: [&str; 8] = ["fleet", "up", "--compose", "2", "--image", "plimsoll:1", "--allow", "api.test:80"];
@@ -62,7 +62,7 @@ fn a_compose_that_does_not_end_is_ended_with_its_time_or_the_command() {
         let mut command = bench.command(&[&UP[..], &["--within", within]].concat());
         command.env("PLIMSOLL_COMPOSE", endless(&bench, "up")).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
-        await_true("Compose runs", || bench.path("pid-up").exists());
+        until("Compose runs", || bench.path("pid-up").exists());
         if code == 130 {
             let refused = with_compose(&bench, "false", &UP).err;
             assert!(refused.contains("plimsoll fleet down --compose"), "{refused}");
@@ -91,7 +91,7 @@ fn a_second_interrupt_ends_the_removal_too_and_says_what_is_left() {
     command.env("PLIMSOLL_COMPOSE", endless(&bench, "up|down")).stderr(Stdio::piped());
     let mut child = Ended(command.spawn().unwrap());
     for asked in ["pid-up", "pid-down"] {
-        await_true(asked, || bench.path(asked).exists());
+        until(asked, || bench.path(asked).exists());
         interrupt(&child.0);
     }
     let said = rest(child.0.stderr.take().unwrap());
@@ -110,7 +110,7 @@ fn an_interrupt_ends_a_removal_and_the_fleet_is_left_for_another() {
     let mut command = bench.command(&down);
     command.env("PLIMSOLL_COMPOSE", endless(&bench, "down")).stderr(Stdio::piped());
     let mut child = Ended(command.spawn().unwrap());
-    await_true("Compose runs", || bench.path("pid-down").exists());
+    until("Compose runs", || bench.path("pid-down").exists());
     interrupt(&child.0);
     let said = rest(child.0.stderr.take().unwrap());
     assert_eq!(child.0.wait().unwrap().code(), Some(130), "{said}");

@@ -9,7 +9,7 @@ use plimsoll_testkit::Sshd;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::access::{Broker, guarded};
-use super::{await_true, ceilings, rest};
+use super::{ceilings, rest, until};
 use crate::bench::{Bench, Called, Target};
 
 /// Hosts that ssh knows by these names; all are this machine.
@@ -127,7 +127,7 @@ fn an_agent_that_died_is_shown_and_no_other_process_is_ended_for_it() {
     other.reports("waits for runs");
     let pid = agents_of(&broker).into_iter().find(|pid| folder_of(*pid).join("agent.json").exists()).unwrap();
     kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL).unwrap();
-    await_true("the host says so", || hosts.status().contains("alpha  has ended: "));
+    until("the host says so", || hosts.status().contains("alpha  has ended: "));
     hosts.down();
     assert_eq!(agents_of(&broker).len(), 1, "the agent that another has started goes on");
 }
@@ -142,7 +142,7 @@ fn hosts_that_cannot_be_used_are_named_and_no_agent_is_left() {
     let error = hosts.up(1, &broker, &["--ssh", &format!("alpha,{lost}")]).err;
     assert!(error.contains("1 of 2 hosts cannot be used") && !error.contains("alpha:"), "{error}");
     assert!(error.contains(&format!("{lost}: ssh could not log in")), "{error}");
-    await_true("the agent on alpha is ended", || agents_of(&broker).is_empty());
+    until("the agent on alpha is ended", || agents_of(&broker).is_empty());
     assert!(!bench.path("plimsoll-fleet-ssh").exists());
     let typed = hosts.up(2, &broker, &["--ssh", "alpha,-oProxyCommand=x"]).err;
     assert!(typed.contains("is no host for ssh"), "{typed}");
@@ -208,7 +208,7 @@ fn an_agent_of_the_same_name_that_still_lives_is_not_taken_for_the_new_one() {
     old.reports("waits for runs");
     let address = broker.address();
     let status = ["fleet", "status", "--fleet", &address, "--fleet-credentials", "keys/conductor.creds"];
-    await_true("the old agent is heard", || bench.expect(0, &status).out.contains("agent   a "));
+    until("the old agent is heard", || bench.expect(0, &status).out.contains("agent   a "));
     let error = hosts.up(1, &broker, &["--ssh", "a"]).err;
     assert!(error.contains("already under these names: a; end them"), "{error}");
     drop(old);
@@ -285,14 +285,14 @@ fn agents_end_with_a_command_that_is_interrupted_or_killed_before_all_came() {
         let args = [&args[..], &["--allow", "127.0.0.1", "--keys", "keys", "--within", "10m"]].concat();
         let command = hosts.command(&args).stderr(Stdio::piped()).spawn().unwrap();
         let mut going = Going(command);
-        await_true("an agent runs", || {
+        until("an agent runs", || {
             assert_eq!(going.0.try_wait().unwrap(), None, "{}", rest(going.0.stderr.take().unwrap()));
             !agents_of(&beyond).is_empty()
         });
         let folder = folder_of(agents_of(&beyond)[0]);
         kill_process(Pid::from_child(&going.0), signal).unwrap();
         assert_eq!(going.0.wait().unwrap().code(), code);
-        await_true("nothing is left", || agents_of(&beyond).is_empty() && !folder.exists());
+        until("nothing is left", || agents_of(&beyond).is_empty() && !folder.exists());
         drop(hosts.sshd);
     }
 }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::access::{Agent, Broker};
 use super::resume::{Counter, sum, whole};
-use super::{PATIENCE, await_true, interrupt, rest};
+use super::{PATIENCE, interrupt, rest, until};
 use crate::bench::{Bench, Target};
 
 /// A way to the broker that can be cut.
@@ -123,7 +123,7 @@ impl<'a> Scene<'a> {
         let mut command = bench.command(&[&load[..], &["--agents", "2", "--fleet", address]].concat());
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let mut file = None;
-        await_true("frames in the run file", || {
+        until("frames in the run file", || {
             assert_eq!(child.try_wait().unwrap(), None, "{}", rest(child.stderr.take().unwrap()));
             file = super::resume::run_file(bench);
             file.as_ref()
@@ -199,7 +199,7 @@ fn a_conductor_whose_connection_is_cut_without_a_word_loses_no_agent_and_no_fram
     let before = relay.connections();
     relay.set_silent(true);
     // The first of these tries takes longer than an agent may be silent.
-    await_true("it has tried twice to connect again", || relay.connections() >= before + 2);
+    until("it has tried twice to connect again", || relay.connections() >= before + 2);
     relay.set_silent(false);
     scene.gives(3000, run);
 }
@@ -222,7 +222,7 @@ fn an_agent_ends_when_it_is_asked_to_although_the_broker_is_away() {
     agent.reports("waits for runs");
     relay.set_cut(true);
     let before = relay.connections();
-    await_true("it has noticed that", || relay.connections() > before);
+    until("it has noticed that", || relay.connections() > before);
     agent.ends();
 }
 
@@ -234,7 +234,7 @@ fn an_agent_that_stays_cut_off_is_lost_ends_its_load_and_is_free_again() {
     scene.relay.set_cut(true);
     // The load ends here without a word of anyone.
     scene.behind.reports(": ended");
-    await_true("the agent is given up", || {
+    until("the agent is given up", || {
         let run = plimsoll_store::read(&file).unwrap();
         run.events.iter().any(|event| event.text.contains("behind is gone (nothing was heard of it"))
     });
@@ -248,7 +248,7 @@ fn an_agent_that_stays_cut_off_is_lost_ends_its_load_and_is_free_again() {
         .collect();
     assert_eq!(lost, [("behind".to_owned(), true), ("direct".to_owned(), false)]);
     scene.relay.set_cut(false);
-    await_true("both agents are free", || {
+    until("both agents are free", || {
         let status = bench.expect(0, &["fleet", "status", "--fleet", &scene.broker.address()]).out;
         status.matches("free").count() == 2
     });
@@ -321,7 +321,7 @@ fn an_agent_that_comes_late_takes_part_in_the_next_run() {
     let (mut conductor, file) = scene.conduct("8s");
     let late = scene.broker.agent("late", &[]);
     late.reports("waits for runs");
-    await_true("the late agent is named as free", || {
+    until("the late agent is named as free", || {
         let status = scene.broker.call(0, &["fleet", "status"]).out;
         let is_free = |line: &str| line.starts_with("agent   late ") && line.ends_with("free");
         status.lines().any(is_free) && status.matches("in run").count() == 2

@@ -12,7 +12,7 @@ use std::thread;
 use plimsoll_record::{EventKind, Run, StepEnd};
 
 use super::access::{Agent, Broker, guarded, trusted};
-use super::{await_true, interrupt, rest, write_secret};
+use super::{interrupt, rest, until, write_secret};
 use crate::bench::{Bench, Called};
 
 /// A target that counts the requests that reach it.
@@ -38,9 +38,7 @@ impl Counter {
 
     /// Waits until so many requests came. No more may have come.
     pub(super) fn has_counted(&self, requests: u64) {
-        await_true("all requests have reached the target", || {
-            self.requests.load(Ordering::SeqCst) >= requests
-        });
+        until("all requests have reached the target", || self.requests.load(Ordering::SeqCst) >= requests);
         assert_eq!(self.requests.load(Ordering::SeqCst), requests);
     }
 }
@@ -95,7 +93,7 @@ impl<'a> Scene<'a> {
             .spawn()
             .unwrap();
         let mut file = None;
-        await_true("frames in the run file", || {
+        until("frames in the run file", || {
             assert_eq!(child.try_wait().unwrap(), None, "{}", rest(child.stderr.take().unwrap()));
             file = run_file(self.bench);
             file.as_ref()
@@ -266,7 +264,7 @@ fn nothing_is_missing_of_an_agent_for_which_there_was_no_connection() {
 
 /// Waits until the run has frames of this step.
 fn await_step(file: &Path, step: u32) {
-    await_true("frames of the step in the run file", || {
+    until("frames of the step in the run file", || {
         plimsoll_store::read(file).is_ok_and(|run| run.frames_of(step).next().is_some())
     });
 }
@@ -284,7 +282,7 @@ fn the_later_steps_are_made_by_the_agents_of_a_local_fleet() {
     let mut conductor = bench.command(&[&sweep[..], &["--fleet", &fleet.address]].concat());
     let mut conductor = conductor.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let mut file = None;
-    await_true("a run file", || {
+    until("a run file", || {
         file = run_file(&bench);
         file.is_some()
     });
@@ -368,7 +366,7 @@ fn an_agent_that_died_too_is_named_and_what_the_stream_has_of_it_is_kept() {
     kill(&mut conductor);
     let before = plimsoll_store::read(&file).unwrap();
     // The other one measures on, and hands its frames to the broker, before it is gone.
-    await_true("agents go on", || scene.status().contains("in run"));
+    until("agents go on", || scene.status().contains("in run"));
     let gone = scene.agents.remove(1);
     drop(gone);
     scene.resume(1, &file, &[]);
