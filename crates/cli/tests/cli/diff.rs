@@ -74,6 +74,12 @@ fn a_document_that_is_named_is_not_replaced_unless_that_is_asked_for() {
         for _ in 0..2 {
             bench.expect(0, &["diff", "api.dat", "http.dat", "--out", "out", flag]);
         }
+        // That with a name of the user's is refused before anything is printed.
+        let named =
+            ["diff", "api.dat", "http.dat", "--out", "out", "--name", flag.trim_start_matches('-'), flag];
+        bench.expect(0, &named);
+        let refused = bench.expect(1, &named);
+        assert!(refused.err.contains("exists") && refused.out.is_empty(), "{}", refused.err);
     }
 }
 
