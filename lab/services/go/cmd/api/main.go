@@ -18,6 +18,7 @@ import (
 type cost struct {
 	cpu, sleep, locked, lockedCPU time.Duration
 	journal                       *work.Journal
+	heap                          *work.Heap
 	pool                          *work.Pool
 	lock                          work.Lock
 	calls                         backend.Calls
@@ -40,6 +41,8 @@ func serviceOf(arguments []string) (listen string, service *cost, err error) {
 	flags.DurationVar(&service.sleep, "sleep", 0, "time that a request waits without using anything")
 	flags.DurationVar(&service.locked, "locked", 0, "time that a request holds the one lock, waiting")
 	flags.DurationVar(&service.lockedCPU, "locked-cpu", 0, "CPU time of a request while it holds the one lock")
+	garbage := flags.Int("garbage", 0, "bytes of garbage that a request makes within its CPU time")
+	kept := flags.Int("kept", 0, "small objects kept for good, which the garbage collector looks through in each cycle")
 	size := flags.Int("size", 2, "bytes of an answer")
 	pool := flags.Int("pool", 0, "requests worked on at once; 0 has no limit")
 	waiting := flags.Int("waiting", work.Unbounded, "requests that may wait for that, the others get 503; below 0 has no limit")
@@ -56,6 +59,7 @@ func serviceOf(arguments []string) (listen string, service *cost, err error) {
 	flags.Parse(arguments)
 
 	service.pool = work.NewPool(*pool, *waiting)
+	service.heap = work.NewHeap(*kept, *garbage)
 	service.answer = []byte(strings.Repeat("x", *size))
 	service.record = []byte(strings.Repeat("r", *record))
 	if *journal != "" {
@@ -108,7 +112,7 @@ func (c *cost) ServeHTTP(response http.ResponseWriter, request *http.Request) {
 }
 
 func (c *cost) do(request *http.Request) error {
-	work.Burn(c.cpu)
+	work.Within(c.cpu, c.heap.Litter)
 	time.Sleep(c.sleep)
 	if c.locked > 0 || c.lockedCPU > 0 {
 		c.lock.Hold(func() {

@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -147,6 +149,28 @@ func TestARequestCostsItsCPUTime(t *testing.T) {
 			t.Errorf("%s: 4 requests used %v", name, used)
 		}
 	}
+}
+
+func TestARequestLeavesGarbageThatTheCollectorTakesAway(t *testing.T) {
+	const garbage = 1 << 20
+	service := api(t, "-garbage", fmt.Sprint(garbage), "-kept", "1000")
+	before := memory()
+	for range 64 {
+		get(service, "/")
+	}
+	after := memory()
+	if made := after.TotalAlloc - before.TotalAlloc; made < 64*garbage {
+		t.Errorf("%d bytes were allocated", made)
+	}
+	if after.NumGC == before.NumGC || after.HeapAlloc > before.HeapAlloc+32*garbage {
+		t.Errorf("after %d cycles %d bytes are kept", after.NumGC-before.NumGC, after.HeapAlloc)
+	}
+}
+
+// What the runtime says of its memory.
+func memory() (stats runtime.MemStats) {
+	runtime.ReadMemStats(&stats)
+	return stats
 }
 
 func TestOneRequestHoldsTheLockAtATime(t *testing.T) {

@@ -15,10 +15,16 @@ import (
 // Burn uses CPU time of the calling thread until d of it is gone. CPU time and not wall time is spent, so that a
 // thread that has to wait for a core does no less work.
 func Burn(d time.Duration) {
+	Within(d, func() {})
+}
+
+// Within runs f, and burns what it left of d.
+func Within(d time.Duration, f func()) {
 	// The clock is that of a thread, which must not change in between.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	end := threadTime() + d
+	f()
 	for threadTime() < end {
 		spin()
 	}
@@ -44,6 +50,45 @@ func threadTime() time.Duration {
 		panic(fmt.Sprintf("this system has no CPU clock of threads: %v", err))
 	}
 	return time.Duration(ts.Nano())
+}
+
+// Heap makes work for the garbage collector.
+type Heap struct {
+	// What it has to look through in each cycle: objects with a pointer.
+	kept []*object
+	// What brings the next cycle closer.
+	garbage int
+}
+
+type object struct {
+	next  *object
+	value int
+}
+
+// The allocations of which garbage is made, in bytes.
+const block = 4096
+
+// NewHeap makes a heap that keeps so many small objects for good, and gets so many bytes of garbage with each request.
+func NewHeap(kept, garbage int) *Heap {
+	heap := &Heap{kept: make([]*object, kept), garbage: garbage}
+	for i := range heap.kept {
+		heap.kept[i] = &object{value: i}
+	}
+	return heap
+}
+
+// Litter leaves the garbage of one request.
+func (h *Heap) Litter() {
+	for left := h.garbage; left > 0; left -= block {
+		discard(make([]byte, min(left, block)))
+	}
+}
+
+// It is not inlined, where the compiler would see that nobody wants the block.
+//
+//go:noinline
+func discard(garbage []byte) *byte {
+	return &garbage[0]
 }
 
 // Lock is one lock for all requests.
