@@ -13,7 +13,11 @@ use crate::curve_error::{CurveError, MAX_HOURS};
 
 /// The longest file, in bytes.
 const MAX_BYTES: u64 = 64 << 20;
+/// No plan is for more requests per second than these.
+pub const MAX_TARGET_PER_SEC: f64 = 1e15;
 const SEC_PER_HOUR: i64 = 3_600;
+/// More rows than these at equal distances, as whole numbers within one hour of seconds, are rather hours.
+const MAX_EVEN_ROWS: usize = 3;
 /// Seconds from here on are counted from 1970; below they are counted from the beginning of the curve.
 const UNIX_FROM: f64 = 1e8;
 
@@ -93,13 +97,11 @@ fn parse(text: &str) -> Result<RateCurve, CurveError> {
         }
         points.push(point);
     }
-    if form == Some(Form::Seconds)
-        && points.len() > 1
-        && lines.iter().skip(usize::from(is_header)).all(|line| columns.may_be_hour(line))
-    {
+    let hours = || points.iter().map(|point| point.hour);
+    let times = lines.iter().skip(usize::from(is_header)).filter_map(|line| columns.number(line));
+    if form == Some(Form::Seconds) && hours().all(|hour| hour == points[0].hour) && may_be_hours(times) {
         return Err(CurveError::HoursAsSeconds);
     }
-    let hours = || points.iter().map(|point| point.hour);
     if hours().max().zip(hours().min()).is_some_and(|(last, first)| last - first > MAX_HOURS) {
         return Err(CurveError::TooLong);
     }
@@ -128,10 +130,9 @@ impl Columns {
         Ok(Self { time, rate: find("rates", &RATES)?, has_hours })
     }
 
-    /// True for a number that an hour of a day has. As seconds such numbers are all in one hour, which is no day.
-    fn may_be_hour(&self, line: &Line) -> bool {
-        let number = line.cells.get(self.time).and_then(|cell| cell.parse().ok());
-        number.is_some_and(|number: f64| number.fract() == 0.0 && number < 24.0)
+    /// The time of a line, where it is a number.
+    fn number(&self, line: &Line) -> Option<f64> {
+        line.cells.get(self.time)?.parse().ok()
     }
 
     fn point(&self, Line { number, cells }: &Line) -> Result<(Form, CurvePoint), CurveError> {
@@ -145,10 +146,19 @@ impl Columns {
     }
 }
 
+/// True for numbers of seconds within one hour, which are no day, that hours may have: those of one day, or of several one after
+/// another.
+fn may_be_hours(times: impl Iterator<Item = f64>) -> bool {
+    let times: Vec<f64> = times.collect();
+    let is_even = || times.windows(3).all(|three| three[1] - three[0] == three[2] - three[1]);
+    let is_of_day = times.len() > 1 && times.iter().all(|time| *time < 24.0);
+    times.iter().all(|time| time.fract() == 0.0) && (is_of_day || times.len() > MAX_EVEN_ROWS && is_even())
+}
+
 /// A rate; unlike on a command line it may be 0.
 fn parse_cell(cell: &str) -> Option<f64> {
     let zero = cell.parse().ok().filter(|rate: &f64| *rate == 0.0);
-    zero.or_else(|| parse_rate(cell).ok())
+    zero.or_else(|| parse_rate(cell).ok().filter(|rate| *rate <= MAX_TARGET_PER_SEC))
 }
 
 /// The form of a time, the hour that it lies in, and what that is called.
@@ -252,6 +262,7 @@ mod tests {
         assert!(refused("time,rate\n00:00,100\n25:00,100\n").starts_with("line 3: `25:00` is no time"));
         assert!(refused("time,rate\n00:00,many\n").starts_with("line 2: `many` is no rate"));
         assert!(refused("time,rate\n00:00,-5\n").starts_with("line 2: `-5` is no rate"));
+        assert!(refused("time,rate\n00:00,9000000G\n").contains("from 0 to 1e15"));
         assert!(refused("time,rate\n00:00,100\n\n01:00\n").starts_with("line 4: there is no column 2"));
         assert!(refused("time,rate\n00:00,100\n3600,100\n").starts_with("line 3: `3600` is not counted"));
         assert!(refused("day,rate\nmonday,5\n").contains("no column of times; it has day, rate"));
@@ -259,7 +270,18 @@ mod tests {
         for hours in ["time,rate\n0,100\n1,200\n23,50\n", "0,100\n12,200\n"] {
             assert!(refused(hours).contains("name their column `hour`"), "{hours}");
         }
+        for days in [1..25, 0..48, 0..168] {
+            let rows: String = days.map(|hour| format!("{hour},100\n")).collect();
+            assert!(matches!(parse(&rows), Err(CurveError::HoursAsSeconds)), "{rows}");
+        }
+        assert!(
+            parse("00:00:00,100\n00:00:10,100\n00:00:20,200\n00:00:30,100\n").is_ok(),
+            "seconds of an hour"
+        );
+        assert!(refused("hour,rate\n24,5\n").contains("an hour from 0 to 23 under `hour`"));
         assert!(parse("time,rate\n0,100\n12,100\n24,200\n").is_ok(), "seconds of half a minute");
+        assert!(parse("0,100\n7,100\n24,200\n31,100\n").is_ok(), "seconds at unequal distances");
+        assert!(parse("0,100\n1800,100\n3600,200\n5400,100\n").is_ok(), "half hours");
         assert!(parse("0,100\n").is_ok(), "one rate");
         for nothing in ["", "time,rate\n", "00:00,0\n"] {
             assert!(matches!(parse(nothing), Err(CurveError::NoRate)), "{nothing}");

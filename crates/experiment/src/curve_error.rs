@@ -15,17 +15,20 @@ pub enum CurveError {
     #[error("its header has no column of {0}; it has {1}, and one of {2} is read")]
     NoColumn(&'static str, String, String),
     #[error(
-        "line {line}: `{cell}` is no time; write 09:00, 2026-01-05T09:00:00Z, seconds, or the number of an hour under `hour`"
+        "line {line}: `{cell}` is no time; write 09:00, 2026-01-05T09:00:00Z, seconds, or an hour from 0 to 23 under `hour`"
     )]
     Time { line: u64, cell: String },
-    #[error("line {line}: `{cell}` is no rate; write requests per second of 0 or above, such as 500 or 1.2k")]
+    #[error(
+        "line {line}: `{cell}` is no rate; write requests per second from 0 to 1e15, such as 500 or 1.2k"
+    )]
     Rate { line: u64, cell: String },
     #[error("line {line}: there is no column {column}; each line has a time and a rate")]
     Short { line: u64, column: usize },
     #[error("line {line}: `{cell}` is not counted as the times before it are; write all of them in one form")]
     Mixed { line: u64, cell: String },
     #[error(
-        "has only times that are whole numbers below 24, which count seconds; if they are hours, name their column `hour`"
+        "has only times within one hour, because whole numbers count seconds; if they are hours of a day, 0 to 23, name their column \
+         `hour`, write those of several days as 2026-01-05T09:00:00Z, and seconds of an hour as 00:00:10"
     )]
     HoursAsSeconds,
     #[error("spans more than {MAX_HOURS} hours; are its times in milliseconds?")]

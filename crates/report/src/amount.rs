@@ -40,6 +40,11 @@ pub(crate) fn bound(lower_bound: bool) -> &'static str {
     if lower_bound { "≥ " } else { "" }
 }
 
+/// The same of a ratio of two throughputs, and `≤ ` where the second one alone is a lower bound. Where both are, there is no ratio.
+pub(crate) fn ratio_bound(lower_bound: bool, from_lower_bound: bool) -> &'static str {
+    if from_lower_bound { "≤ " } else { bound(lower_bound) }
+}
+
 /// A rate, marked if it is a lower bound.
 pub(crate) fn at_least(per_sec: f64, lower_bound: bool) -> String {
     format!("{}{}", bound(lower_bound), count_text(per_sec))

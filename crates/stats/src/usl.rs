@@ -43,15 +43,6 @@ impl Usl {
         if beta > 0.0 { ((1.0 - alpha).max(0.0) / beta).sqrt().max(1.0) } else { f64::INFINITY }
     }
 
-    /// The highest throughput of any size by the law: at its top, or γ/α for β = 0; infinite where nothing is serial.
-    pub fn highest(&self) -> f64 {
-        match self.top() {
-            top if top.is_finite() => self.throughput(top),
-            _ if self.alpha.value > 0.0 => self.gamma.value / self.alpha.value,
-            _ => f64::INFINITY,
-        }
-    }
-
     /// Throughput at a size by the law.
     pub fn throughput(&self, size: f64) -> f64 {
         throughput([self.gamma.value, self.alpha.value, self.beta.value], size)

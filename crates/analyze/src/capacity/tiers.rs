@@ -35,8 +35,8 @@ pub struct Efficiency {
     pub from: u32,
     /// True if the throughput of that run is a lower bound.
     pub from_lower_bound: bool,
-    /// (X_n/X_1)·(n_1/n): 1 for growth in proportion.
-    pub ratio: Estimate,
+    /// (X_n/X_1)·(n_1/n): 1 for growth in proportion; `None` where both throughputs are lower bounds.
+    pub ratio: Option<Estimate>,
 }
 
 /// One run.
@@ -131,7 +131,7 @@ impl RowOfTier<'_> {
             row.tiers.iter().find(|known| known.tier == tier.tier).and_then(|known| known.size)
         };
         (self.tier, one.kind) == (other.tier, other_row.kind)
-            && others(one, self.tier) == others(other_row, self.tier)
+            && others_by_name(one, self.tier) == others_by_name(other_row, self.tier)
             && one.tiers.iter().all(|tier| is_one_size(tier.size, size(other_row, tier)))
     }
 }
@@ -152,6 +152,7 @@ fn efficiencies(alike: &[RowOfTier<'_>]) -> Vec<(usize, Efficiency)> {
         let machines = one.machines();
         let per = f64::from(few) / f64::from(machines);
         let ratio = ratio(one.row.throughput, base)?.times(per);
+        let ratio = Some(ratio).filter(|_| !(is_bound && one.row.lower_bound));
         let tier = scaling.tier.clone();
         let efficiency = Efficiency { tier, from: few, from_lower_bound: is_bound, ratio };
         (machines > few).then_some((one.place, efficiency))
@@ -175,6 +176,13 @@ fn machines_of(row: &TierRow, tier: &str) -> u32 {
 fn others(row: &TierRow, tier: &str) -> Vec<TierCount> {
     let others = row.tiers.iter().filter(|other| other.tier != tier);
     others.map(|other| TierCount { tier: other.tier.clone(), machines: other.machines }).collect()
+}
+
+/// The same whatever the order in which the run lists its hosts.
+fn others_by_name(row: &TierRow, tier: &str) -> Vec<TierCount> {
+    let mut others = others(row, tier);
+    others.sort_by(|a, b| a.tier.cmp(&b.tier));
+    others
 }
 
 /// The row of one run; `None` if no step carried what it was sent.
@@ -280,6 +288,18 @@ mod tests {
     }
 
     #[test]
+    fn runs_that_list_their_hosts_in_another_order_are_one_scaling() {
+        let rows = [
+            row("one", &[("web", 1), ("api", 1), ("db", 1)], 1000.0),
+            row("two", &[("db", 1), ("api", 2), ("web", 1)], 1900.0),
+        ];
+        let found = scalings(&rows);
+        assert_eq!(found.len(), 1, "{found:?}");
+        let names: Vec<&str> = found[0].others.iter().map(|other| other.tier.as_str()).collect();
+        assert_eq!((found[0].points.len(), names), (2, vec!["web", "db"]), "named as the first run does");
+    }
+
+    #[test]
     fn rows_of_other_requests_are_no_scaling() {
         let one = row("a", &[("api", 1)], 1000.0);
         let two = TierRow { kind: 1, ..row("b", &[("api", 2)], 1900.0) };
@@ -296,6 +316,10 @@ mod tests {
         assert_eq!(found.len(), 1);
         let (place, efficiency) = &found[0];
         assert_eq!((*place, efficiency.from, efficiency.from_lower_bound), (1, 1, true));
+        assert!(efficiency.ratio.is_some_and(|ratio| ratio.value == 0.95), "{efficiency:?}");
+        let [one, two] = rows;
+        let both = [one, TierRow { lower_bound: true, ..two }];
+        assert_eq!(efficiencies(&alike(&both)[0])[0].1.ratio, None, "the ratio of two lower bounds is none");
     }
 
     #[test]
@@ -308,7 +332,7 @@ mod tests {
         ];
         let found = with_efficiencies(runs.to_vec());
         let ratios = |row: &TierRow| -> Vec<(String, f64)> {
-            row.efficiencies.iter().map(|one| (one.tier.clone(), one.ratio.value)).collect()
+            row.efficiencies.iter().map(|one| (one.tier.clone(), one.ratio.unwrap().value)).collect()
         };
         assert!(found[0].efficiencies.is_empty());
         assert_eq!(ratios(&found[1]), [("api".to_owned(), 0.95)]);

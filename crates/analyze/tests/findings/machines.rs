@@ -1,7 +1,8 @@
 //! Machines for a rate, by runs in which not all of a tier is known.
 
 use plimsoll_analyze::{
-    Doubt, Findings, Goal, Limit, Remark, RowRun, TierPlan, observe_runs, plan_machines, tier_rows,
+    Doubt, Findings, FleetDoubt, Goal, Limit, PriceList, Remark, RowRun, TierPlan, fleet_capacity,
+    observe_runs, plan_machines, price_plan, tier_rows,
 };
 use plimsoll_plan::{Plan, PlanHost, RowSpec};
 
@@ -115,8 +116,25 @@ fn the_scaling_of_small_machines_says_nothing_of_large_ones() {
     // One large machine carries 1,050/s at 70 %; two small ones were measured to carry less than the target.
     assert_eq!((tier.machines.unwrap().count, tier.scaling), (1, None), "{:?}", tier.needs);
     let of_size = vec!["small".to_owned(), "two small".to_owned()];
-    let left_out = Doubt::OtherRuns { of_requests: Vec::new(), of_size };
+    let left_out = Doubt::OtherRuns { of_requests: Vec::new(), of_size, lower_bounds: Vec::new() };
     assert!(tier.doubts.contains(&left_out), "{:?}", tier.doubts);
+}
+
+#[test]
+fn a_throughput_that_the_generator_had_a_part_in_is_a_lower_bound_and_no_scaling() {
+    let bound = |findings: Findings| Findings { lower_bound: true, ..findings };
+    let (one, two) = (bound(full_at(300.0, 1, "all")), bound(full_at(600.0, 2, "all")));
+    let observed = observe_runs(&[("one", &one), ("two", &two)]);
+    let names = || vec!["one".to_owned(), "two".to_owned()];
+    let remarks: Vec<Remark> = names().into_iter().map(Remark::SharedWithGenerator).collect();
+    assert_eq!(observed.remarks, remarks);
+    let left_out = Doubt::OtherRuns { of_requests: Vec::new(), of_size: Vec::new(), lower_bounds: names() };
+    let tier = &observed.tiers[0];
+    assert!(tier.scaling.is_none() && tier.doubts.contains(&left_out), "{:?}", tier.doubts);
+    let capacity = fleet_capacity(&observed, &"api=3".parse().unwrap(), 0.7).unwrap();
+    for remark in remarks {
+        assert!(capacity.doubts.contains(&FleetDoubt::Remark(remark)), "{:?}", capacity.doubts);
+    }
 }
 
 #[test]
@@ -132,4 +150,39 @@ fn what_a_machine_of_a_size_carries_is_that_of_the_dearest_requests() {
     let carried = tier.sizes[0].per_sec.unwrap();
     // A dear one takes a millisecond; of cheap ones it would carry ten times as many.
     assert!((500.0..800.0).contains(&carried), "{carried}");
+}
+
+/// A proxy before an API, each a tier of its own; the pool gives this rate.
+fn proxied(per_sec: f64, web: (f64, f64), api_cores: f64) -> Findings {
+    let pool = Watch::pool(16.0, 16.0 / per_sec, 128);
+    let mut run = pool.host("web", web.0, web.1).host("api", api_cores, 1.2e-3).run();
+    let mut plan = Plan::from_json(&run.manifest.plan).unwrap();
+    plan.hosts =
+        ["web", "api"].map(|name| PlanHost { tier: Some(name.to_owned()), ..PlanHost::named(name) }).into();
+    plan.group = Some("all".to_owned());
+    run.manifest.plan = plan.to_json();
+    findings(&run)
+}
+
+#[test]
+fn the_cost_is_that_of_the_planned_machines_where_smaller_ones_pressed_the_tier() {
+    // At 30 % of its CPU a request costs the proxy 43 µs, and 37 µs with 0.04 cores, which are full.
+    let (base, pressed) = (proxied(825.0, (0.15, 43e-6), 1.0), proxied(808.0, (0.04, 37e-6), 4.0));
+    assert_eq!([base.verdict.host(), pressed.verdict.host()], ["api", "web"]);
+    let observed = observe_runs(&[("base", &base), ("pressed", &pressed)]);
+    let plan = plan_machines(&observed, Goal { target_per_sec: 20_000.0, utilisation: 0.7 });
+    let web = plan.tiers.iter().find(|tier| tier.tier == "web").unwrap();
+    let count = web.machines.unwrap().count;
+    // 20,000/s × 37 µs / (0.15 × 70 % − 0.01).
+    assert_eq!(count, 8, "{:?}", web.needs);
+    let priced = |prices: &[&str]| {
+        let prices = prices.iter().map(|price| price.parse().unwrap()).collect();
+        price_plan(&plan, &PriceList::new(prices).unwrap().unwrap()).tiers.remove(0)
+    };
+    let cost = priced(&["web=0.09/h"]);
+    let machines = &cost.machines[0];
+    assert_eq!((cost.machines.len(), machines.count), (1, count), "{cost:?}");
+    assert_eq!(machines.size.and_then(|size| size.cores), Some(0.15));
+    let named = priced(&["web@0.15=0.09/h", "web@0.04=1/h"]);
+    assert_eq!((named.alone.len(), named.per_hour), (2, cost.per_hour), "{named:?}");
 }

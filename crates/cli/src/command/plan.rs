@@ -6,7 +6,9 @@ use std::str::FromStr;
 use plimsoll_analyze::{
     Fleet, Goal, Observed, Price, PriceList, WhatIf, fleet_capacity, plan_day, plan_machines, price_plan,
 };
-use plimsoll_experiment::{Mapping, TableRows, file_stem, observe_run_files, observe_table_file, read_curve};
+use plimsoll_experiment::{
+    MAX_TARGET_PER_SEC, Mapping, TableRows, file_stem, observe_run_files, observe_table_file, read_curve,
+};
 use plimsoll_report::json::FoundTogether;
 use plimsoll_report::{PlanView, figure, json, text};
 use plimsoll_units::{count_text, parse_rate, parse_ratio};
@@ -93,6 +95,7 @@ impl FromStr for Target {
         let path = Path::new(text);
         let names_file = path.extension().is_some_and(|ending| ending == "csv") || text.contains('/');
         match parse_rate(text) {
+            Ok(rate) if rate > MAX_TARGET_PER_SEC => Err("a plan is for 1e15 requests/s at most".to_owned()),
             Ok(rate) => Ok(Self::Rate(rate)),
             Err(_) if names_file || path.exists() => Ok(Self::Curve(path.to_owned())),
             Err(why) => Err(format!("{why}, and there is no such file")),

@@ -212,6 +212,9 @@ fn a_curve_gives_the_machines_of_each_hour_and_their_figure() {
     bench.expect(1, &["plan", &file, "--target", "absent.csv"]);
     assert!(bench.expect(2, &["plan", &file, "--target", "many"]).err.contains("no such file"));
     bench.expect(2, &["plan", &file, "--target", "1k", "-o", "drawn"]);
+    assert!(
+        bench.expect(2, &["plan", &file, "--target", "9000000G"]).err.contains("1e15 requests/s at most")
+    );
 }
 
 #[test]

@@ -10,6 +10,7 @@ use super::chart::{Chart, Line, Mark, Panels, Side, Spacing, Ticks, highest};
 use super::look::{FAINT, Look, Place, Shape};
 use super::raster::figure;
 use super::scale::Scale;
+use crate::amount::ratio_bound;
 use crate::words::machines::tier_counts;
 
 /// Up to so many machines every number has a place on the axis, so that the ideal line is straight.
@@ -24,9 +25,15 @@ pub fn tier_scaling(title: &str, scaling: &TierScaling) -> Result<Figure, Figure
     let counts: Vec<u32> = scaling.points.iter().map(|(machines, ..)| *machines).collect();
     let (least, most) = (counts.first().copied().unwrap_or(1), counts.last().copied().unwrap_or(1));
     let ticks = if most <= MAX_MARKED { (least..=most).collect() } else { counts };
+    let is_base_bound = scaling.points.first().is_some_and(|(.., lower_bound)| *lower_bound);
     let measured = scaling.points.iter().map(|(machines, throughput, lower_bound)| {
         let each = 100.0 * throughput.value / scaling.ideal_per_sec(*machines);
-        let label = Some(format!("{} ({each:.0} %)", count_text(throughput.value)));
+        let each = match *machines == least {
+            true => "100 %".to_owned(),
+            false if is_base_bound && *lower_bound => "?".to_owned(),
+            false => format!("{}{each:.0} %", ratio_bound(*lower_bound, is_base_bound)),
+        };
+        let label = Some(format!("{} ({each})", count_text(throughput.value)));
         Mark { hollow: *lower_bound, label, ..Mark::new(*machines, *throughput) }
     });
     let ideal = ticks.iter().map(|machines| {

@@ -1,7 +1,7 @@
 //! The machines for a target rate, schema `plimsoll/plan/1`.
 
 use plimsoll_analyze::{
-    Carried, Growth, MachinePlan, Need, Place, Scaling, ScalingTrial, SizeRate, Stop, TierPlan, Usl,
+    Carried, Estimate, Growth, MachinePlan, Need, Place, Scaling, ScalingTrial, SizeRate, Stop, TierPlan, Usl,
 };
 
 use super::cost::PlanCostDocument;
@@ -165,7 +165,7 @@ document! {
     /// Where growth stops.
     pub struct GrowthDocument(growth: &Growth) {
         /// The throughput that it starts from.
-        from_per_sec: f64 = growth.from.per_sec,
+        from_per_sec: f64 = growth.from.per_sec.value,
         /// Where that was measured.
         at: String = &growth.from.at,
         /// What stops it, the nearest first.
@@ -173,7 +173,7 @@ document! {
     }
 
     /// One thing that stops growth.
-    pub struct StopDocument(stop: &Stop, from_per_sec: f64) {
+    pub struct StopDocument(stop: &Stop, from_per_sec: Estimate) {
         /// The tier.
         tier: String = &stop.tier,
         /// The resource.

@@ -60,7 +60,7 @@ document! {
         /// Its machines in the row that is compared with.
         from: u32 = efficiency.from,
         /// Throughput per machine, over that of the row compared with: 1 for linear.
-        efficiency: f64 = efficiency.ratio.value,
+        efficiency: Option<f64> = efficiency.ratio.map(|ratio| ratio.value),
         /// The 95 % interval of that.
         interval: Interval = efficiency.ratio,
         /// True if the throughput of the row compared with is a lower bound.

@@ -74,7 +74,7 @@ fn growth(growth: Option<&Growth>) -> String {
     let text = format!(
         "With the machines of \"{}\", which made {} requests/s, growth stops first at {}: {}.",
         growth.from.at,
-        count_text(growth.from.per_sec),
+        count_text(growth.from.per_sec.value),
         first.tier,
         stop(growth, first)
     );
@@ -96,11 +96,16 @@ fn stop(growth: &Growth, stop: &Stop) -> String {
             100.0 * efficiency
         )
     });
+    let used = 100.0 * stop.used / stop.capacity;
+    // Smaller machines than were measured have less than that rate takes.
+    let used = match stop.used > stop.capacity {
+        true => format!("would be {used:.0} % used at that rate{seen}, and is full"),
+        false => format!("is {used:.0} % used{seen}, and full"),
+    };
     format!(
-        "the {} of {} machine{plural}{part} is {:.0} % used{seen}, and full at {} requests/s{}{scaled}",
+        "the {} of {} machine{plural}{part} {used} at {} requests/s{}{scaled}",
         words::resource(stop.resource),
         number(stop.machines),
-        100.0 * stop.used / stop.capacity,
         count_text(at.value),
         range(at.interval, count_text)
     )

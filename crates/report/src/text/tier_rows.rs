@@ -5,7 +5,7 @@ use plimsoll_units::{count_text, duration_text, escape_control};
 
 use super::paragraph::wrapped;
 use super::table::{Column, table};
-use crate::amount::{at_least, bound, half_width, if_known, list};
+use crate::amount::{at_least, half_width, if_known, list, ratio_bound};
 use crate::words::machines::{request_kinds, without_row};
 
 /// A row of each run, and which of them are of the same requests if not all are.
@@ -24,12 +24,17 @@ pub fn tier_rows(rows: &[TierRow], kinds: &[RequestKind]) -> String {
     ];
     let note = "scales: throughput per machine, compared with the run with the fewest machines of that tier and all else equal.";
     let note = first.map(|_| note.to_owned());
+    let is_none = |efficiency: &Efficiency| efficiency.ratio.is_none();
+    let of_bounds = rows.iter().flat_map(|row| &row.efficiencies).any(is_none);
+    let of_bounds =
+        of_bounds.then(|| "?: not known, because the throughputs of both runs are lower bounds.".to_owned());
     let several_kinds = (kinds.len() > 1).then(|| {
         let kinds = escape_control(&request_kinds(kinds));
         format!("Only runs of the same requests are compared. These are of several: {kinds}.")
     });
     let notes = note
         .into_iter()
+        .chain(of_bounds)
         .chain(several_kinds)
         .chain(runs_without(rows, kinds))
         .map(|note| format!("\n{}", wrapped("", "", &note)));
@@ -49,14 +54,10 @@ fn runs_without(rows: &[TierRow], kinds: &[RequestKind]) -> Option<String> {
 fn scales(row: &TierRow, several: bool) -> String {
     let one = |efficiency: &Efficiency| {
         let tier = if several { format!("{} ", efficiency.tier) } else { String::new() };
-        let half = if_known(half_width(efficiency.ratio), |half| format!(" ± {:.0}", 100.0 * half));
-        // Where both throughputs are lower bounds, their ratio is none.
-        let sign = match (row.lower_bound, efficiency.from_lower_bound) {
-            (true, false) => bound(true),
-            (false, true) => "≤ ",
-            _ => "",
-        };
-        format!("{tier}{sign}{:.0}{half} %", 100.0 * efficiency.ratio.value)
+        let Some(ratio) = efficiency.ratio else { return format!("{tier}?") };
+        let half = if_known(half_width(ratio), |half| format!(" ± {:.0}", 100.0 * half));
+        let sign = ratio_bound(row.lower_bound, efficiency.from_lower_bound);
+        format!("{tier}{sign}{:.0}{half} %", 100.0 * ratio.value)
     };
     list(row.efficiencies.iter().map(one), ", ")
 }

@@ -3,7 +3,7 @@
 use plimsoll_analyze::{FleetCause, FleetDoubt, FleetLimit, Limit};
 use plimsoll_units::count_text;
 
-use super::machines::{number, request_kinds, resource};
+use super::machines::{number, remark, request_kinds, resource};
 use crate::amount::if_known;
 
 /// What stops a tier: `the CPU of 3 machines`, `the lock of store that stopped two`.
@@ -68,6 +68,7 @@ pub(crate) fn doubt(doubt: &FleetDoubt) -> String {
         FleetDoubt::OtherRows { row, kinds } => format!(
             "The rate is of the requests of {row}. The rows are of {kinds} kinds of requests; choose one with --group."
         ),
+        FleetDoubt::Remark(of_plan) => remark(of_plan),
         FleetDoubt::NoFigures(tier) => {
             format!("What a request uses of {tier} was not observed: it may stop these machines earlier.")
         }

@@ -77,10 +77,15 @@ pub(crate) fn origin(origin: &Origin) -> String {
     }
 }
 
-/// The runs that have no row: in none of their steps did enough of the requests succeed.
+/// The runs that have no row: in none of their steps did enough of the requests succeed. Runs of several folders may share a name.
 pub(crate) fn without_row(rows: &[TierRow], kinds: &[RequestKind]) -> Vec<String> {
+    let mut with_row: Vec<&str> = rows.iter().map(|row| row.name.as_str()).collect();
+    let mut has_row = |run: &str| {
+        let own = with_row.iter().position(|name| *name == run);
+        own.map(|own| with_row.swap_remove(own)).is_some()
+    };
     let runs = kinds.iter().flat_map(|kind| &kind.runs);
-    runs.filter(|run| rows.iter().all(|row| row.name != **run)).cloned().collect()
+    runs.filter(|run| !has_row(run)).cloned().collect()
 }
 
 /// Tiers with their machines: `1 nginx, 4 dubbo`.
@@ -128,6 +133,26 @@ pub(crate) fn doubt(doubt: &Doubt) -> String {
             per_request(*unit, *least),
             per_request(*unit, *most)
         ),
+        Doubt::TooMany(of) => {
+            format!(
+                "by its {} the target takes more than a million machines, which no plan has",
+                resource(*of)
+            )
+        }
+        Doubt::OtherRuns { of_requests, of_size, lower_bounds } => {
+            other_runs(of_requests, of_size, lower_bounds)
+        }
+        Doubt::MoreThanLinear { .. }
+        | Doubt::NeverByLaw { .. }
+        | Doubt::Falls { .. }
+        | Doubt::Contended { .. }
+        | Doubt::BeyondMeasured { .. } => of_scaling(doubt),
+    }
+}
+
+/// What is not known by how throughput followed the number of machines.
+fn of_scaling(doubt: &Doubt) -> String {
+    match doubt {
         Doubt::MoreThanLinear { few, most } => format!(
             "from {} to {} machines throughput grew more than linearly, which machines alone do not do: something else \
              changed between them",
@@ -137,6 +162,14 @@ pub(crate) fn doubt(doubt: &Doubt) -> String {
         Doubt::NeverByLaw { most_per_sec } => format!(
             "by the scalability law no number of machines carries that: {} requests/s at most, at the utilisation asked for",
             count_text(*most_per_sec)
+        ),
+        Doubt::Falls { few, few_per_sec, many, many_per_sec } => format!(
+            "throughput falls from {} requests/s with {} machines to {} with {}: more machines do not carry the target at the \
+             utilisation asked for",
+            count_text(*few_per_sec),
+            number(*few),
+            count_text(*many_per_sec),
+            number(*many)
         ),
         Doubt::Contended { few, most, alpha, machines } => {
             let then = match machines {
@@ -150,12 +183,12 @@ pub(crate) fn doubt(doubt: &Doubt) -> String {
                 100.0 * alpha
             )
         }
-        Doubt::OtherRuns { of_requests, of_size } => other_runs(of_requests, of_size),
         Doubt::BeyondMeasured { count, most, trusted } => format!(
             "it was the limit with {} machines at most: that {count} share the load as well is not measured beyond {}",
             number(*most),
             number(*trusted)
         ),
+        _ => String::new(),
     }
 }
 
@@ -170,13 +203,18 @@ fn not_sampled(runs: &[String], machines: &[String]) -> String {
     )
 }
 
-fn other_runs(of_requests: &[String], of_size: &[String]) -> String {
+fn other_runs(of_requests: &[String], of_size: &[String], lower_bounds: &[String]) -> String {
     let part = |runs: &[String], why: &str| {
         (!runs.is_empty()).then(|| format!("{} ({why})", list(runs.iter().cloned(), ", ")))
     };
-    let parts = [part(of_requests, "other requests"), part(of_size, "machines of another size")];
+    let parts = [
+        part(of_requests, "other requests"),
+        part(of_size, "machines of another size"),
+        part(lower_bounds, "the load generator had a part in the limit"),
+    ];
     format!(
-        "how it scales is computed only from runs of the same requests on machines of one size, which leaves out {}",
+        "how it scales is computed only from throughputs of the same requests on machines of one size that are no lower bounds, which \
+         leaves out {}",
         list(parts.into_iter().flatten(), " and ")
     )
 }
@@ -218,6 +256,9 @@ pub(crate) fn remark(remark: &Remark) -> String {
         Remark::LowerBound(run) => {
             format!("In {run} the load generator was not healthy: throughput is a lower bound.")
         }
+        Remark::SharedWithGenerator(run) => format!(
+            "In {run} the load generator used a part of the CPU that limits: throughput is a lower bound."
+        ),
         Remark::NotPushed(run) => format!(
             "In {run} the target was not pushed to its limit: what would have stopped it is not known."
         ),

@@ -59,7 +59,13 @@ fn scaling_is_drawn_with_the_line_of_linear_growth() {
         "machines",
         "1,900 (95 %)",
         "linear from the fewest machines",
+        "3,200 (≥ 80 %)",
     ] {
+        assert!(drawn.svg.contains(text), "{text}");
+    }
+    let points = vec![(1, estimate(1000.0), true), (2, estimate(1900.0), true), (4, estimate(3200.0), false)];
+    let drawn = figure::tier_scaling("shop", &TierScaling { points, ..scaling }).unwrap();
+    for text in ["1,900 (?)", "3,200 (≤ 80 %)"] {
         assert!(drawn.svg.contains(text), "{text}");
     }
 }
@@ -78,7 +84,7 @@ fn a_row_shows_tiers_their_limit_and_their_scaling() {
     };
     let tomcat =
         TierUse { tier: "tomcat".to_owned(), machines: 6, cpu_ratio: Some(0.85), ..TierUse::default() };
-    let ratio = Estimate { value: 0.93, interval: Some((0.91, 0.95)) };
+    let ratio = Some(Estimate { value: 0.93, interval: Some((0.91, 0.95)) });
     let row = TierRow {
         name: "six".to_owned(),
         kind: 0,
@@ -94,14 +100,16 @@ fn a_row_shows_tiers_their_limit_and_their_scaling() {
     };
     let scales = |lower_bound: bool, from_lower_bound: bool| {
         let own = row.efficiencies.iter().cloned();
-        let efficiencies = own.map(|own| Efficiency { from_lower_bound, ..own }).collect();
+        let ratio = ratio.filter(|_| !(lower_bound && from_lower_bound));
+        let efficiencies = own.map(|own| Efficiency { from_lower_bound, ratio, ..own }).collect();
         text::tier_rows(&[TierRow { lower_bound, efficiencies, ..row.clone() }], &[])
     };
     assert!(scales(true, false).contains("≥ 93 ± 2 %"));
     assert!(scales(false, true).contains("≤ 93 ± 2 %"), "the machines of the base may carry more");
-    for both in [scales(true, true), scales(false, false)] {
-        assert!(!both.contains("≥ 93") && !both.contains("≤ 93"), "{both}");
-    }
+    let exact = scales(false, false);
+    assert!(exact.contains(" 93 ± 2 %") && !exact.contains("≥ 93") && !exact.contains("≤ 93"), "{exact}");
+    let both = scales(true, true);
+    assert!(!both.contains("93") && both.contains("?: not known"), "{both}");
     let of_nginx = Efficiency { tier: "nginx".to_owned(), from: 1, from_lower_bound: false, ratio };
     let both = [row.efficiencies.clone(), vec![of_nginx]].concat();
     let of_two = text::tier_rows(&[TierRow { lower_bound: false, efficiencies: both, ..row.clone() }], &[]);
@@ -109,6 +117,9 @@ fn a_row_shows_tiers_their_limit_and_their_scaling() {
     let kinds =
         [RequestKind { name: "GET /".to_owned(), runs: vec!["six".to_owned(), "refused".to_owned()] }];
     assert!(text::tier_rows(std::slice::from_ref(&row), &kinds).contains("succeed: refused."));
+    let of_two_folders =
+        [RequestKind { name: "GET /".to_owned(), runs: vec!["six".to_owned(), "six".to_owned()] }];
+    assert!(text::tier_rows(std::slice::from_ref(&row), &of_two_folders).contains("succeed: six."));
     let text = text::tier_rows(&[row], &[]);
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     // The last column wraps between words.

@@ -1,7 +1,7 @@
 //! What the machines of a plan cost, and the cheapest of them where machines of several sizes were measured.
 
 use super::mix::{CheapestMix, Offer, cheapest};
-use super::plan::{MachinePlan, TierPlan};
+use super::plan::{MachinePlan, SizeRate, TierPlan};
 use super::price::{Currency, PriceList};
 use super::size::MachineSize;
 use super::terms::Goal;
@@ -13,7 +13,7 @@ const SEC_PER_HOUR: f64 = 3_600.0;
 /// Machines of one size.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PricedMachines {
-    /// `None` where sizes are not known.
+    /// `None` where it is not known.
     pub size: Option<MachineSize>,
     pub count: u64,
     /// What one costs.
@@ -70,20 +70,18 @@ pub fn price_plan(plan: &MachinePlan, prices: &PriceList) -> PlanCost {
 
 fn tier_cost(tier: &TierPlan, goal: Goal, prices: &PriceList) -> Option<TierCost> {
     let machines = tier.machines?;
-    let offers: Vec<(MachineSize, Offer)> = tier
-        .sizes
-        .iter()
-        .filter_map(|rate| {
-            let per_sec = rate.per_sec.filter(|per_sec| *per_sec > 0.0)?;
-            Some((rate.size, Offer { per_sec, per_hour: prices.per_hour(&tier.tier, Some(&rate.size))? }))
-        })
-        .collect();
-    // The number of the plan is of one of several sizes, and need not be of the one that has a price.
-    if tier.sizes.len() > 1 && !offers.is_empty() {
+    // A price without a size is of the machines that are planned: others may have been there for a measurement alone.
+    let is_offered = |rate: &&SizeRate| rate.is_planned || prices.names(&tier.tier, &rate.size);
+    let offer = |rate: &SizeRate| {
+        let per_sec = rate.per_sec.filter(|per_sec| *per_sec > 0.0)?;
+        Some((rate.size, Offer { per_sec, per_hour: prices.per_hour(&tier.tier, Some(&rate.size))? }))
+    };
+    let offers: Vec<(MachineSize, Offer)> = tier.sizes.iter().filter(is_offered).filter_map(offer).collect();
+    let size = tier.sizes.iter().find(|rate| rate.is_planned).map(|rate| rate.size);
+    // The number of the plan is of the planned size alone.
+    if offers.iter().any(|(offered, _)| Some(*offered) != size) {
         return mixed(tier, goal, &offers);
     }
-    // With one size the number is that of the plan, which the law of scalability may have raised.
-    let size = offers.first().map(|(size, _)| *size).or_else(|| tier.sizes.first().map(|rate| rate.size));
     let per_hour = prices.per_hour(&tier.tier, size.as_ref())?;
     let count = machines.count;
     Some(TierCost {
@@ -98,9 +96,9 @@ fn tier_cost(tier: &TierPlan, goal: Goal, prices: &PriceList) -> Option<TierCost
 
 /// How many times as many machines the law of scalability asks for as demands do: by so much each carries less.
 fn raised(tier: &TierPlan) -> f64 {
-    let by_demand = tier.needs.first().map_or(0.0, |need| need.machines.ceil());
+    let by_demand = tier.needs.first().map_or(0.0, |need| need.machines);
     let planned = tier.machines.map_or(0.0, |machines| machines.count as f64);
-    if by_demand > 0.0 { (planned / by_demand).max(1.0) } else { 1.0 }
+    if by_demand > 0.0 && planned > by_demand.ceil() { planned / by_demand } else { 1.0 }
 }
 
 /// The cheapest machines of the sizes that have a price. A tier has one at least, whatever the rate.

@@ -173,8 +173,9 @@ mod tests {
     use crate::Estimate;
     use crate::findings::Part;
 
-    /// A request takes 1 ms of a core, on machines of these sizes.
+    /// A request takes 1 ms of a core, on machines of these sizes; the first is planned.
     fn observed(cores: &[f64]) -> Observed {
+        let planned = cores[0];
         let demand = |cores: f64| TierDemand {
             resource: TierResource::Cpu,
             part: Part::Whole,
@@ -190,11 +191,12 @@ mod tests {
         };
         let size = |cores: &f64| SizedDemands {
             size: MachineSize { cores: Some(*cores), ..MachineSize::default() },
+            is_planned: *cores == planned,
             demands: vec![demand(*cores)],
         };
         let tier = ObservedTier {
             name: "api".to_owned(),
-            demands: vec![demand(cores[0])],
+            demands: vec![demand(planned)],
             sizes: cores.iter().map(size).collect(),
             ..ObservedTier::default()
         };
@@ -327,6 +329,35 @@ mod tests {
         assert!((cost.per_hour.unwrap() - 1.8).abs() < 1e-12 && tier.alone.is_empty());
         let size_of_plan = price_plan(&plan, &prices(&["api@1=1/h"]));
         assert_eq!(size_of_plan.tiers[0].machines[0].count, 2);
+    }
+
+    #[test]
+    fn a_price_without_a_size_is_of_the_machines_that_are_planned() {
+        // Those with a tenth of a core were there to press the tier.
+        let observed = observed(&[1.0, 0.1]);
+        let plan = plan_machines(&observed, Goal { target_per_sec: 1_000.0, utilisation: 0.7 });
+        let cost = |list: &[&str]| price_plan(&plan, &prices(list)).tiers.remove(0);
+        let tier = cost(&["api=1/h"]);
+        assert_eq!((tier.machines[0].count, tier.machines[0].size.unwrap().cores), (2, Some(1.0)));
+        assert!(tier.machines.len() == 1 && tier.alone.is_empty(), "{tier:?}");
+        let day = plan_day(&observed, &curve(&[(0, 1_000.0)]), 0.7, Some(&prices(&["api=1/h"])));
+        assert_eq!((counts(&day), day.hours[0].cost), (vec![2], Some(2.0)));
+        // Fifteen of a tenth of a core carry 1,050/s, for less than two of a whole one.
+        let small = cost(&["api=1/h", "api@0.1=0.05/h"]);
+        assert_eq!((small.machines[0].count, small.alone.len()), (15, 2));
+    }
+
+    #[test]
+    fn machines_of_another_size_are_as_many_times_more_as_the_law_raises_the_number() {
+        // By demand 8.2 machines of a core; the law asks for 12.
+        let mut observed = observed(&[1.0, 0.5]);
+        let points = [2.0, 4.0, 11.0].map(|n| (n, 500.0 * n)).to_vec();
+        observed.tiers[0].scaling = Scaling::fit(points);
+        let plan = plan_machines(&observed, Goal { target_per_sec: 8_200.0, utilisation: 1.0 });
+        assert_eq!(plan.tiers[0].machines.unwrap().count, 12);
+        let cost = price_plan(&plan, &prices(&["api@1=1/h", "api@0.5=1/h"]));
+        let alone: Vec<u64> = cost.tiers[0].alone.iter().map(|alone| alone.count).collect();
+        assert_eq!(alone, [12, 24]);
     }
 
     #[test]

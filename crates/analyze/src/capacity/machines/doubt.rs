@@ -36,6 +36,16 @@ pub enum Doubt {
     MoreThanLinear { few: f64, most: f64 },
     /// By the law no number of machines carries the target: the most that they carry, at the utilisation asked for.
     NeverByLaw { most_per_sec: f64 },
+    /// As measured or by the law, so many machines carry less than fewer do, and not the target at the utilisation asked for.
+    Falls {
+        few: f64,
+        /// What the few carry when they are full, requests per second.
+        few_per_sec: f64,
+        many: f64,
+        many_per_sec: f64,
+    },
+    /// The target takes more machines than a tier has.
+    TooMany(TierResource),
     /// Throughput a machine fell from few to most machines: if they go on contending so, it takes more machines than planned, or no
     /// number is enough.
     Contended { few: f64, most: f64, alpha: f64, machines: Option<u64> },
@@ -45,6 +55,8 @@ pub enum Doubt {
         of_requests: Vec<String>,
         /// Its machines were of another size.
         of_size: Vec<String>,
+        /// Their throughput is a lower bound, because of the load generator.
+        lower_bounds: Vec<String>,
     },
     /// More machines are planned than growth was measured for.
     BeyondMeasured { count: u64, most: f64, trusted: f64 },
@@ -69,6 +81,8 @@ pub enum Remark {
     GeneratorLimit(String),
     /// In a run the generator was not healthy.
     LowerBound(String),
+    /// In a run the generator used a part of the CPU that limits.
+    SharedWithGenerator(String),
     /// In a run the target was not pushed to its limit.
     NotPushed(String),
     /// So many rows of so many break Little's law.

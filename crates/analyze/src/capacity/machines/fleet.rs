@@ -6,14 +6,12 @@ use super::doubt::Remark;
 use super::growth::{Growth, Stop, TierMachines};
 use super::observed::{Halt, Observed, ObservedTier};
 use super::plan::rate_of_machine;
-use super::terms::TierResource;
+use super::terms::{MAX_MACHINES, TierResource};
 use crate::capacity::kinds::RequestKind;
 use crate::{Estimate, Limit, Place};
 
 /// A resource that was used less than this is followed to its end over more than what was observed of it.
 const MIN_SHARE: f64 = 0.5;
-/// No fleet has more machines of a tier than these.
-const MAX_MACHINES: u64 = 1_000_000;
 
 /// Machines of some tiers, as typed: `api=3,web=1`. The others keep theirs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,6 +77,8 @@ pub enum FleetDoubt {
     OtherRequests { run: String, kinds: Vec<RequestKind> },
     /// Rows are of so many kinds of requests, and the rate is of those of the row that growth starts from.
     OtherRows { row: String, kinds: usize },
+    /// What holds for a plan by what was observed, too: a run that is not used, a throughput that is a lower bound.
+    Remark(Remark),
 }
 
 /// What given machines carry.
@@ -173,14 +173,14 @@ pub fn fleet_capacity(
     doubts.extend(unknown_stop(growth));
     doubts.extend(growth.from.also.iter().map(|(limit, place)| FleetDoubt::Suspect {
         run: growth.from.at.clone(),
-        per_sec: growth.from.per_sec,
+        per_sec: growth.from.per_sec.value,
         limit: *limit,
         place: place.clone(),
     }));
     let at_most = !doubts.is_empty();
     doubts.extend(limits.first().and_then(extrapolated));
-    doubts.extend(observed.remarks.iter().filter_map(|remark| other_requests(growth, remark)));
-    let from = (growth.from.per_sec, growth.from.at.clone());
+    doubts.extend(observed.remarks.iter().filter_map(|remark| remarked(growth, remark)));
+    let from = (growth.from.per_sec.value, growth.from.at.clone());
     Ok(FleetCapacity { utilisation, machines, held, limits, at_most, from, doubts })
 }
 
@@ -243,7 +243,7 @@ fn beyond(tier: &ObservedTier, halt: &Halt, machines: f64) -> Option<FleetDoubt>
 fn unknown_stop(growth: &Growth) -> Option<FleetDoubt> {
     let from = &growth.from;
     let is_known = !matches!(from.limit, Limit::Unknown | Limit::None | Limit::Generator);
-    let (run, per_sec, limit) = (from.at.clone(), from.per_sec, from.limit);
+    let (run, per_sec, limit) = (from.at.clone(), from.per_sec.value, from.limit);
     (!is_known).then_some(FleetDoubt::UnknownStop { run, per_sec, limit })
 }
 
@@ -253,12 +253,14 @@ fn extrapolated(first: &FleetLimit) -> Option<FleetDoubt> {
     (share < MIN_SHARE).then_some(FleetDoubt::Extrapolated { tier, resource, share })
 }
 
-fn other_requests(growth: &Growth, remark: &Remark) -> Option<FleetDoubt> {
+fn remarked(growth: &Growth, remark: &Remark) -> Option<FleetDoubt> {
     let at = growth.from.at.clone();
     match remark {
         Remark::Requests(kinds) => Some(FleetDoubt::OtherRequests { run: at, kinds: kinds.clone() }),
         Remark::Kinds(kinds) => Some(FleetDoubt::OtherRows { row: at, kinds: *kinds }),
-        _ => None,
+        // `UnknownStop` says so.
+        Remark::GeneratorLimit(run) | Remark::NotPushed(run) if *run == at => None,
+        _ => Some(FleetDoubt::Remark(remark.clone())),
     }
 }
 
@@ -287,7 +289,7 @@ mod tests {
         let tier = |name: &str| ObservedTier { name: name.to_owned(), ..ObservedTier::default() };
         let machines = |tier: &str| TierMachines { tier: tier.to_owned(), machines: 1.0 };
         let from = GrowthStart {
-            per_sec: 300.0,
+            per_sec: Estimate::exact(300.0),
             at: "base".to_owned(),
             kind: 0,
             limit: Limit::Cpu,
@@ -319,6 +321,19 @@ mod tests {
             "{doubts:?}"
         );
         assert!(!capacity(&observed(), "api=4").at_most, "it may carry more, not less");
+    }
+
+    #[test]
+    fn what_holds_for_a_plan_holds_for_the_rate_of_machines() {
+        let mut observed = observed();
+        let run = || "base".to_owned();
+        observed.remarks = vec![Remark::SharedWithGenerator(run()), Remark::NothingCarried("two".to_owned())];
+        let doubts = capacity(&observed, "api=3").doubts;
+        assert_eq!(doubts, observed.remarks.iter().cloned().map(FleetDoubt::Remark).collect::<Vec<_>>());
+        observed.growth.as_mut().unwrap().from.limit = Limit::Generator;
+        observed.remarks = vec![Remark::GeneratorLimit(run())];
+        let doubts = capacity(&observed, "api=3").doubts;
+        assert!(matches!(doubts[..], [FleetDoubt::UnknownStop { .. }]), "said once: {doubts:?}");
     }
 
     /// A run of these requests that a lock of the web stopped at 420/s.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::demand::TierDemand;
 use super::doubt::{Doubt, Remark};
-use super::growth::{Growth, GrowthStart, TierMachines};
+use super::growth::{Growth, GrowthStart, Stop, TierMachines};
 use super::observed::{Observed, ObservedTier, SizedDemands};
 use super::scaling::Scaling;
 use super::size::{MachineSize, is_one_size};
@@ -59,6 +59,7 @@ fn remark(name: &str, findings: &Findings) -> Option<Remark> {
         _ if findings.best_answered_step().is_none() => Some(Remark::NoAnswers(name)),
         _ if best_carrying_step(&findings.steps).is_none() => Some(Remark::NothingCarried(name)),
         Limit::Generator => Some(Remark::GeneratorLimit(name)),
+        _ if findings.lower_bound && findings.generator.healthy() => Some(Remark::SharedWithGenerator(name)),
         _ if findings.lower_bound => Some(Remark::LowerBound(name)),
         Limit::None => Some(Remark::NotPushed(name)),
         _ => None,
@@ -74,19 +75,14 @@ fn observe(mut observed: Observed, kinds: &[Vec<TierLoad<'_>>]) -> Observed {
     let mut kind_demands: Vec<KindDemands<'_>> = Vec::new();
     for (number, kind) in kinds.iter().enumerate() {
         let mut of_kind = KindDemands::new();
-        let mut sizes: BTreeMap<&str, Vec<SizedDemands>> = BTreeMap::new();
         for load in kind {
             for tier in &load.tiers {
                 let demands = load.observe(tier, number, observed.tier(tier.name));
-                if let Some(size) = load.size(tier) {
-                    SizedDemands::add(sizes.entry(tier.name).or_default(), size, demands.clone());
-                }
                 of_kind.entry(tier.name).or_default().extend(demands);
                 other_uses.entry(tier.name).or_default().push((load.label, load.used_otherwise(tier)));
             }
             load.add_front(&mut observed);
         }
-        sizes.into_iter().for_each(|(name, sizes)| observed.tier(name).uses(sizes));
         // What a request costs in rows is known from all of them together.
         for demands in of_kind.values_mut().filter(|_| !kind.iter().any(TierLoad::is_row)) {
             *demands = TierDemand::fullest(std::mem::take(demands));
@@ -98,11 +94,13 @@ fn observe(mut observed: Observed, kinds: &[Vec<TierLoad<'_>>]) -> Observed {
         let of_kinds = kind_demands.iter().filter_map(|kind| kind.get(tier.name.as_str())).flatten().cloned();
         tier.demands =
             TierDemand::dearest(std::mem::take(&mut tier.demands).into_iter().chain(of_kinds).collect());
-        tier.sizes.sort_by(|a, b| a.size.cores.unwrap_or(0.0).total_cmp(&b.size.cores.unwrap_or(0.0)));
-        for size in &mut tier.sizes {
-            size.demands = TierDemand::dearest(std::mem::take(&mut size.demands));
+        tier.sizes = sizes(kinds, tier);
+        let planned = planned_size(tier, start.as_ref());
+        let is_only = tier.sizes.len() == 1;
+        for sized in &mut tier.sizes {
+            sized.is_planned = planned.map_or(is_only, |planned| is_one_size(Some(sized.size), planned));
         }
-        let (scaling, left_out) = scaling(kinds, &tier.name, planned_size(tier, start.as_ref()));
+        let (scaling, left_out) = scaling(kinds, &tier.name, planned);
         tier.scaling = scaling;
         tier.doubts.extend(left_out);
         tier.doubts.extend(differing(kinds, tier));
@@ -114,6 +112,27 @@ fn observe(mut observed: Observed, kinds: &[Vec<TierLoad<'_>>]) -> Observed {
     observed
 }
 
+/// What a request uses of machines of each size that was observed, the smallest first: what it uses of the tier, whatever the machines
+/// it was found on, with what a machine of that size has.
+fn sizes(kinds: &[Vec<TierLoad<'_>>], tier: &ObservedTier) -> Vec<SizedDemands> {
+    let sized = kinds.iter().flatten().filter_map(|load| {
+        let own = load.tiers.iter().find(|own| own.name == tier.name)?;
+        Some((load.size(own)?, load, own))
+    });
+    let of_size = |alike: Vec<(MachineSize, &TierLoad<'_>, &LoadedTier<'_>)>| {
+        let on_size = |demand: &TierDemand| {
+            let known = alike.iter().find_map(|(_, load, own)| load.on_own_machines(own, demand));
+            known.unwrap_or_else(|| demand.clone())
+        };
+        let demands = tier.demands.iter().map(on_size).collect();
+        SizedDemands { size: alike[0].0, is_planned: false, demands }
+    };
+    let alike = grouped(sized, |(one, ..), (other, ..)| one.is_same_as(other));
+    let mut sizes: Vec<SizedDemands> = alike.into_iter().map(of_size).collect();
+    sizes.sort_by(|a, b| a.size.cores.unwrap_or(0.0).total_cmp(&b.size.cores.unwrap_or(0.0)));
+    sizes
+}
+
 /// A load that a tier limits, with its machines.
 struct ScalingPoint<'a> {
     run: &'a str,
@@ -122,6 +141,8 @@ struct ScalingPoint<'a> {
     size: Option<MachineSize>,
     machines: f64,
     per_sec: f64,
+    /// True if that is a lower bound.
+    lower_bound: bool,
 }
 
 /// The size of the machines that a tier is planned with, where it was observed with several sizes: those of the load that growth
@@ -147,12 +168,13 @@ fn scaling(
 }
 
 /// The scaling by loads of the same requests on machines of one size, which are those that are planned; of several such sets that of
-/// most counts.
+/// most counts. A lower bound says nothing of how throughput grows.
 fn scaling_by(
     points: &[ScalingPoint<'_>],
     planned: Option<Option<MachineSize>>,
 ) -> (Option<Scaling>, Option<Doubt>) {
-    let sets = grouped(points, |one, other| one.kind == other.kind && one.is_of_size(other));
+    let (bounds, exact): (Vec<_>, Vec<_>) = points.iter().partition(|point| point.lower_bound);
+    let sets = grouped(exact.iter().copied(), |one, other| one.kind == other.kind && one.is_of_size(other));
     let is_planned =
         |set: &&Vec<&ScalingPoint<'_>>| planned.is_none_or(|planned| is_one_size(set[0].size, planned));
     let fitted = |set: &Vec<&ScalingPoint<'_>>| {
@@ -167,12 +189,16 @@ fn scaling_by(
     let is_left_out = |point: &&ScalingPoint<'_>| {
         is_of_others(point) || !chosen.is_some_and(|chosen| point.is_of_size(chosen))
     };
-    let (of_requests, of_size): (Vec<_>, Vec<_>) = points.iter().filter(is_left_out).partition(is_of_others);
-    let is_any = !of_requests.is_empty() || !of_size.is_empty();
+    let (of_requests, of_size): (Vec<_>, Vec<_>) =
+        exact.iter().copied().filter(is_left_out).partition(is_of_others);
+    let is_any = [&of_requests, &of_size, &bounds].iter().any(|points| !points.is_empty());
     let several = points.iter().any(|point| point.machines != points[0].machines);
     let names = |points: Vec<&ScalingPoint<'_>>| points.iter().map(|point| point.run.to_owned()).collect();
-    let doubt = (several && is_any)
-        .then(|| Doubt::OtherRuns { of_requests: names(of_requests), of_size: names(of_size) });
+    let doubt = (several && is_any).then(|| Doubt::OtherRuns {
+        of_requests: names(of_requests),
+        of_size: names(of_size),
+        lower_bounds: names(bounds),
+    });
     (best.and_then(fitted), doubt)
 }
 
@@ -183,7 +209,7 @@ impl<'a> ScalingPoint<'a> {
         let is_limit = !matches!(load.verdict.limit, Limit::None | Limit::Unknown);
         let machines = tier.machines.filter(|_| is_limit)?;
         let (size, per_sec) = (load.size(tier), load.per_sec().value);
-        Some(Self { run: load.label, kind, size, machines, per_sec })
+        Some(Self { run: load.label, kind, size, machines, per_sec, lower_bound: load.lower_bound })
     }
 
     fn is_of_size(&self, other: &Self) -> bool {
@@ -281,21 +307,22 @@ impl Start<'_, '_> {
         let also = load.verdict.also.iter();
         let also = also.filter(|suspect| matches!(suspect.limit, Limit::Lock | Limit::Dependency));
         let from = GrowthStart {
-            per_sec: load.per_sec().value,
+            per_sec: load.per_sec(),
             at: load.label.to_owned(),
             kind: *kind,
             limit: load.verdict.limit,
             also: also.map(|suspect| (suspect.limit, suspect.place.clone())).collect(),
             machines: load.tiers.iter().filter_map(count).collect(),
         };
-        Growth::new(from, stops.flatten().collect())
+        Growth::new(from, stops.flatten().map(Stop::without_overreading).collect())
     }
 }
 
 /// The fastest of the runs that have as many machines of each tier, without those of which a machine is smaller than in another and
 /// none is larger; rows of a table stand for themselves.
 fn fastest<'k, 'a>(kind: &'k [TierLoad<'a>]) -> Vec<&'k TierLoad<'a>> {
-    let machines = |load: &TierLoad<'a>| -> Vec<(&'a str, Option<f64>)> {
+    // Runs may list their hosts in another order.
+    let machines = |load: &TierLoad<'a>| -> BTreeMap<&'a str, Option<f64>> {
         load.tiers.iter().map(|tier| (tier.name, tier.machines)).collect()
     };
     let alike = grouped(kind, |one, other| !one.is_row() && machines(one) == machines(other));
@@ -336,7 +363,7 @@ mod tests {
         per_sec: f64,
     ) -> ScalingPoint<'static> {
         let size = Some(MachineSize { cores: Some(cores), ..MachineSize::default() });
-        ScalingPoint { run, kind, size, machines, per_sec }
+        ScalingPoint { run, kind, size, machines, per_sec, lower_bound: false }
     }
 
     #[test]
@@ -348,7 +375,27 @@ mod tests {
         let (scaling, doubt) = scaling_by(&[one, other_requests, other_size, two], None);
         assert_eq!(scaling.unwrap().points, [(1.0, 100.0), (2.0, 190.0)]);
         let (of_requests, of_size) = (vec!["login".to_owned()], vec!["large".to_owned()]);
-        assert_eq!(doubt, Some(Doubt::OtherRuns { of_requests, of_size }));
+        assert_eq!(doubt, Some(Doubt::OtherRuns { of_requests, of_size, lower_bounds: Vec::new() }));
+    }
+
+    #[test]
+    fn lower_bounds_are_no_scaling_and_are_named() {
+        let bound = |run: &'static str, machines: f64, per_sec: f64| ScalingPoint {
+            lower_bound: true,
+            ..point(run, 0, 1.0, machines, per_sec)
+        };
+        let (one, two) = (bound("one", 1.0, 5_000.0), bound("two", 2.0, 6_000.0));
+        let left_out = |names: &[&str]| Doubt::OtherRuns {
+            of_requests: Vec::new(),
+            of_size: Vec::new(),
+            lower_bounds: names.iter().map(|name| (*name).to_owned()).collect(),
+        };
+        let (scaling, doubt) = scaling_by(&[one, two], None);
+        assert_eq!((scaling, doubt), (None, Some(left_out(&["one", "two"]))));
+        let (three, four) = (point("three", 0, 1.0, 3.0, 9_000.0), point("four", 0, 1.0, 4.0, 11_000.0));
+        let (scaling, doubt) = scaling_by(&[bound("two", 2.0, 6_000.0), three, four], None);
+        assert_eq!(scaling.unwrap().points, [(3.0, 9_000.0), (4.0, 11_000.0)]);
+        assert_eq!(doubt, Some(left_out(&["two"])));
     }
 
     #[test]
@@ -367,7 +414,8 @@ mod tests {
         let all: Vec<ScalingPoint<'_>> = small.into_iter().chain([large]).collect();
         let (scaling, doubt) = scaling_by(&all, planned);
         let of_size = vec!["one".to_owned(), "two".to_owned()];
-        assert_eq!((scaling, doubt), (None, Some(Doubt::OtherRuns { of_requests: Vec::new(), of_size })));
+        let left_out = Doubt::OtherRuns { of_requests: Vec::new(), of_size, lower_bounds: Vec::new() };
+        assert_eq!((scaling, doubt), (None, Some(left_out)));
         let (none_limits, doubt) = scaling_by(&all[..2], planned);
         assert!(none_limits.is_none() && doubt.is_some(), "none of the planned machines was the limit");
         assert_eq!(scaling_by(&all, Some(all[0].size)).0.unwrap().points.len(), 2);

@@ -21,6 +21,9 @@ pub struct Carried {
 #[derive(Debug, Clone, PartialEq)]
 pub struct SizedDemands {
     pub size: MachineSize,
+    /// True if the tier is planned with such machines.
+    pub is_planned: bool,
+    /// What a request uses of the tier, with what a machine of this size has.
     pub demands: Vec<TierDemand>,
 }
 
@@ -43,8 +46,7 @@ pub struct ObservedTier {
     pub name: String,
     /// What a request uses of each of its resources, each once.
     pub demands: Vec<TierDemand>,
-    /// The same of each size of machine that was observed, the smallest first, by the dearest requests; empty where sizes are not
-    /// known.
+    /// The same of each size of machine that was observed, the smallest first; empty where sizes are not known.
     pub sizes: Vec<SizedDemands>,
     /// The most it was seen to carry.
     pub carried: Option<Carried>,
@@ -77,39 +79,26 @@ impl Observed {
 impl Observed {
     /// Plans machines as those of the run that growth starts from, where runs had machines of other sizes too.
     pub(super) fn take_machines_of_growth(&mut self) {
-        let Some(growth) = &self.growth else { return };
+        let stops = self.growth.as_ref().map_or(&[][..], |growth| &growth.stops);
         for tier in self.tiers.iter_mut().filter(|tier| tier.sizes.len() > 1) {
             for demand in &mut tier.demands {
                 let own = |stop: &&Stop| {
                     stop.tier == tier.name && stop.resource == demand.resource && stop.unit == demand.unit
                 };
                 let is_given = !matches!(demand.resource, TierResource::Pool | TierResource::Alone);
-                if let Some(stop) = growth.stops.iter().find(own).filter(|_| is_given) {
+                if let Some(stop) = stops.iter().find(own).filter(|_| is_given) {
                     demand.capacity = Some(stop.capacity);
                 }
+            }
+            // What such a machine carries is what the plan counts with.
+            for planned in tier.sizes.iter_mut().filter(|sized| sized.is_planned) {
+                planned.demands.clone_from(&tier.demands);
             }
         }
     }
 }
 
-impl SizedDemands {
-    /// Adds what machines of a size use to the others of that size.
-    pub(super) fn add(all: &mut Vec<Self>, size: MachineSize, demands: Vec<TierDemand>) {
-        match all.iter_mut().find(|known| known.size.is_same_as(&size)) {
-            Some(known) => known.demands.extend(demands),
-            None => all.push(Self { size, demands }),
-        }
-    }
-}
-
 impl ObservedTier {
-    /// Remembers what requests of one kind use of its machines, by their sizes.
-    pub(super) fn uses(&mut self, of_kind: Vec<SizedDemands>) {
-        for SizedDemands { size, demands } in of_kind {
-            SizedDemands::add(&mut self.sizes, size, TierDemand::fullest(demands));
-        }
-    }
-
     /// Remembers machines of which nothing was sampled in a run: one doubt, however many runs there are.
     pub(super) fn lacks(&mut self, run: &str, hosts: &[&str]) {
         if hosts.is_empty() {

@@ -6,13 +6,14 @@ use super::growth::Growth;
 use super::observed::{Carried, Observed, ObservedTier, SizedDemands};
 use super::scaling::Scaling;
 use super::size::MachineSize;
-use super::terms::Goal;
+use super::terms::{Goal, MAX_MACHINES};
 
 /// A number of machines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Machines {
     pub count: u64,
-    /// The number at both ends of the interval of what a request uses, where that is known.
+    /// The number at both ends of the intervals of what a request uses: the largest over all resources, one without an interval
+    /// standing with its value. `None` where no interval is known.
     pub range: Option<(u64, u64)>,
     /// True where more may be needed: the tier was never seen near its load, what some of its machines use is not known, or it is
     /// stopped by something that this number does not rest on.
@@ -35,13 +36,17 @@ impl Need {
     fn with_all_machines(&self) -> f64 {
         self.machines / self.demand.covered
     }
+
+    fn too_many(&self) -> Option<Doubt> {
+        (self.machines > MAX_MACHINES as f64).then_some(Doubt::TooMany(self.demand.resource))
+    }
 }
 
 /// One tier of a plan.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TierPlan {
     pub tier: String,
-    /// How many machines it needs; `None` where nothing tells, and where no number is enough.
+    /// How many machines it needs; `None` where nothing tells, where no number is enough, and where that is not known.
     pub machines: Option<Machines>,
     pub needs: Vec<Need>,
     /// What one machine of each observed size carries at the utilisation of the goal, the smallest first.
@@ -55,6 +60,8 @@ pub struct TierPlan {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SizeRate {
     pub size: MachineSize,
+    /// True if the plan is of such machines.
+    pub is_planned: bool,
     /// Requests per second; `None` where nothing tells.
     pub per_sec: Option<f64>,
 }
@@ -93,24 +100,29 @@ fn tier_plan(tier: &ObservedTier, goal: Goal) -> TierPlan {
     if let Err(most_per_sec) = by_law {
         doubts.push(Doubt::NeverByLaw { most_per_sec });
     }
+    let too_many = needs.first().and_then(Need::too_many);
     // More machines do not help where one that idles uses more than may be used.
     let idles_full = tier.demands.iter().any(|demand| demand.doubt(goal).is_some());
-    let known = needs.first().zip(by_law.ok()).filter(|_| !idles_full);
-    let machines = known.map(|(need, by_law)| {
-        let count = whole(need.machines);
-        let range = need.range.map(|(low, high)| (whole(low).max(by_law), whole(high).max(by_law)));
-        let count = count.max(by_law);
+    let known = needs.first().zip(by_law.ok()).filter(|_| !idles_full && too_many.is_none());
+    doubts.extend(too_many);
+    let machines = known.and_then(|(need, by_law)| {
+        let count = whole(need.machines).max(by_law);
+        if let Some(fall) = tier.scaling.as_ref().and_then(|scaling| scaling.fall(goal, count)) {
+            doubts.push(fall);
+            return None;
+        }
         let contended = tier.scaling.as_ref().and_then(|scaling| scaling.contended(goal, count));
         let may_take_more = needs.iter().any(|other| other.with_all_machines() > need.machines);
         let at_least = never_near || may_take_more || !tier.halts.is_empty() || contended.is_some();
         doubts.extend(contended);
-        Machines { count, range, at_least }
+        Some(Machines { count, range: range(&needs, by_law), at_least })
     });
     if let Some((scaling, machines)) = tier.scaling.as_ref().zip(machines) {
         doubts.extend(scaling.doubt(machines.count));
     }
     let size_rate = |sized: &SizedDemands| SizeRate {
         size: sized.size,
+        is_planned: sized.is_planned,
         per_sec: rate_of_machine(&sized.demands, goal.utilisation).map(|(per_sec, _)| per_sec),
     };
     TierPlan {
@@ -122,6 +134,14 @@ fn tier_plan(tier: &ObservedTier, goal: Goal) -> TierPlan {
         scaling: tier.scaling.clone(),
         doubts,
     }
+}
+
+/// See [`Machines::range`].
+fn range(needs: &[Need], by_law: u64) -> Option<(u64, u64)> {
+    let ends = |need: &Need| need.range.unwrap_or((need.machines, need.machines));
+    let (low, high) = needs.iter().map(ends).reduce(|a, b| (a.0.max(b.0), a.1.max(b.1)))?;
+    let is_known = needs.iter().any(|need| need.range.is_some());
+    is_known.then(|| (whole(low).max(by_law), whole(high).max(by_law)))
 }
 
 /// Rounded up; what is above a whole number by less than rounding of floats takes no machine more.
@@ -149,4 +169,70 @@ fn need(demand: &TierDemand, goal: Goal) -> Option<Need> {
         machines: by(demand.per_request.value),
         range: demand.per_request.interval.map(|(low, high)| (by(low.max(0.0)), by(high))),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::terms::{DemandUnit, Origin, TierResource};
+    use super::*;
+    use crate::Estimate;
+    use crate::findings::Part;
+
+    const GOAL: Goal = Goal { target_per_sec: 1_000.0, utilisation: 1.0 };
+
+    /// What a request takes of one core, with its interval, in milliseconds.
+    fn demand(resource: TierResource, ms: f64, interval_ms: Option<(f64, f64)>) -> TierDemand {
+        let interval = interval_ms.map(|(low, high)| (1e-3 * low, 1e-3 * high));
+        TierDemand {
+            resource,
+            part: Part::Whole,
+            unit: DemandUnit::Cores,
+            per_request: Estimate { value: 1e-3 * ms, interval },
+            covered: 1.0,
+            idle: 0.0,
+            capacity: Some(1.0),
+            used_most: 1.0,
+            used_there: 1.0,
+            limits_there: true,
+            origin: Origin::Run("one".to_owned()),
+        }
+    }
+
+    fn planned(demands: Vec<TierDemand>, goal: Goal) -> TierPlan {
+        tier_plan(&ObservedTier { name: "api".to_owned(), demands, ..ObservedTier::default() }, goal)
+    }
+
+    #[test]
+    fn no_end_of_the_interval_is_below_what_another_resource_asks_for() {
+        let range = |cpu: Option<(f64, f64)>, thread: f64, of_thread: Option<(f64, f64)>| {
+            let demands =
+                vec![demand(TierResource::Cpu, 10.0, cpu), demand(TierResource::Thread, thread, of_thread)];
+            let machines = planned(demands, GOAL).machines.unwrap();
+            assert_eq!(machines.count, 10);
+            machines.range
+        };
+        assert_eq!(range(Some((4.0, 16.0)), 9.5, Some((9.4, 9.6))), Some((10, 16)));
+        assert_eq!(range(None, 9.0, Some((2.0, 30.0))), Some((10, 30)));
+        assert_eq!(range(Some((4.0, 16.0)), 6.0, None), Some((6, 16)));
+        assert_eq!(range(None, 9.0, None), None);
+    }
+
+    #[test]
+    fn a_target_that_takes_more_machines_than_there_are_has_no_number() {
+        let goal = Goal { target_per_sec: 1e25, ..GOAL };
+        let plan = planned(vec![demand(TierResource::Cpu, 1.0, None)], goal);
+        assert_eq!((plan.machines, plan.doubts), (None, vec![Doubt::TooMany(TierResource::Cpu)]));
+    }
+
+    #[test]
+    fn a_tier_whose_throughput_falls_with_its_machines_has_no_number_beyond_that() {
+        let scaling = Scaling::fit(vec![(2.0, 1_900.0), (4.0, 900.0)]);
+        let demands = vec![demand(TierResource::Cpu, 4.4, None)];
+        let tier = ObservedTier { name: "api".to_owned(), demands, scaling, ..ObservedTier::default() };
+        let machines = |target_per_sec| tier_plan(&tier, Goal { target_per_sec, ..GOAL }).machines;
+        // By demand 4.2 machines, of which four were measured to carry less.
+        assert_eq!(machines(950.0), None);
+        let two = machines(400.0).unwrap();
+        assert_eq!((two.count, two.at_least), (2, false), "two were measured to carry more");
+    }
 }

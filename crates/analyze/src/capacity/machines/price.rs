@@ -17,7 +17,7 @@ pub struct Currency {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Price {
     pub tier: String,
-    /// The size that it is for; `None` for every size without a price of its own.
+    /// The size that it is for; `None` for the size that is planned, unless that has a price of its own.
     pub size: Option<SizeSelector>,
     pub currency: Currency,
     pub per_hour: f64,
@@ -125,6 +125,12 @@ impl PriceList {
         Ok(())
     }
 
+    /// True if a price is for machines of this tier and size alone.
+    pub(super) fn names(&self, tier: &str, size: &MachineSize) -> bool {
+        let of_tier = self.prices.iter().filter(|price| price.tier == tier);
+        of_tier.filter_map(|price| price.size).any(|selector| selector.includes(size))
+    }
+
     /// What a machine of this tier and size costs an hour; `None` without a price. A price for the size counts before one for all.
     pub fn per_hour(&self, tier: &str, size: Option<&MachineSize>) -> Option<f64> {
         let own = || self.prices.iter().filter(|price| price.tier == tier);
@@ -198,7 +204,7 @@ mod tests {
     #[test]
     fn two_prices_that_are_of_one_size_are_refused() {
         let size = MachineSize { cores: Some(0.5), out_bits_per_sec: Some(20e6), ..MachineSize::default() };
-        let sizes = vec![SizedDemands { size, demands: Vec::new() }];
+        let sizes = vec![SizedDemands { size, is_planned: true, demands: Vec::new() }];
         let tier = ObservedTier { name: "api".to_owned(), sizes, ..ObservedTier::default() };
         let observed = Observed { tiers: vec![tier], ..Observed::default() };
         let check = |texts: &[&str]| list(texts).unwrap().unwrap().check(&observed);

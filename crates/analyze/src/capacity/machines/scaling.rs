@@ -1,19 +1,20 @@
 //! How throughput followed the number of a tier's machines.
 
 use super::doubt::Doubt;
-use super::terms::Goal;
+use super::terms::{Goal, MAX_MACHINES};
 use plimsoll_stats::usl::{Point, Usl, UslFit, fit};
 
 /// What is planned beyond so many times the most machines that were measured is not founded on them.
 const MAX_EXTRAPOLATION: f64 = 2.0;
-/// No plan has more machines than these.
-const MAX_MACHINES: u64 = 1_000_000;
 
 /// Growth by more than in proportion, beyond what measuring is off by.
 const MAX_PROPORTIONAL: f64 = 1.1;
 
 /// Less contention than this is not distinguished from none: two throughputs, each known to 2 %, give it to ±0.04.
 const MIN_CONTENTION: f64 = 0.05;
+
+/// Throughput that is lower by less than this ratio has not fallen: two throughputs, each known to 2 %, differ by as much.
+const MIN_FALL: f64 = 0.05;
 
 /// Throughput over the number of machines of one tier, where it was this tier that limited.
 #[derive(Debug, Clone, PartialEq)]
@@ -80,6 +81,15 @@ impl ScalingTrial {
     }
 }
 
+/// The number of machines with the highest throughput by the law, and that throughput: next to the top of the law, which need not be
+/// whole.
+fn peak(usl: &Usl) -> (u64, f64) {
+    let top = usl.top().clamp(1.0, MAX_MACHINES as f64);
+    let of = |machines: f64| (machines as u64, usl.throughput(machines));
+    let (below, above) = (of(top.floor()), of(top.ceil()));
+    if above.1 > below.1 { above } else { below }
+}
+
 fn points(measured: &[(f64, f64)]) -> Vec<Point> {
     let point =
         |(machines, per_sec): &(f64, f64)| Point { size: *machines, throughput: *per_sec, interval: None };
@@ -133,25 +143,49 @@ impl Scaling {
     }
 
     /// The fewest machines that carry the target at the utilisation of the goal: by the law where there is one, and more than
-    /// any number that was measured to carry less. `Err` is the most that the law allows, if that is less than the target.
+    /// were measured to carry less before a number that carried the target. `Err` is the most that the law allows, if that is less
+    /// than the target.
     pub(super) fn machines(&self, goal: Goal) -> Result<u64, f64> {
         let is_less = |point: &&(f64, f64)| point.1 < goal.target_per_sec;
-        let too_few = self.points.iter().filter(is_less).map(|point| point.0).fold(0.0, f64::max);
+        let too_few = self.points.iter().take_while(is_less).last().map_or(0.0, |point| point.0);
         let least = too_few.floor() as u64 + 1;
         let Some(usl) = self.usl else { return Ok(least) };
         let carries =
             |machines: u64| usl.throughput(machines as f64) * goal.utilisation >= goal.target_per_sec;
-        let top = usl.top().floor().min(MAX_MACHINES as f64) as u64;
-        if !carries(top.max(1)) {
-            return Err(usl.highest() * goal.utilisation);
+        let (top, most_per_sec) = peak(&usl);
+        if !carries(top) {
+            return Err(most_per_sec * goal.utilisation);
         }
         // Up to its top the law rises, so that the first that carries the target is found by halving.
-        let (mut below, mut enough) = (0, top.max(1));
+        let (mut below, mut enough) = (0, top);
         while enough - below > 1 {
             let middle = below.midpoint(enough);
             if carries(middle) { enough = middle } else { below = middle }
         }
         Ok(enough.max(least))
+    }
+
+    /// Why so many machines do not carry the target at the utilisation of the goal: throughput falls with their number, so that fewer
+    /// carry more.
+    pub(super) fn fall(&self, goal: Goal, count: u64) -> Option<Doubt> {
+        let count = count as f64;
+        let falls = |few: (f64, f64), many: (f64, f64)| Doubt::Falls {
+            few: few.0,
+            few_per_sec: few.1,
+            many: many.0,
+            many_per_sec: many.1,
+        };
+        let measured = self.points.iter().take_while(|point| point.0 <= count).copied();
+        let highest = measured.clone().max_by(|a, b| a.1.total_cmp(&b.1));
+        let fallen = highest.zip(measured.last()).filter(|(highest, last)| {
+            last.1 * goal.utilisation < goal.target_per_sec && last.1 < (1.0 - MIN_FALL) * highest.1
+        });
+        let by_law = self.usl.and_then(|usl| {
+            let ((top, most_per_sec), per_sec) = (peak(&usl), usl.throughput(count));
+            let is_less = count > top as f64 && per_sec * goal.utilisation < goal.target_per_sec;
+            is_less.then_some(((top as f64, most_per_sec), (count, per_sec)))
+        });
+        fallen.or(by_law).map(|(few, many)| falls(few, many))
     }
 
     /// What the others say of the most machines that were measured: by growth in proportion from the number before, or by the
@@ -168,10 +202,16 @@ impl Scaling {
     }
 
     /// The machines that the target takes if they contend beyond what was measured as they do within it, where that is more than
-    /// this count.
+    /// this count, and no more than this count were measured to carry it.
     pub(super) fn contended(&self, goal: Goal, count: u64) -> Option<Doubt> {
         let contention = self.contention()?;
-        let machines = contention.machines(goal.target_per_sec / goal.utilisation);
+        let full_per_sec = goal.target_per_sec / goal.utilisation;
+        let is_enough =
+            |(machines, per_sec): &(f64, f64)| *machines <= count as f64 && *per_sec >= full_per_sec;
+        if self.points.iter().any(is_enough) {
+            return None;
+        }
+        let machines = contention.machines(full_per_sec);
         let (few, most) = self.span();
         let alpha = contention.alpha;
         machines.is_none_or(|machines| machines > count).then_some(Doubt::Contended {
@@ -224,6 +264,45 @@ mod tests {
         let few = Scaling::fit(vec![(2.0, 4_000.0), (4.0, 8_000.0), (8.0, 9_000.0)]).unwrap();
         assert_eq!(few.machines(GOAL), Ok(9));
         assert_eq!(few.machines(Goal { target_per_sec: 6_000.0, ..GOAL }), Ok(3));
+    }
+
+    fn target(target_per_sec: f64, utilisation: f64) -> Goal {
+        Goal { target_per_sec, utilisation }
+    }
+
+    #[test]
+    fn a_number_that_carried_the_target_is_enough_although_more_carry_less() {
+        let falling = Scaling::fit(vec![(2.0, 1_900.0), (4.0, 900.0)]).unwrap();
+        let goal = target(950.0, 0.7);
+        assert_eq!(falling.machines(goal), Ok(1));
+        assert_eq!((falling.fall(goal, 2), falling.contended(goal, 2)), (None, None));
+        let falls = Doubt::Falls { few: 2.0, few_per_sec: 1_900.0, many: 4.0, many_per_sec: 900.0 };
+        assert_eq!(falling.fall(goal, 5), Some(falls));
+        assert!(
+            falling.fall(target(2_500.0, 0.7), falling.machines(target(2_500.0, 0.7)).unwrap()).is_some()
+        );
+        let level = Scaling::fit(vec![(2.0, 1_900.0), (4.0, 1_890.0)]).unwrap();
+        assert_eq!(level.fall(target(1_895.0, 1.0), 4), None, "that is no more than measuring is off by");
+    }
+
+    #[test]
+    fn a_law_that_falls_asks_for_no_more_machines_than_carry_the_target() {
+        let points = [1_000.0, 1_754.0, 2_113.0, 2_174.0, 2_083.0, 1_935.0];
+        let measured = points.iter().zip(1_u32..).map(|(per_sec, machines)| (f64::from(machines), *per_sec));
+        let falling = Scaling::fit(measured.collect()).unwrap();
+        assert_eq!(falling.machines(target(2_000.0, 1.0)), Ok(3));
+        assert_eq!(falling.fall(target(2_000.0, 1.0), 3), None);
+        assert!(matches!(falling.fall(target(2_000.0, 1.0), 9), Some(Doubt::Falls { few: 4.0, .. })));
+        assert!(falling.fall(target(1_500.0, 0.7), 5).is_some(), "by the law, at 70 %");
+    }
+
+    #[test]
+    fn the_whole_number_above_the_top_of_the_law_may_carry_more_than_the_one_below() {
+        // The top is at 3.78: three machines carry 2,113/s and four 2,174/s.
+        let law = scaling(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], 0.0, 0.07);
+        assert_eq!(law.machines(target(1_500.0, 0.7)), Ok(4));
+        let most = law.machines(target(1_550.0, 0.7)).unwrap_err();
+        assert!((most - 0.7 * 2_173.9).abs() < 1.0, "{most}");
     }
 
     #[test]

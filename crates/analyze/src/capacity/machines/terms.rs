@@ -2,6 +2,9 @@
 
 use crate::findings::Limit;
 
+/// No tier has more machines than these.
+pub(super) const MAX_MACHINES: u64 = 1_000_000;
+
 /// What is to be carried, and how full machines may be.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Goal {

@@ -25,6 +25,8 @@ pub(super) struct TierLoad<'a> {
     /// The load of `obs` that it is.
     pub(super) load: usize,
     pub(super) tiers: Vec<LoadedTier<'a>>,
+    /// True if its throughput is a lower bound, because of the load generator.
+    pub(super) lower_bound: bool,
 }
 
 /// A tier that takes part in a load.
@@ -75,7 +77,14 @@ impl<'a> TierLoad<'a> {
         };
         let tiers = hosts_by_tier(findings).into_iter().map(tier).collect();
         let obs = Observations::from_findings(findings);
-        Some(Self { label: name, verdict: &findings.verdict, obs, load, tiers })
+        Some(Self {
+            label: name,
+            verdict: &findings.verdict,
+            obs,
+            load,
+            tiers,
+            lower_bound: findings.lower_bound,
+        })
     }
 
     pub(super) fn from_row(rows: &'a [&'a TableRow], load: usize, verdict: &'a Verdict) -> Self {
@@ -86,7 +95,8 @@ impl<'a> TierLoad<'a> {
             machines: tier.instances,
         });
         let tiers = tiers.collect();
-        Self { label: &row.label, verdict, obs: Observations::from_table(rows, load), load, tiers }
+        let obs = Observations::from_table(rows, load);
+        Self { label: &row.label, verdict, obs, load, tiers, lower_bound: false }
     }
 
     /// What a request uses of a tier; the rest of what the load says of it is kept. `kind` is the number of the load's requests.
@@ -383,8 +393,8 @@ impl<'a> TierLoad<'a> {
         }
     }
 
-    /// What another run shows of a resource that the machines of this one have too, but of which this one shows no cost.
-    fn on_own_machines(&self, tier: &LoadedTier<'_>, demand: &TierDemand) -> Option<TierDemand> {
+    /// What another run shows of a resource, on the machines of this one; `None` if these have no such resource.
+    pub(super) fn on_own_machines(&self, tier: &LoadedTier<'_>, demand: &TierDemand) -> Option<TierDemand> {
         let is_same = |resource: &&Resource| kind_of(resource) == Some((demand.resource, demand.unit));
         let capacities = self.resources(tier).filter(is_same).filter_map(|resource| resource.capacity);
         Some(TierDemand { capacity: Some(capacities.reduce(f64::min)?), ..demand.clone() })

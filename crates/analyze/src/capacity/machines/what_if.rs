@@ -187,13 +187,14 @@ impl WhatIf {
 
 #[cfg(test)]
 mod tests {
+    use super::super::growth::{GrowthStart, Stop};
     use super::super::observed::ObservedTier;
     use super::super::plan::plan_machines;
     use super::super::scaling::Scaling;
     use super::super::terms::{Goal, Origin};
     use super::*;
-    use crate::Estimate;
     use crate::findings::Part;
+    use crate::{Estimate, Limit};
 
     /// A request takes 1 ms of a core; two machines of one core each carried 1,600/s together.
     fn scaled() -> Observed {
@@ -229,6 +230,39 @@ mod tests {
         let changed = what_if.applied(&scaled()).unwrap();
         // A machine of four cores carries 2,800/s at 70 %.
         assert_eq!((count(&changed), &changed.tiers[0].scaling), (1, &None));
+    }
+
+    #[test]
+    fn smaller_machines_are_full_at_a_lower_rate_than_was_measured() {
+        let stop = Stop {
+            tier: "api".to_owned(),
+            resource: TierResource::Cpu,
+            place: None,
+            machines: 1.0,
+            unit: DemandUnit::Cores,
+            used: 1.0,
+            capacity: 1.0,
+            per_request: Estimate::exact(1e-3),
+            used_there: 1.0,
+            seen: true,
+            scaled: None,
+        };
+        let from = GrowthStart {
+            per_sec: Estimate::exact(1_000.0),
+            at: "base".to_owned(),
+            kind: 0,
+            limit: Limit::Cpu,
+            also: Vec::new(),
+            machines: Vec::new(),
+        };
+        let observed = Observed { growth: Growth::new(from, vec![stop]), ..scaled() };
+        let full_at = |change: &str| {
+            let changed = change.parse::<WhatIf>().unwrap().applied(&observed).unwrap();
+            let growth = changed.growth.unwrap();
+            growth.stops[0].at_per_sec(growth.from.per_sec).value.round()
+        };
+        assert_eq!([full_at("api.cores=0.5x"), full_at("api.cores=0.95x")], [500.0, 950.0]);
+        assert_eq!(full_at("api.cores=2x"), 2_000.0);
     }
 
     #[test]
