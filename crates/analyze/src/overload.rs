@@ -13,8 +13,8 @@ mod slices;
 
 use std::collections::BTreeSet;
 
-use plimsoll_plan::Plan;
-use plimsoll_record::{CorruptHistogram, Frame, Run, Step, StepEnd};
+use plimsoll_plan::{OverloadOrder, Plan};
+use plimsoll_record::{CorruptHistogram, FailureKind, Frame, Run, Step, StepEnd};
 
 use crate::load::summary::summarize;
 use crate::{
@@ -33,6 +33,8 @@ pub(crate) use recovery::STUCK;
 const LAG_PART: f64 = 0.1;
 /// An overload whose last so many seconds are not known was interrupted.
 const CUT_SEC: f64 = 1.0;
+/// Multiples of the rate that differ by less are the same one.
+const SAME_FACTOR: f64 = 1e-6;
 
 /// Whether a step belongs to the overloads of its run. The first of them may also be the load of the plan.
 pub(crate) fn is_overload(plan: &Plan, step: &Step) -> bool {
@@ -60,7 +62,25 @@ pub(crate) fn of_run(
             false => reference = Some((observed.settled.clone(), observed.doubt())),
         }
     }
-    Ok(Some(judge::judged(rate, searched_per_sec, &plan.slo, reference, steps)))
+    let is_whole = is_whole(run, plan, order, &steps);
+    Ok(Some(judge::judged(rate, searched_per_sec, &plan.slo, reference, steps, is_whole)))
+}
+
+/// Whether the highest overload of a plan was made, and the target outlasted all of them. A ramp that was not made leaves what the
+/// jump to the same rate showed.
+fn is_whole(run: &Run, plan: &Plan, order: &OverloadOrder, steps: &[OverloadStep]) -> bool {
+    let highest = order.factors.last().copied().unwrap_or(1.0);
+    let is_lost = |step: &Step| is_overload(plan, step) && step.end == StepEnd::TargetLost;
+    steps.iter().any(|step| step.factor > highest - SAME_FACTOR) && !run.steps.iter().any(is_lost)
+}
+
+/// When the target of a step was lost, in seconds since its load began: the end of the first interval after its last answer in which
+/// it refused a connection.
+fn lost_sec(slices: &[Slice]) -> f64 {
+    let silent = slices.iter().rposition(|slice| slice.answered > 0).map_or(0, |last| last + 1);
+    let refuses = |slice: &&Slice| slice.failed.of(FailureKind::ConnectRefused) > 0;
+    let first = slices[silent..].iter().find(refuses);
+    first.or(slices.last()).map_or(0.0, |slice| slice.ended_sec)
 }
 
 /// What was seen of one step of the overloads.
@@ -73,7 +93,8 @@ struct Observed {
     settled: OverloadPhase,
     over_time: Vec<OverloadMoment>,
     is_generator_limited: bool,
-    is_target_lost: bool,
+    /// When the target was lost, in seconds since the highest rate or the ramp to it began.
+    lost_sec: Option<f64>,
     is_base_well: bool,
 }
 
@@ -98,7 +119,9 @@ impl Observed {
         let over_time = moments(&slices);
         let reasons = summarize(run, plan, step, &frames)?.generator.reasons;
         let is_generator_limited = reasons.iter().any(|reason| limits(reason, limit_ms(&plan.slo)));
-        let is_target_lost = step.end == StepEnd::TargetLost;
+        // What is lost before an overload is not lost to it.
+        let lost_sec = (step.end == StepEnd::TargetLost).then(|| lost_sec(&slices) - shape.begins_sec);
+        let lost_sec = lost_sec.filter(|sec| *sec >= 0.0);
         let is_base_well = judge::base_holds(&before, usual_part(&plan.slo));
         Ok(Self {
             index: step.index,
@@ -109,7 +132,7 @@ impl Observed {
             settled,
             over_time,
             is_generator_limited,
-            is_target_lost,
+            lost_sec,
             is_base_well,
         })
     }
@@ -117,11 +140,10 @@ impl Observed {
     /// Why nothing can be said of the time at the highest rate.
     fn doubt(&self) -> Option<OverloadDoubt> {
         let known_sec = self.slices.last().map_or(0.0, |slice| slice.ended_sec);
-        let is_cut = known_sec < self.shape.ends_sec - CUT_SEC && !self.is_target_lost;
         match () {
-            () if is_cut => Some(OverloadDoubt::Interrupted),
+            () if known_sec < self.shape.ends_sec - CUT_SEC => Some(OverloadDoubt::Interrupted),
             () if self.is_generator_limited => Some(OverloadDoubt::Generator),
-            () if self.settled.due < judge::MIN_DUE && !self.is_target_lost => Some(OverloadDoubt::TooFew),
+            () if self.settled.due < judge::MIN_DUE => Some(OverloadDoubt::TooFew),
             () => None,
         }
     }
@@ -129,7 +151,7 @@ impl Observed {
     fn overload(self, rate_per_sec: f64) -> OverloadStep {
         let doubt = self.doubt();
         // What was not well before cannot come back.
-        let recovery = match self.is_target_lost || !self.is_base_well {
+        let recovery = match self.lost_sec.is_some() || !self.is_base_well {
             true => Recovery::Unknown,
             false => recovery::recovery(&self.shape, &self.slices, rate_per_sec),
         };
@@ -137,7 +159,8 @@ impl Observed {
             index: self.index,
             factor: self.shape.peak_per_sec / rate_per_sec,
             onset: self.shape.onset,
-            outcome: judge::before_comparison(self.is_base_well, doubt),
+            outcome: judge::before_comparison(self.is_base_well, self.lost_sec.is_some(), doubt),
+            lost_sec: self.lost_sec,
             before: self.before,
             whole: self.whole,
             settled: self.settled,

@@ -48,7 +48,7 @@ pub(crate) use history::{HistoryArgs, StoreArgs};
 pub(crate) use kubernetes::{KubernetesArgs, OnKubernetesArgs};
 pub(crate) use line::command_line;
 pub(crate) use load::{AnswerArgs, Asked, RunArgs, SearchArgs, Spread, SweepArgs, fresh_seed};
-pub(crate) use overload::OverloadArgs;
+pub(crate) use overload::{OverloadArgs, RecordedRate};
 pub(crate) use placement::{ContainerArgs, PlacedArgs};
 pub(crate) use request::{KeepArgs, RequestArgs, SloArgs};
 pub(crate) use ssh::{SshArgs, SshHosts};

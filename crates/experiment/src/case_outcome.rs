@@ -126,16 +126,27 @@ impl CaseOutcome {
         self.result.as_ref().ok()
     }
 
+    /// Whether the target broke down under overload, and its file expects that: such a target may be lost.
+    fn expects_collapse(&self) -> bool {
+        let is_collapse =
+            |class: &OverloadClass| matches!(class, OverloadClass::Collapses | OverloadClass::Metastable);
+        let expected = self.expected.iter().flat_map(|expected| &expected.overload);
+        let found = self.judged().and_then(|judged| judged.overload);
+        expected.copied().filter(is_collapse).any(|class| Some(class) == found)
+    }
+
     /// Whether the diagnosis is what the file expects; `None` if it expects nothing. One that could not be run is not.
     pub fn as_expected(&self) -> Option<bool> {
         let Ok(judged) = &self.result else { return Some(false) };
         self.expected.as_ref().map(|expected| meets(&judged.verdict, judged.overload, expected))
     }
 
-    /// The status of the run: an expectation takes the place of the plan's conditions. `None` if it could not be made.
+    /// The status of the run: an expectation takes the place of the plan's conditions, and what ended the run early counts before one that
+    /// is met. `None` if it could not be made.
     pub fn status(&self) -> Option<RunStatus> {
         Some(match (self.judged()?.status, self.as_expected()) {
             (RunStatus::Interrupted, _) => RunStatus::Interrupted,
+            (RunStatus::Incomplete, Some(true)) if !self.expects_collapse() => RunStatus::Incomplete,
             (_, Some(true)) => RunStatus::Met,
             (_, Some(false)) => RunStatus::Broken,
             (status, None) => status,
@@ -212,6 +223,32 @@ mod tests {
         let pool = expect(&[(Limit::Pool, Some("api"))], Some(32));
         assert!(meets(&of_size(Some(31.0)), None, &pool) && meets(&of_size(Some(35.0)), None, &pool));
         assert!(!meets(&of_size(Some(36.0)), None, &pool) && !meets(&of_size(None), None, &pool));
+    }
+
+    #[test]
+    fn a_run_that_ended_early_is_not_all_right_unless_it_is_the_collapse_that_is_expected() {
+        let status = |found: Option<OverloadClass>, expected: Expect| {
+            let judged = JudgedRun {
+                verdict: verdict(Limit::Cpu, Place::host("web")),
+                overload: found,
+                limits: None,
+                peak: None,
+                row: None,
+                status: RunStatus::Incomplete,
+                file: PathBuf::new(),
+            };
+            let name = "lab/one".to_owned();
+            CaseOutcome { name, expected: Some(expected), result: Ok(judged) }.status()
+        };
+        let of = |class: OverloadClass| {
+            status(Some(class), Expect { limits: Vec::new(), size: None, overload: vec![class] })
+        };
+        assert_eq!(of(OverloadClass::Graceful), Some(RunStatus::Incomplete));
+        assert_eq!(of(OverloadClass::Collapses), Some(RunStatus::Met));
+        assert_eq!(of(OverloadClass::Metastable), Some(RunStatus::Met));
+        let cpu = || expect(&[(Limit::Cpu, None)], None);
+        assert_eq!(status(None, cpu()), Some(RunStatus::Incomplete));
+        assert_eq!(status(Some(OverloadClass::Collapses), cpu()), Some(RunStatus::Incomplete));
     }
 
     #[test]

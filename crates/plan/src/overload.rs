@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{RateProfile, Stage};
+use crate::{RateProfile, Slo, Stage};
 
 /// The base is held before each overload for as long as that, within these bounds, and as much longer as a slow service settles.
 const MIN_LEAD: Duration = Duration::from_secs(2);
@@ -19,6 +19,9 @@ const WINDOW_REQUESTS: f64 = 50.0;
 /// The shortest of them, in seconds.
 pub const MIN_WINDOW_SEC: f64 = 1.0;
 const MAX_WINDOW_SEC: f64 = 5.0;
+/// A queue makes answers later than the limit L after L/(f − 1), as it grows by f − 1 seconds of work in a second. An overload of so many
+/// times that shows it in its second half.
+const HOLD_PER_LATE: f64 = 2.0;
 /// The longest part of an overload.
 pub(crate) const MAX_STAGE: Duration = Duration::from_secs(3600);
 
@@ -80,10 +83,24 @@ impl OverloadOrder {
         RateProfile::Stages(stages)
     }
 
+    /// How long an overload by this factor has to be held so that a queue shows; `None` if it is held for so long, or if goodput
+    /// has no limit of latency.
+    pub fn longer_hold(&self, factor: f64, slo: &Slo) -> Option<Duration> {
+        let needed = least_hold(factor, slo.tail_limit()?.limit_ms / 1e3);
+        (self.hold < needed).then_some(needed)
+    }
+
     /// The longest time of all steps together.
     pub fn longest(&self, rate_per_sec: f64) -> Duration {
         self.profiles(rate_per_sec).iter().filter_map(RateProfile::duration).sum()
     }
+}
+
+/// How long an overload by this factor is held at least, in whole seconds, so that its second half shows a queue.
+pub(crate) fn least_hold(factor: f64, limit_sec: f64) -> Duration {
+    let sec = HOLD_PER_LATE * limit_sec / (factor - 1.0);
+    // What arithmetic of floating point adds is no second.
+    bounded((sec - 1e-6).ceil().max(0.0), Duration::ZERO, MAX_STAGE)
 }
 
 /// A time of so many seconds within bounds.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::error::PlanError;
-use crate::overload::{MAX_STAGE, OverloadOrder, bounded};
+use crate::overload::{MAX_STAGE, OverloadOrder, bounded, least_hold};
 use crate::profile::MAX_RATE;
 use crate::slo::MIN_SETTLING_SEC;
 use crate::{ArrivalProcess, Level, Load, RateProfile, RateSearchOrder, Slo};
@@ -13,7 +13,7 @@ use crate::{ArrivalProcess, Level, Load, RateProfile, RateSearchOrder, Slo};
 const DEFAULT_BASE: f64 = 0.75;
 const DEFAULT_FACTORS: [f64; 3] = [1.2, 1.5, 2.0];
 /// At 1.2 times the rate, answers are late after five times the limit of latency. An overload that is held for so many times the
-/// limit shows that in its second half.
+/// limit shows that in its second half, with room; within these bounds, unless the lowest overload needs more to show a queue.
 const HOLD_PER_LIMIT: f64 = 16.0;
 const MIN_DEFAULT_HOLD: Duration = Duration::from_secs(8);
 const MAX_DEFAULT_HOLD: Duration = Duration::from_secs(60);
@@ -22,10 +22,12 @@ const MAX_FACTOR: f64 = 20.0;
 const MAX_FACTORS: usize = 10;
 /// Connections that are open when the load begins; it opens more as it needs them.
 const CONNECTIONS: u32 = 10;
-/// Users give up after so many times the limit of latency, within these bounds.
+/// Users give up after so many times the limit of latency, within these bounds,
 const PATIENCE_PER_LIMIT: f64 = 4.0;
 const MIN_PATIENCE: Duration = Duration::from_secs(1);
 const MAX_PATIENCE: Duration = Duration::from_secs(10);
+/// and not before so many times of it: an answer at the limit is still good, and one after it is late.
+const MIN_PATIENCE_PER_LIMIT: f64 = 1.25;
 
 /// Overloads as typed; what is left open gets a default.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -50,8 +52,10 @@ impl OverloadSpec {
 
     /// How long users wait for an answer, where nothing else is said: a service that is overloaded meets clients that give up.
     pub(crate) fn patience(slo: &Slo) -> Duration {
-        let limit_sec = slo.tail_limit().map_or(f64::INFINITY, |limit| limit.limit_ms / 1e3);
-        bounded(PATIENCE_PER_LIMIT * limit_sec, MIN_PATIENCE, MAX_PATIENCE)
+        let Some(limit) = slo.tail_limit() else { return MAX_PATIENCE };
+        let limit_sec = limit.limit_ms / 1e3;
+        let usual = bounded(PATIENCE_PER_LIMIT * limit_sec, MIN_PATIENCE, MAX_PATIENCE);
+        bounded(MIN_PATIENCE_PER_LIMIT * limit_sec, usual, MAX_STAGE)
     }
 
     /// Checks the overloads and fills in what was left open.
@@ -68,9 +72,10 @@ impl OverloadSpec {
             ));
         }
         let limit_sec = slo.tail_limit().map_or(0.0, |limit| limit.limit_ms / 1e3);
-        let hold = bounded(HOLD_PER_LIMIT * limit_sec, MIN_DEFAULT_HOLD, MAX_DEFAULT_HOLD);
         let factors = checked_factors(self.factors)?;
-        let highest = factors.last().copied().unwrap_or(1.0);
+        let (lowest, highest) = (factors[0], factors[factors.len() - 1]);
+        let usual = bounded(HOLD_PER_LIMIT * limit_sec, MIN_DEFAULT_HOLD, MAX_DEFAULT_HOLD);
+        let hold = usual.max(least_hold(lowest, limit_sec));
         let rate_per_sec = self.rate_per_sec.map(|rate| checked_rate(rate, highest)).transpose()?;
         Ok(OverloadOrder {
             rate_per_sec,
@@ -175,8 +180,26 @@ mod tests {
     fn a_slow_service_is_overloaded_for_longer_and_its_users_wait_longer() {
         assert_eq!(OverloadSpec::default().freeze(&slo(2000.0)).unwrap().hold, Duration::from_secs(32));
         let patience = |ms| OverloadSpec::patience(&slo(ms)).as_millis();
-        assert_eq!([patience(20.0), patience(500.0), patience(60_000.0)], [1000, 2000, 10_000]);
+        assert_eq!([patience(20.0), patience(500.0), patience(4000.0)], [1000, 2000, 10_000]);
+        // Never before the limit, after which an answer is late.
+        assert_eq!([patience(9000.0), patience(60_000.0)], [11_250, 75_000]);
         assert_eq!(OverloadSpec::patience(&Slo::default()), Duration::from_secs(10));
+    }
+
+    #[test]
+    fn an_overload_is_held_until_a_queue_shows_and_one_that_is_not_says_how_long_it_should_be() {
+        let order = |p99_ms, factors: &[f64], hold: Option<u64>| {
+            let (factors, hold) = (factors.to_vec(), hold.map(Duration::from_secs));
+            OverloadSpec { factors, hold, ..OverloadSpec::default() }.freeze(&slo(p99_ms)).unwrap()
+        };
+        let held = |p99_ms, factors: &[f64]| order(p99_ms, factors, None).hold.as_secs();
+        assert_eq!([held(500.0, &[1.05, 2.0]), held(6000.0, &[]), held(10_000.0, &[])], [20, 60, 100]);
+        let longer = |hold, factor| {
+            let order = order(2000.0, &[], Some(hold));
+            order.longer_hold(factor, &slo(2000.0)).map(|needed| needed.as_secs())
+        };
+        assert_eq!([longer(5, 1.2), longer(20, 1.2), longer(5, 2.0)], [Some(20), None, None]);
+        assert_eq!(order(2000.0, &[], Some(1)).longer_hold(1.2, &Slo::default()), None);
     }
 
     #[test]

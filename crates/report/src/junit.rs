@@ -172,7 +172,7 @@ fn cases(run: &Run, findings: &Findings, strict: bool) -> Vec<Case> {
     let measurement =
         Case { name: Case::MEASUREMENT.to_owned(), outcome: measurement(run, findings, status) };
     let conditions = match &findings.overload {
-        Some(overload) => vec![under_overload(overload)],
+        Some(overload) => vec![under_overload(findings, overload)],
         None => conditions(findings),
     };
     [measurement].into_iter().chain(conditions).collect()
@@ -236,8 +236,8 @@ fn unjudged(findings: &Findings) -> Vec<Case> {
 }
 
 /// That the target holds up is the condition of an overload.
-fn under_overload(overload: &Overload) -> Case {
-    let text = words::overload_verdict(overload);
+fn under_overload(findings: &Findings, overload: &Overload) -> Case {
+    let text = words::overload_verdict(findings, overload);
     let outcome = match RunStatus::of_overload(overload.class) {
         RunStatus::Broken => Outcome::Failed(text),
         RunStatus::Met => Outcome::Passed,

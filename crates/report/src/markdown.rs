@@ -100,7 +100,7 @@ fn level(findings: &Findings) -> Vec<String> {
 
 /// What becomes of the target under overload, and what protects it.
 fn after_overload(findings: &Findings, overloaded: &plimsoll_analyze::Overload) -> Vec<String> {
-    let sentence = format!("{} {}", url(findings), words::overload_verdict(overloaded));
+    let sentence = format!("{} {}", url(findings), words::overload_verdict(findings, overloaded));
     let notes = [words::ramp_text(overloaded), overload::protecting(findings)];
     let notes = notes.into_iter().flatten().map(|text| escaped(&text));
     let mut parts = vec![format!("**{}**", around_url(findings, &sentence))];

@@ -9,6 +9,7 @@ mod report {
     mod golden;
     mod history;
     mod hosts;
+    mod overload;
     mod page;
     mod pipelines;
     mod profile;

@@ -16,7 +16,8 @@ pub struct OverloadPhase {
     pub due: u64,
     /// Successful responses within the limit of latency, per second.
     pub goodput: Estimate,
-    /// Those over all requests that fell due, or ended if those are more; `None` if there were none.
+    /// Those over all requests that ended, and those that are missing: that fell due and did not end, beyond what random arrivals
+    /// explain. `None` if there were none.
     pub good_ratio: Option<f64>,
     /// Responses, whatever became of them.
     pub answered: u64,
@@ -105,7 +106,7 @@ pub enum OverloadOutcome {
     Kept,
     /// Part of it.
     Reduced,
-    /// Less than half of it.
+    /// Less than half of it, or the target itself was lost.
     Lost,
     Unknown(OverloadDoubt),
 }
@@ -127,6 +128,8 @@ pub struct OverloadStep {
     /// Goodput in the second half over that at the rate that holds.
     pub kept: Option<Estimate>,
     pub outcome: OverloadOutcome,
+    /// When the target was lost, in seconds since the overload began, its ramp included; `None` if it was not, or before that.
+    pub lost_sec: Option<f64>,
     pub recovery: Recovery,
     pub over_time: Vec<OverloadMoment>,
 }

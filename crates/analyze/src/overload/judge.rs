@@ -14,7 +14,8 @@ use crate::{
 const KEPT: f64 = 0.8;
 /// Below this part, more than half of what the service can do goes into answers that are of no use.
 const LOST: f64 = 0.5;
-/// With this part of the requests good, the target keeps up with what is offered.
+/// With this part of the requests good, compared with the rate that holds, the target keeps up with what is offered; where that is little
+/// more than the rate, with all but half of the excess.
 const KEEPS_UP: f64 = 0.95;
 /// Less than this part of the rate is not what a target does that holds it. A limit of a percentile below the 99th makes it less.
 const HOLDS: f64 = 0.9;
@@ -31,8 +32,14 @@ pub(super) fn base_holds(before: &OverloadPhase, usual_part: f64) -> bool {
 }
 
 /// The outcome of an overload as far as it does not depend on any other.
-pub(super) fn before_comparison(is_base_well: bool, doubt: Option<OverloadDoubt>) -> OverloadOutcome {
+pub(super) fn before_comparison(
+    is_base_well: bool,
+    is_lost: bool,
+    doubt: Option<OverloadDoubt>,
+) -> OverloadOutcome {
     match doubt {
+        // Whatever else is not known of it.
+        _ if is_lost && is_base_well => OverloadOutcome::Lost,
         Some(doubt @ (OverloadDoubt::Interrupted | OverloadDoubt::Generator)) => {
             OverloadOutcome::Unknown(doubt)
         }
@@ -65,13 +72,15 @@ pub(super) fn without_rate(limit_ms: Option<f64>, outage: Option<Outage>) -> Ove
     }
 }
 
-/// Compares the overloads with the rate that holds, and judges all of them. `searched_per_sec` is what a search found to hold.
+/// Compares the overloads with the rate that holds, and judges all of them. `searched_per_sec` is what a search found to hold;
+/// `is_whole` says that the highest overload was made, and that the target outlasted all of them.
 pub(super) fn judged(
     rate_per_sec: f64,
     searched_per_sec: Option<f64>,
     slo: &Slo,
     reference: Option<(OverloadPhase, Option<OverloadDoubt>)>,
     mut steps: Vec<OverloadStep>,
+    is_whole: bool,
 ) -> Overload {
     let (reference, reference_doubt) = match reference {
         Some((phase, doubt)) => {
@@ -83,9 +92,9 @@ pub(super) fn judged(
     if let Some(reference) = reference.as_ref().filter(|_| reference_doubt.is_none()) {
         steps.iter_mut().for_each(|step| compare(step, reference));
     }
-    let (class, at_factor, doubt) = match reference_doubt {
-        Some(doubt) => (OverloadClass::Unknown, None, Some(doubt)),
-        None => class(&steps),
+    let (class, at_factor, doubt) = match reference.as_ref().filter(|_| reference_doubt.is_none()) {
+        Some(reference) => class(&steps, reference, is_whole),
+        None => (OverloadClass::Unknown, None, reference_doubt),
     };
     let overload = Overload {
         class,
@@ -134,10 +143,7 @@ fn reference_doubt(
 /// What is left of goodput. It is kept, or lost, if all of its interval is.
 fn compare(step: &mut OverloadStep, reference: &OverloadPhase) {
     if step.settled.span_sec <= 0.0 {
-        // It ended before its second half. One that is judged nevertheless lost its target.
-        if is_judged(step) {
-            step.outcome = OverloadOutcome::Lost;
-        }
+        // It ended before its second half.
         return;
     }
     step.kept = ratio(step.settled.goodput, reference.goodput);
@@ -153,8 +159,8 @@ fn compare(step: &mut OverloadStep, reference: &OverloadPhase) {
 type Classified = (OverloadClass, Option<f64>, Option<OverloadDoubt>);
 
 /// The worst that a judged overload shows, and the lowest that shows it. What holds of the highest one holds of the target only if
-/// that could be judged.
-fn class(steps: &[OverloadStep]) -> Classified {
+/// that was made and could be judged.
+fn class(steps: &[OverloadStep], reference: &OverloadPhase, is_whole: bool) -> Classified {
     let lowest = |is: fn(&OverloadStep) -> bool| {
         let factors = steps.iter().filter(|step| is_judged(step) && is(step)).map(|step| step.factor);
         factors.reduce(f64::min)
@@ -166,6 +172,7 @@ fn class(steps: &[OverloadStep]) -> Classified {
     let doubt = match highest.map(|step| step.outcome) {
         None => Some(OverloadDoubt::Interrupted),
         Some(OverloadOutcome::Unknown(doubt)) => Some(doubt),
+        Some(_) if !is_whole => Some(OverloadDoubt::Interrupted),
         Some(OverloadOutcome::Kept | OverloadOutcome::Reduced | OverloadOutcome::Lost) => None,
     };
     match (stuck, lost, reduced, doubt) {
@@ -173,7 +180,9 @@ fn class(steps: &[OverloadStep]) -> Classified {
         (None, Some(factor), ..) => (OverloadClass::Collapses, Some(factor), None),
         (.., Some(doubt)) => (OverloadClass::Unknown, None, Some(doubt)),
         (_, _, Some(factor), None) => (OverloadClass::Degrades, Some(factor), None),
-        _ if highest.is_some_and(keeps_up) => (OverloadClass::NotOverloaded, None, None),
+        _ if highest.is_some_and(|step| keeps_up(step, reference)) => {
+            (OverloadClass::NotOverloaded, None, None)
+        }
         _ => (OverloadClass::Graceful, highest.map(|step| step.factor), None),
     }
 }
@@ -190,13 +199,18 @@ fn is_judged(step: &OverloadStep) -> bool {
     !matches!(step.outcome, OverloadOutcome::Unknown(_))
 }
 
-fn keeps_up(step: &OverloadStep) -> bool {
-    step.settled.good_ratio.is_some_and(|ratio| ratio >= KEEPS_UP)
+/// A target that serves just the rate of the reference answers 1/f of what is offered; one that keeps up answers all of it as well as the
+/// reference.
+fn keeps_up(step: &OverloadStep, reference: &OverloadPhase) -> bool {
+    let part = KEEPS_UP.max((1.0 + 1.0 / step.factor) / 2.0);
+    let usual = reference.good_ratio.unwrap_or(1.0);
+    step.settled.good_ratio.is_some_and(|ratio| ratio >= part * usual)
 }
 
 fn ramp_effect(overload: &Overload) -> Option<RampEffect> {
     let (jump, ramp) = (overload.jump_to_the_same()?, overload.ramped()?);
-    if !is_judged(jump) || !is_judged(ramp) {
+    let is_comparable = |step: &OverloadStep| is_judged(step) && step.lost_sec.is_none();
+    if !is_comparable(jump) || !is_comparable(ramp) {
         return None;
     }
     let bounds = |kept: Estimate| kept.interval.unwrap_or((kept.value, kept.value));

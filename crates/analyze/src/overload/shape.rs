@@ -19,6 +19,8 @@ pub(super) struct Shape {
     pub(super) peak_sec: f64,
     /// When it ends.
     pub(super) ends_sec: f64,
+    /// The part of the responses that may take longer than the limit of latency of goodput.
+    pub(super) late_ratio: f64,
     /// When the load ends; as long as the overload lasts if nothing follows it.
     pub(super) load_ends_sec: f64,
     stages: Vec<Stage>,
@@ -50,6 +52,7 @@ impl Shape {
             begins_sec,
             peak_sec,
             ends_sec,
+            late_ratio: slo.tail_limit().map_or(0.0, |limit| limit.late_ratio()),
             load_ends_sec: ends_sec + after.iter().map(sec).sum::<f64>(),
             stages,
         })

@@ -11,10 +11,12 @@ pub(super) fn limit_ms(slo: &Slo) -> Option<f64> {
     slo.tail_limit().map(|limit| limit.limit_ms)
 }
 
-/// The part of the requests that is good where the limit of latency of goodput is just kept, over that of a 99th percentile: half of
-/// them may be late for a median.
+/// The part of the requests that is good where the conditions are just kept, over that of a 99th percentile and of a success ratio of
+/// 0.99: half of them may be late for a median, and a fifth may fail where 80 % are to succeed.
 pub(super) fn usual_part(slo: &Slo) -> f64 {
-    slo.tail_limit().map_or(1.0, |limit| ((1.0 - limit.late_ratio()) / 0.99).min(1.0))
+    let part = |required: f64| (required / 0.99).min(1.0);
+    let in_time = slo.tail_limit().map_or(1.0, |limit| part(1.0 - limit.late_ratio()));
+    in_time * slo.success_ratio.map_or(1.0, part)
 }
 
 /// One interval of a step, over all workers and requests.

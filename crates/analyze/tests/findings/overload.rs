@@ -17,6 +17,11 @@ use plimsoll_record::{
 
 use crate::synthetic::{Level, findings, single};
 
+#[cfg(test)]
+mod ends;
+#[cfg(test)]
+mod random;
+
 const WORKERS: u32 = 2;
 const INTERVAL_MS: u64 = 100;
 /// What the simulated services serve at most, and what is said to hold, requests per second.
@@ -34,6 +39,10 @@ fn within(p99_ms: f64) -> Slo {
 /// What became of the requests of one interval.
 #[derive(Debug, Clone, Copy, Default)]
 struct Slot {
+    /// Those that fell due, where it is not the rate that says so.
+    due: Option<f64>,
+    /// Those that are sent and not answered at its end, where that is said.
+    under_way: Option<f64>,
     good: f64,
     late: f64,
     refused: f64,
@@ -127,7 +136,7 @@ struct Made {
     rate: f64,
     slo: Slo,
     order: OverloadSpec,
-    service: fn() -> Service,
+    service: Box<dyn Fn() -> Service>,
     /// Share of its time that each worker is busy.
     busy: f64,
     /// The seconds after which the user ends the run, over all steps.
@@ -137,7 +146,7 @@ struct Made {
 impl Made {
     fn of(service: fn() -> Service) -> Self {
         let order = OverloadSpec { rate_per_sec: Some(RATE), ..OverloadSpec::default() };
-        Self { rate: RATE, slo: slo(), order, service, busy: 0.2, cut_sec: f64::INFINITY }
+        Self { rate: RATE, slo: slo(), order, service: Box::new(service), busy: 0.2, cut_sec: f64::INFINITY }
     }
 
     fn run(&self) -> Run {
@@ -186,7 +195,7 @@ impl Made {
             let whole = (count * f64::from(interval + 1)).round() as u64 - before;
             (whole + u64::from((interval + worker).is_multiple_of(2))) / 2
         };
-        let due = part(rate * INTERVAL_MS as f64 / 1e3);
+        let due = part(slot.due.unwrap_or(rate * INTERVAL_MS as f64 / 1e3));
         let (good, late) = (part(slot.good), part(slot.late));
         let (refused, timed_out) = (part(slot.refused), part(slot.timed_out));
         let ok = good + late;
@@ -206,7 +215,7 @@ impl Made {
             began_ns: ns(at_ms),
             ended_ns: ns(at_ms + INTERVAL_MS),
             counts,
-            in_flight: 10,
+            in_flight: slot.under_way.map_or(10, part),
             backlog: 0,
             connections: 20,
             time: WorkerTime { user_ns: busy_ns, ..WorkerTime::default() },
@@ -348,6 +357,36 @@ fn what_is_offered_is_no_overload_where_all_of_it_is_served() {
 }
 
 #[test]
+fn a_target_that_serves_just_its_rate_does_not_keep_up_with_little_more() {
+    let mut made = Made::of(|| shedding_beyond(RATE));
+    made.order.factors = vec![1.05];
+    let overload = found(&made);
+    assert_eq!((overload.class, overload.at_factor), (OverloadClass::Graceful, Some(1.05)));
+}
+
+#[test]
+fn where_fewer_requests_have_to_succeed_a_rate_holds_with_fewer_and_a_target_keeps_up_with_as_few() {
+    let of = |service| {
+        let slo = Slo { success_ratio: Some(0.8), ..slo() };
+        let overload = found(&Made { slo, ..Made::of(service) });
+        (overload.class, overload.doubt)
+    };
+    // 15 % are answered with 404 by design.
+    assert_eq!(of(|| missing(shedding())), (OverloadClass::Graceful, None));
+    assert_eq!(of(|| missing(shedding_beyond(f64::INFINITY))), (OverloadClass::NotOverloaded, None));
+    let strict = found(&Made::of(|| missing(shedding())));
+    assert_eq!(strict.doubt, Some(OverloadDoubt::RateNotHeld));
+}
+
+/// It has nothing to give to 15 % of the requests that it serves.
+fn missing(mut service: Service) -> Service {
+    Box::new(move |rate, sec| {
+        let slot = service(rate, sec);
+        Slot { good: 0.85 * slot.good, refused: slot.refused + 0.15 * slot.good, ..slot }
+    })
+}
+
+#[test]
 fn a_ramp_may_help_where_a_jump_does_harm() {
     let overload = overload(startled);
     assert_eq!(overload.ramp, Some(RampEffect::Helps));
@@ -453,21 +492,6 @@ fn what_was_measured_before_an_interruption_is_kept() {
     let collapsed = cut(stuck);
     assert_eq!(collapsed.class, OverloadClass::Metastable, "the first overload shows it");
     assert_eq!(collapsed.steps[1].recovery, Recovery::Unknown);
-}
-
-#[test]
-fn a_target_that_is_lost_before_the_second_half_of_an_overload_collapses() {
-    let mut run = Made { cut_sec: 13.0 + 7.0, ..Made::of(shedding) }.run();
-    run.steps[1].end = StepEnd::TargetLost;
-    let overload = findings(&run).overload.unwrap();
-    assert_eq!((overload.class, overload.steps[0].kept), (OverloadClass::Collapses, None));
-}
-
-#[test]
-fn a_ramp_that_was_cut_leaves_what_the_jump_to_the_same_load_showed() {
-    let overload = found(&Made { cut_sec: 157.0, ..Made::of(shedding) });
-    assert_eq!((overload.steps.len(), overload.class), (4, OverloadClass::Graceful));
-    assert_eq!(overload.ramp, None, "it cannot be compared");
 }
 
 #[test]

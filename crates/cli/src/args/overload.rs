@@ -5,15 +5,16 @@ use std::time::Duration;
 
 use plimsoll_analyze::overload::held_rate;
 use plimsoll_experiment::read_run;
-use plimsoll_plan::{LoadSpec, OverloadSpec, Protector};
-use plimsoll_units::{parse_count, parse_duration, parse_rate, parse_ratio};
+use plimsoll_plan::{LoadSpec, OverloadSpec, Plan, Protector, Slo};
+use plimsoll_units::{exact_duration_text, parse_count, parse_duration, parse_rate, parse_ratio};
 
 use super::load::{Asked, Base};
 use super::{KeepArgs, RequestArgs, SloArgs, WatchArgs, values};
 use crate::exit::UsageError;
 
 /// What `--timeout` says here, where users give up: their patience follows from the limit.
-const PATIENCE: &str = "Give up a connection attempt, or a request, after this time [default: 4 times the limit of p99, 1 s to 10 s]";
+const PATIENCE: &str = "Give up a connection attempt, or a request, after this time [default: 4 times the limit of p99, 1 s to 10 s, and \
+                        never before 1.25 times the limit]";
 
 #[derive(Debug, Clone, clap::Args)]
 #[command(mut_arg("timeout", |timeout| timeout.help(PATIENCE)))]
@@ -40,7 +41,8 @@ pub(crate) struct OverloadArgs {
     /// The load before and after an overload, as a part of that rate
     #[arg(long, value_name = "RATIO", default_value = "75%", value_parser = parse_ratio)]
     pub(crate) base: f64,
-    /// How long an overload is held, and how long the ramp to it takes [default: 16 times the limit of p99, 8 s to 60 s]
+    /// How long an overload is held, and how long the ramp to it takes [default: 16 times the limit of p99, 8 s to 60 s, and longer
+    /// where the lowest overload needs more to show a queue]
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) hold: Option<Duration>,
     /// How long the target is watched after an overload; it ends sooner once goodput is back [default: 1.5 times as long as a
@@ -67,14 +69,62 @@ pub(crate) struct OverloadArgs {
     pub(crate) keep: KeepArgs,
 }
 
+/// The rate that a recorded run shows to hold.
+#[derive(Debug)]
+pub(crate) struct RecordedRate {
+    /// Requests per second.
+    pub(crate) rate_per_sec: f64,
+    pub(crate) path: PathBuf,
+    /// What that run loaded, and the conditions that it kept.
+    plan: Plan,
+}
+
+impl RecordedRate {
+    /// Refuses the rate of another target.
+    fn check_target(&self, plan: &Plan) -> Result<(), UsageError> {
+        let (loaded, asked) = (self.plan.target.authority(), plan.target.authority());
+        if loaded == asked {
+            return Ok(());
+        }
+        Err(UsageError(format!(
+            "--rate: run {} loaded {loaded}, not {asked}; give --rate {} if you mean it",
+            self.path.display(),
+            (self.rate_per_sec * 100.0).round() / 100.0
+        )))
+    }
+
+    /// That the rate holds within another limit of latency than the one that goodput has here, and what to do; `None` where it is the same.
+    pub(crate) fn other_limit(&self, plan: &Plan) -> Option<String> {
+        let (recorded, asked) = (tail_text(&self.plan.slo), tail_text(&plan.slo));
+        (recorded != asked).then(|| {
+            format!(
+                "{} shows the rate that holds with {recorded}, and goodput counts here with {asked}; leave --rate out to search for it",
+                self.path.display()
+            )
+        })
+    }
+}
+
+/// The limit of latency that goodput has.
+fn tail_text(slo: &Slo) -> String {
+    slo.tail_limit().map_or_else(
+        || "no limit of latency".to_owned(),
+        |limit| format!("{} ≤ {}", limit.name(), exact_duration_text(limit.limit_ns())),
+    )
+}
+
 impl OverloadArgs {
-    /// The plan of an overload. Users give up after a few times the limit of latency, unless the line says when.
-    pub(crate) fn plan(&self) -> anyhow::Result<Asked> {
+    /// The plan of an overload, and the run that its rate is from. Users give up after a few times the limit of latency, unless the line
+    /// says when.
+    pub(crate) fn plan(&self) -> anyhow::Result<(Asked, Option<RecordedRate>)> {
+        let typed = self.rate.as_deref().and_then(|text| parse_rate(text).ok());
+        let named = self.rate.as_deref().filter(|_| typed.is_none());
+        let recorded = named.map(recorded_rate).transpose()?;
         let budget = Some(self.budget.unwrap_or(OverloadSpec::SEARCH_BUDGET));
         let mut base = Base::new(LoadSpec::Ladder { steps: None, step_limit: None, budget });
         base.spec.slo = self.slo.objective()?;
         let overload = OverloadSpec {
-            rate_per_sec: self.rate_per_sec()?,
+            rate_per_sec: typed.or(recorded.as_ref().map(|recorded| recorded.rate_per_sec)),
             base: Some(self.base),
             factors: self.factors.clone(),
             hold: self.hold,
@@ -84,29 +134,28 @@ impl OverloadArgs {
         base.spec.warm = self.warm;
         base.spec.connections_max = Some(self.max_connections);
         let csv = self.request.apply_to(self.url.as_deref(), &mut base.spec)?;
-        base.asked(csv, &self.keep, &self.watched)
+        let asked = base.asked(csv, &self.keep, &self.watched)?;
+        recorded.as_ref().map(|recorded| recorded.check_target(&asked.plan)).transpose()?;
+        Ok((asked, recorded))
     }
+}
 
-    /// The rate as typed, or that of the run file that is named.
-    fn rate_per_sec(&self) -> anyhow::Result<Option<f64>> {
-        let Some(text) = &self.rate else { return Ok(None) };
-        if let Ok(rate_per_sec) = parse_rate(text) {
-            return Ok(Some(rate_per_sec));
-        }
-        let path = values::named_run(PathBuf::from(text)).map_err(|error| UsageError(error.to_string()))?;
-        if !path.exists() {
-            return Err(UsageError(format!(
-                "--rate: `{text}` is no rate such as 740 or 2k, and there is no run file of that name"
-            ))
-            .into());
-        }
-        let findings = read_run(&path)?.findings;
-        let none = || {
-            UsageError(format!(
-                "{} does not say which rate holds: no search or overload in it shows one; `plimsoll search` finds it",
-                path.display()
-            ))
-        };
-        held_rate(&findings).map(Some).ok_or_else(|| none().into())
+/// The rate of the run file that is named.
+fn recorded_rate(text: &str) -> anyhow::Result<RecordedRate> {
+    let path = values::named_run(PathBuf::from(text)).map_err(|error| UsageError(error.to_string()))?;
+    if !path.exists() {
+        return Err(UsageError(format!(
+            "--rate: `{text}` is no rate such as 740 or 2k, and there is no run file of that name"
+        ))
+        .into());
+    }
+    let findings = read_run(&path)?.findings;
+    match held_rate(&findings) {
+        Some(rate_per_sec) => Ok(RecordedRate { rate_per_sec, path, plan: findings.plan }),
+        None => Err(UsageError(format!(
+            "{} does not say which rate holds: no search or overload in it shows one; `plimsoll search` finds it",
+            path.display()
+        ))
+        .into()),
     }
 }

@@ -41,9 +41,9 @@ pub(crate) fn search(args: &SearchArgs) -> anyhow::Result<Exit> {
 }
 
 pub(crate) fn overload(args: &OverloadArgs) -> anyhow::Result<Exit> {
-    let asked = args.plan()?;
+    let (asked, recorded) = args.plan()?;
     if !args.keep.quiet {
-        announce(&asked.plan);
+        announce(&asked.plan, recorded.as_ref());
     }
     let Some(protector) = args.snippet else {
         return measure(asked, RunCommand::Overload, &args.keep, args.slo.strict);

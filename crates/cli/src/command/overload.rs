@@ -2,20 +2,53 @@
 
 use plimsoll_analyze::overload::protection;
 use plimsoll_analyze::{Findings, OverloadDoubt};
-use plimsoll_plan::{Plan, Protector};
+use plimsoll_plan::{OverloadOrder, Plan, Protector};
 use plimsoll_report::{Values, for_figures, snippet};
+use plimsoll_units::{count_text, exact_duration_text};
 
+use crate::args::RecordedRate;
 use crate::exit::Exit;
 use crate::terminal::{remark, result};
 
-/// Says which target is overloaded, before it is.
-pub(super) fn announce(plan: &Plan) {
+/// Says which target is overloaded and by how much, and what may make the answer say less, before the load.
+pub(super) fn announce(plan: &Plan, recorded: Option<&RecordedRate>) {
     let Some(order) = &plan.overload else { return };
     let most = order.factors.last().copied().unwrap_or(1.0);
+    let rate = match (order.rate_per_sec, recorded) {
+        (Some(rate), Some(run)) => format!("the {} requests/s of {}", count_text(rate), run.path.display()),
+        (Some(rate), None) => format!("{} requests/s", count_text(rate)),
+        (None, _) => "what it holds".to_owned(),
+    };
     remark(&format!(
-        "plimsoll: this overloads {} with up to {most} times what it holds; what else depends on it will notice",
+        "plimsoll: this overloads {} with up to {most} times {rate}; what else depends on it will notice",
         plan.target.authority()
     ));
+    let doubts =
+        [recorded.and_then(|run| run.other_limit(plan)), short_hold(order, plan), short_timeout(plan)];
+    doubts.into_iter().flatten().for_each(|doubt| remark(&format!("plimsoll: {doubt}")));
+}
+
+/// That the lowest overload is held for too short a time to show a queue.
+fn short_hold(order: &OverloadOrder, plan: &Plan) -> Option<String> {
+    let lowest = order.factors.first().copied()?;
+    let needed = order.longer_hold(lowest, &plan.slo)?;
+    Some(format!(
+        "at {lowest} times the rate a queue makes answers late only in the second half of {0} s; give --hold {0}s",
+        needed.as_secs()
+    ))
+}
+
+/// That users give up before an answer is late.
+fn short_timeout(plan: &Plan) -> Option<String> {
+    let limit = plan.slo.tail_limit()?;
+    let timeout_ns = plan.generator.timeout.as_nanos() as f64;
+    (timeout_ns < limit.limit_ns()).then(|| {
+        format!(
+            "--timeout {} is below the limit of {}: what takes longer fails, and no answer is late; leave it out, or give more",
+            exact_duration_text(timeout_ns),
+            exact_duration_text(limit.limit_ns())
+        )
+    })
 }
 
 /// Prints the settings that protect a target, and nothing else.
@@ -34,6 +67,10 @@ fn why_unprotected(findings: &Findings) -> &'static str {
     let of_search = findings.search.as_ref().and_then(|search| search.held_per_sec);
     let doubt = findings.overload.as_ref().and_then(|overload| overload.reference_doubt);
     match of_overload.or(of_search) {
+        Some(_) if doubt == Some(OverloadDoubt::RateNotHeld) && is_searched(&findings.plan) => {
+            "the rate that the search found did not hold when it was offered again, so there are no limits to set: the target is slower \
+             now. Repeat it, or give a lower rate with --rate"
+        }
         Some(_) if doubt == Some(OverloadDoubt::RateNotHeld) => {
             "the rate did not hold when it was offered, so there are no limits to set; `plimsoll search` finds one that does"
         }
@@ -47,4 +84,8 @@ fn why_unprotected(findings: &Findings) -> &'static str {
             "no rate is known that the target holds, so there are no limits to set; `plimsoll search` finds it"
         }
     }
+}
+
+fn is_searched(plan: &Plan) -> bool {
+    plan.overload.as_ref().is_some_and(|order| order.rate_per_sec.is_none())
 }

@@ -75,6 +75,47 @@ fn an_overload_is_recorded_and_the_report_says_the_same_again() {
         settings.contains("rate=150r/s") && settings.lines().all(|line| line.starts_with(['#', 'l'])),
         "{settings}"
     );
+    the_rate_of_the_newest_run_is_of_its_target(&bench, &target.url("/sleep?ms=20&workers=4"));
+}
+
+/// The newest run shows that 150 requests a second hold within 200 ms.
+fn the_rate_of_the_newest_run_is_of_its_target(bench: &Bench, url: &str) {
+    let other = bench.expect(2, &["overload", "http://127.0.0.1:1/", "--rate", "last"]);
+    let reason = "not 127.0.0.1:1; give --rate 150 if you mean it";
+    assert!(other.err.contains("loaded 127.0.0.1:") && other.err.contains(reason), "{}", other.err);
+    // Refused after what is said of the overload, and before the load.
+    let refused = |p99: &str| {
+        let line =
+            ["overload", url, "--rate", "last", "--p99", p99, "--no-files", "--store", "postgres://a@b/c"];
+        bench.expect(2, &line).err
+    };
+    let same = refused("200ms");
+    assert!(same.contains("with up to 2 times the 150 requests/s of plimsoll-runs/"), "{same}");
+    assert!(!same.contains("goodput counts here"), "{same}");
+    let looser = refused("300ms");
+    assert!(
+        looser.contains("holds with p99 ≤ 200 ms, and goodput counts here with p99 ≤ 300 ms"),
+        "{looser}"
+    );
+}
+
+#[test]
+fn what_would_hide_an_overload_is_named_before_the_load() {
+    let bench = Bench::new();
+    let remarks = |more: &[&str]| {
+        let mut line = vec!["overload", "http://127.0.0.1:1/", "--rate", "100", "--p99", "2s"];
+        line.extend(more);
+        bench.expect(1, &line).err
+    };
+    let short = remarks(&["--hold", "5s"]);
+    assert!(
+        short.contains("with up to 2 times 100 requests/s") && short.contains("give --hold 20s"),
+        "{short}"
+    );
+    let impatient = remarks(&["--timeout", "1s"]);
+    assert!(impatient.contains("--timeout 1.00 s is below the limit of 2.00 s"), "{impatient}");
+    let usual = remarks(&[]);
+    assert!(!usual.contains("--hold") && !usual.contains("--timeout"), "{usual}");
 }
 
 #[test]

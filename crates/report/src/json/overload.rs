@@ -101,7 +101,7 @@ document! {
         goodput_per_sec: Option<f64> = phase.if_it_began(phase.goodput.value),
         /// The 95 % interval of that.
         goodput_interval: Interval = phase.goodput,
-        /// Those over all requests that fell due, or ended if these are more; null without any.
+        /// Those over all requests that ended or are missing beyond what random arrivals explain; null without any.
         good_ratio: Option<f64> = phase.good_ratio,
         /// Successes after the limit.
         late: u64 = phase.late,

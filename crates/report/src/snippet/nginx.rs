@@ -12,7 +12,8 @@ const MIN_BURST_SEC: f64 = 0.005;
 
 /// The module of rates is a bucket that fills with time: with `nodelay` it passes a burst on without a delay, and refuses the rest
 /// (nginx, *ngx_http_limit_req_module*). That of connections counts those with a request in progress. An empty key is not counted, and
-/// the name of a server may be empty, so the port belongs to the key. The limit of connections to an upstream would not do: without a
+/// the name of a server may be empty, so the key is more than that name; the port is no part of it, for a server that listens on two
+/// would let in twice as much. The limit of connections to an upstream would not do: without a
 /// queue, which only the commercial version has, it answers with 502.
 pub(super) fn settings(head: &[String], values: &Values) -> String {
     let Values { rate, burst, concurrency, .. } = values;
@@ -25,11 +26,13 @@ pub(super) fn settings(head: &[String], values: &Values) -> String {
     };
     let how = [
         format!("Let in: {rate} requests/s, bursts of {burst} beyond an even flow, {concurrency} at a time."),
-        "The rest gets 429 at once. Each server block counts for itself, over all workers.".to_owned(),
+        "The rest gets 429 at once. Each server_name counts for itself, over all ports and workers: two in front of one service let"
+            .to_owned(),
+        "in twice as much. A server or location with a limit_req or limit_conn of its own does not inherit these.".to_owned(),
         "Include this file in the block http { } of the nginx in front of the service.".to_owned(),
         "429 says \"not now\": clients and proxies that retry 502, 503 and 504 leave it alone.".to_owned(),
     ];
-    let key = "\"$server_name:$server_port\"";
+    let key = "\"plimsoll:$server_name\"";
     format!(
         "{}{}\
          limit_req_zone {key} zone=plimsoll_rate:1m rate={limit};\n\

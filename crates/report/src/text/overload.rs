@@ -7,7 +7,7 @@ use plimsoll_units::{count_text, escape_control, exact_duration_text, grouped, p
 use super::page::Page;
 use super::paragraph::{WIDTH, blocks, headed, point, wrapped};
 use super::table::{Column, cells, laid_out, table};
-use crate::amount::{if_known, percentile, range, ratio, seconds, span};
+use crate::amount::{NOT_KNOWN, if_known, percentile, range, ratio, seconds, span};
 use crate::words;
 
 /// Columns of the longest bar.
@@ -27,8 +27,11 @@ struct Row {
 }
 
 impl Row {
-    fn reference(phase: &OverloadPhase) -> Self {
-        Self::new("1×".to_owned(), phase, phase, ("100 %".to_owned(), String::new()))
+    /// All of its goodput is left where the rate itself is known to hold.
+    fn reference(phase: &OverloadPhase, overload: &Overload) -> Self {
+        let holds = overload.reference_doubt.is_none() && phase.span_sec > 0.0;
+        let left = if holds { "100 %" } else { NOT_KNOWN };
+        Self::new("1×".to_owned(), phase, phase, (left.to_owned(), String::new()))
     }
 
     fn overload(step: &OverloadStep) -> Self {
@@ -67,7 +70,7 @@ pub(super) fn short_table(overload: &Overload) -> String {
 
 /// The cells of that table below the names of its columns.
 pub(crate) fn short_cells(overload: &Overload) -> Vec<Vec<String>> {
-    let reference = overload.reference.as_ref().map(Row::reference);
+    let reference = overload.reference.as_ref().map(|phase| Row::reference(phase, overload));
     let rows: Vec<Row> = reference.into_iter().chain(overload.steps.iter().map(Row::overload)).collect();
     let most = rows.iter().filter_map(|row| row.goodput).fold(0.0, f64::max);
     let columns: [Column<'_, Row>; 8] = [
@@ -121,20 +124,20 @@ pub(crate) fn protecting(findings: &Findings) -> Option<String> {
 pub(super) fn block(findings: &Findings) -> String {
     let Some(overload) = &findings.overload else { return String::new() };
     let url = escape_control(&findings.plan.target.url);
-    let verdict = wrapped("", "", &format!("{url} {}", words::overload_verdict(overload)));
+    let verdict = wrapped("", "", &format!("{url} {}", words::overload_verdict(findings, overload)));
     let ramp = if_known(words::ramp_text(overload), |text| point(&text));
     let limits = if_known(protecting(findings), |text| point(&text));
     let lines = verdict + &point(&meaning(findings, overload)) + &ramp + &limits;
-    blocks([headed("Overload", lines), settled(overload), before_and_after(overload)])
+    blocks([headed("Overload", lines), settled(findings, overload), before_and_after(overload)])
 }
 
 /// The judged part of each overload.
-fn settled(overload: &Overload) -> String {
+fn settled(findings: &Findings, overload: &Overload) -> String {
     let reference = overload.reference.iter().map(|phase| ("1×".to_owned(), phase, String::new()));
     let rows: Vec<(String, &OverloadPhase, String)> = reference
         .chain(overload.steps.iter().map(|step| {
             let load = format!("{}× {}", words::times(step.factor), words::onset_name(step.onset));
-            (load, &step.settled, words::outcome_text(step, overload))
+            (load, &step.settled, words::outcome_text(step, findings, overload))
         }))
         .collect();
     type Settled<'a> = (String, &'a OverloadPhase, String);

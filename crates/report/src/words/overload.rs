@@ -1,21 +1,17 @@
 //! Sentences about overload: what becomes of the target, whether it comes back, and which limits protect it.
 
 use plimsoll_analyze::{
-    Onset, Outage, Overload, OverloadClass, OverloadDoubt, OverloadOutcome, OverloadStep, Protection,
-    RampEffect, Recovery,
+    Findings, Onset, Outage, Overload, OverloadClass, OverloadDoubt, OverloadOutcome, OverloadStep,
+    Protection, RampEffect, Recovery, SearchEnd,
 };
 use plimsoll_units::{count_text, duration_text, grouped, part_text, share_text};
 
-use crate::amount::{if_known, seconds};
+use crate::amount::{if_known, seconds, span};
 
 /// What becomes of the target, as the rest of a sentence that begins with its URL.
-pub(crate) fn overload_verdict(overload: &Overload) -> String {
-    let rate = overload.rate_per_sec.map(|rate| format!("the {} requests/s that it holds", count_text(rate)));
-    let rate = rate.unwrap_or_default();
+pub(crate) fn overload_verdict(findings: &Findings, overload: &Overload) -> String {
     let shown = overload.at_factor.and_then(|factor| step_at(overload, factor, overload.class));
-    let at = if_known(shown, |step| {
-        format!("at {} times {rate}, {} of its goodput is left", times(step.factor), left(step))
-    });
+    let at = if_known(shown, |step| at_text(step, overload));
     if let Some(outage) = &overload.by_ladder {
         let stays = if outage.stuck { " and stays down, a metastable failure" } else { "" };
         return format!(
@@ -28,19 +24,72 @@ pub(crate) fn overload_verdict(overload: &Overload) -> String {
         OverloadClass::Degrades => format!("degrades under overload: {at}."),
         OverloadClass::Collapses => format!("collapses under overload: {at}.{}", if_known(shown, came_back)),
         OverloadClass::Metastable => {
+            // Goodput may fall only as the overload ends.
+            let collapses = shown.is_none_or(|step| step.outcome == OverloadOutcome::Lost);
             format!(
-                "collapses under overload and stays down, a metastable failure: {at}.{}",
+                "{}, a metastable failure: {at}.{}",
+                if collapses {
+                    "collapses under overload and stays down"
+                } else {
+                    "stays down after an overload"
+                },
                 if_known(shown, came_back)
             )
         }
-        OverloadClass::NotOverloaded => format!(
-            "kept up with all that was offered, {} times {rate}: that is not its maximum. plimsoll search finds it.",
-            if_known(overload.steps.last(), |step| times(step.factor))
-        ),
+        OverloadClass::NotOverloaded => kept_up(findings, overload),
         OverloadClass::Unknown => {
-            let why = if_known(overload.doubt, |doubt| doubt_text(doubt, overload));
+            let why = if_known(overload.doubt, |doubt| doubt_text(doubt, findings, overload));
             let was = if overload.steps.is_empty() { "was not overloaded" } else { "was overloaded" };
             format!("{was}, and what becomes of it is not known: {why}.")
+        }
+    }
+}
+
+/// The rate that was overloaded.
+fn rate_text(overload: &Overload) -> String {
+    if_known(overload.rate_per_sec, |rate| format!("the {} requests/s that it holds", count_text(rate)))
+}
+
+/// What an overload showed.
+fn at_text(step: &OverloadStep, overload: &Overload) -> String {
+    let at = format!("at {} times {}", times(step.factor), rate_text(overload));
+    match step.lost_sec {
+        Some(sec) => {
+            format!("{at}, it went away {} after the overload began: connections were refused", seconds(sec))
+        }
+        None => format!("{at}, {} of its goodput is left", left(step)),
+    }
+}
+
+/// That the target was not overloaded, why, and what to do.
+fn kept_up(findings: &Findings, overload: &Overload) -> String {
+    let factor = overload.steps.last().map_or(1.0, |step| step.factor);
+    let order = findings.plan.overload.as_ref();
+    let longer = order.and_then(|order| Some((order.hold, order.longer_hold(factor, &findings.plan.slo)?)));
+    let why = match longer {
+        Some((hold, needed)) => {
+            format!("in {} no queue shows; give --hold {}s", span(hold), needed.as_secs())
+        }
+        None if is_searched(findings) => beyond_search(findings).to_owned(),
+        None => "that is not its maximum. plimsoll search finds it".to_owned(),
+    };
+    format!("kept up with all that was offered, {} times {}: {why}.", times(factor), rate_text(overload))
+}
+
+/// Whether the rate that was overloaded is what the search of the run found.
+fn is_searched(findings: &Findings) -> bool {
+    findings.plan.overload.as_ref().is_some_and(|order| order.rate_per_sec.is_none())
+}
+
+/// Why a search found less than the maximum, and what to do.
+fn beyond_search(findings: &Findings) -> &'static str {
+    match findings.search.as_ref().map(|search| search.end) {
+        Some(SearchEnd::GeneratorLimited) => {
+            "its maximum is higher, and the load generator could not make more in the search"
+        }
+        Some(SearchEnd::Found | SearchEnd::NeverHeld) => "it is faster now than in the search; repeat it",
+        Some(SearchEnd::Unfinished) | None => {
+            "its maximum is higher, and the search ended before; give it more time with --budget"
         }
     }
 }
@@ -119,16 +168,17 @@ pub(crate) fn recovery_cell(recovery: Recovery) -> String {
 }
 
 /// The outcome in a cell of a table.
-pub(crate) fn outcome_text(step: &OverloadStep, overload: &Overload) -> String {
+pub(crate) fn outcome_text(step: &OverloadStep, findings: &Findings, overload: &Overload) -> String {
     match step.outcome {
         OverloadOutcome::Kept => "goodput kept".to_owned(),
         OverloadOutcome::Reduced => "goodput reduced".to_owned(),
+        OverloadOutcome::Lost if step.lost_sec.is_some() => "target lost".to_owned(),
         OverloadOutcome::Lost => "goodput lost".to_owned(),
-        OverloadOutcome::Unknown(doubt) => format!("not judged: {}", doubt_text(doubt, overload)),
+        OverloadOutcome::Unknown(doubt) => format!("not judged: {}", doubt_text(doubt, findings, overload)),
     }
 }
 
-fn doubt_text(doubt: OverloadDoubt, overload: &Overload) -> String {
+fn doubt_text(doubt: OverloadDoubt, findings: &Findings, overload: &Overload) -> String {
     match doubt {
         OverloadDoubt::Base => "the target was not well at the base before the overload".to_owned(),
         OverloadDoubt::Generator => "this machine could not make the load".to_owned(),
@@ -137,10 +187,16 @@ fn doubt_text(doubt: OverloadDoubt, overload: &Overload) -> String {
         OverloadDoubt::RateNotHeld => {
             let rate = if_known(overload.rate_per_sec, count_text);
             let goodput = if_known(overload.reference.as_ref(), |phase| count_text(phase.goodput.value));
-            format!(
-                "of the {rate} requests/s that should hold, only {goodput} were answered well; give a lower rate, or leave \
-                 --rate out to search for it"
-            )
+            match is_searched(findings) {
+                true => format!(
+                    "of the {rate} requests/s that held in the search, only {goodput} were answered well: the target is slower \
+                     now. Repeat it, or give a lower rate with --rate"
+                ),
+                false => format!(
+                    "of the {rate} requests/s that should hold, only {goodput} were answered well; give a lower rate, or \
+                     leave --rate out to search for it"
+                ),
+            }
         }
         OverloadDoubt::NoRate => "no rate of arrivals is known to hold".to_owned(),
     }

@@ -115,7 +115,7 @@ fn what_is_not_known_is_null_and_never_zero() {
 }
 
 /// A span of an overload, with a goodput of 900 requests/s.
-fn span(span_sec: f64) -> OverloadPhase {
+pub(super) fn span(span_sec: f64) -> OverloadPhase {
     let goodput = if span_sec > 0.0 { 900.0 } else { 0.0 };
     OverloadPhase {
         offered_per_sec: 2000.0,
@@ -156,6 +156,7 @@ fn goodput_of_a_span_that_did_not_begin_is_null() {
             settled: span(0.0),
             kept: None,
             outcome: OverloadOutcome::Unknown(OverloadDoubt::Interrupted),
+            lost_sec: None,
             recovery: Recovery::Unknown,
             over_time: Vec::new(),
         }],

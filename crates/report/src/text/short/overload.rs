@@ -11,7 +11,7 @@ use crate::words;
 /// What becomes of it, the table, a ramp against a jump, and the limits that protect it.
 pub(super) fn overload(findings: &Findings, overload: &Overload, page: &Page) -> String {
     let url = cut(&escape_control(&findings.plan.target.url), page.width);
-    let verdict = wrapped_to(page.width, "", "", &words::overload_verdict(overload));
+    let verdict = wrapped_to(page.width, "", "", &words::overload_verdict(findings, overload));
     let ink = match overload.class {
         OverloadClass::Graceful => Ink::Good,
         OverloadClass::Collapses | OverloadClass::Metastable => Ink::Bad,
