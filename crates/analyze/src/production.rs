@@ -2,6 +2,7 @@
 //! without a load test.
 
 mod background;
+mod change;
 mod counter;
 mod explain;
 mod findings;
@@ -13,8 +14,9 @@ mod series;
 pub use counter::{counter_name, only_rises};
 pub use explain::explain_production;
 pub use findings::{
-    BackgroundWork, FullAt, Instances, LimitUnknown, PointsLeftOut, ProductionDemand, ProductionFindings,
-    ProductionLaw, ProductionLimit, ProductionPoints, RateRange, ResourceFinding,
+    BackgroundWork, FullAt, InstanceCount, Instances, LimitUnknown, PointsLeftOut, ProductionDemand,
+    ProductionFindings, ProductionLaw, ProductionLimit, ProductionPoints, RateRange, ResourceFinding,
+    UseChange,
 };
 pub use limit::{MAX_EXTRAPOLATION, TestOnly};
 pub use series::{AmountUnit, ProductionKind, ProductionSeries, ResourceSeries, StatedCapacity};

@@ -39,7 +39,7 @@ pub use ablation::{
 pub use case_outcome::{CaseOutcome, JudgedRun, PeakStep};
 pub use conclusions::{Comparisons, Conclusions, MachineNeed, Side, TierScalings, conclude};
 pub use context::{AbProgress, Observer, Progress, RunContext, RunSettings};
-pub use curve::read_curve;
+pub use curve::{MAX_TARGET_PER_SEC, read_curve};
 pub use curve_error::CurveError;
 pub use diagnose::{Scenarios, diagnose};
 pub use error::{ErrorKind, ExperimentError};
@@ -51,5 +51,7 @@ pub use machines::{TableRows, observe_run_files, observe_table_file};
 pub use recorded::{RecordedRun, file_stem, read_run, read_what_is_intact};
 pub use runner::PlanRunner;
 pub use session::raise_lab;
-pub use table::{Mapping, MappingError, TimeSeriesColumns, read_table, read_time_series};
+pub use table::{
+    Mapping, MappingError, TimeSeries, TimeSeriesColumns, UnreadColumn, read_table, read_time_series,
+};
 pub use tiers::{NamedRun, by_name, read_named_runs, run_tiers};

@@ -25,7 +25,7 @@ mod prometheus;
 mod redis;
 
 pub use answer::{AnswerForm, read_answer};
-pub use page::page_agent;
+pub use page::{page_agent, proxied_agent};
 pub use password::resolve as resolve_password;
 
 /// A server that reports about itself, to be added to the host it runs on.

@@ -50,7 +50,7 @@ mod system {
     pub(crate) mod pressure;
 }
 
-pub use component::{AnswerForm, Component, page_agent, read_answer, resolve_password};
+pub use component::{AnswerForm, Component, page_agent, proxied_agent, read_answer, resolve_password};
 pub use host::Host;
 pub use plimsoll_sys::CgroupPaths;
 pub use process::machine::{CpuTimes, ProcessCpuUse, serving};

@@ -7,14 +7,15 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use percent_encoding::percent_decode_str;
-use plimsoll_host::{page_agent, resolve_password};
+use plimsoll_host::{proxied_agent, resolve_password};
 use plimsoll_units::duration_text;
 use ureq::Agent;
 use ureq::unversioned::resolver::DefaultResolver;
-use ureq::unversioned::transport::{Connector as _, TcpConnector};
+use ureq::unversioned::transport::{ConnectProxyConnector, Connector as _, TcpConnector};
 
 use crate::answer::{self, Answer, LabelledSeries};
 use crate::error::QueryError;
+use crate::proxy::{self, ProxyError};
 use crate::span::Span;
 use crate::tls::TlsConnector;
 
@@ -36,6 +37,8 @@ pub enum ClientError {
     Header(String),
     #[error("{0}")]
     Secret(String),
+    #[error(transparent)]
+    Proxy(#[from] ProxyError),
     #[error("could not read `{}`, given with --cacert ({reason}); name a PEM file that this user can read", path.display())]
     File { path: PathBuf, reason: String },
     #[error("{reason} (`{}`)", path.display())]
@@ -45,7 +48,7 @@ pub enum ClientError {
 impl ClientError {
     /// True if what the user typed is wrong, and not a file.
     pub fn is_mistake(&self) -> bool {
-        matches!(self, Self::Url(_) | Self::Login | Self::Header(_) | Self::Secret(_))
+        matches!(self, Self::Url(_) | Self::Login | Self::Header(_) | Self::Secret(_) | Self::Proxy(_))
     }
 }
 
@@ -55,6 +58,8 @@ pub struct Client {
     agent: Agent,
     /// Without a slash at its end.
     base: String,
+    /// The proxy in front of the server, without its login.
+    proxy: Option<String>,
     headers: Vec<(String, String)>,
     timeout: Duration,
 }
@@ -62,26 +67,40 @@ pub struct Client {
 impl Client {
     /// A client of the server at `url`, which may hold a user and a password, with these headers, `NAME: VALUE` each, in every
     /// request. The password, and the last word of a header, may be `env:NAME` or `file:PATH`. Over HTTPS the certificates in the
-    /// PEM file `cacert` are trusted, or the system's authorities without one. Each query may take `timeout`.
+    /// PEM file `cacert` are trusted, or the system's authorities without one. Each query may take `timeout`. Connections go
+    /// through the proxy of the environment, if it names one for this server.
     ///
     /// # Errors
-    /// When the URL or a header is none, or a variable or a file cannot be read.
+    /// When the URL, a header or the proxy is none, or a variable or a file cannot be read.
     pub fn new(
         url: &str,
         headers: &[String],
         cacert: Option<&Path>,
         timeout: Duration,
     ) -> Result<Self, ClientError> {
+        Self::in_environment(url, headers, cacert, timeout, &|name| std::env::var(name).ok())
+    }
+
+    /// The same with the variables of an environment, by their names.
+    fn in_environment(
+        url: &str,
+        headers: &[String],
+        cacert: Option<&Path>,
+        timeout: Duration,
+        variable: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Self, ClientError> {
         let (base, login) = address(url)?;
         let typed: Vec<(String, String)> =
             headers.iter().map(|text| header(text)).collect::<Result<_, _>>()?;
         let headers = login.into_iter().chain(typed).collect();
-        let agent = page_agent(&base, timeout);
+        let proxy = proxy::from_environment(&base, variable)?;
+        let place = proxy.as_ref().map(proxy::place);
+        let agent = proxied_agent(&base, timeout, proxy);
         let agent = match cacert {
             Some(path) => trusting(&agent, path)?,
             None => agent,
         };
-        Ok(Self { agent, base, headers, timeout })
+        Ok(Self { agent, base, proxy: place, headers, timeout })
     }
 
     /// The address without the login.
@@ -112,12 +131,18 @@ impl Client {
         answer::series(&self.base, query, status, &body)
     }
 
-    /// The names of metrics that match a selector and have samples in the span.
-    pub(crate) fn metric_names(&self, selector: &str, span: Span) -> Result<Answer<Vec<String>>, QueryError> {
+    /// The names of metrics that match one of these selectors and have samples in the span.
+    pub(crate) fn metric_names(
+        &self,
+        selectors: &[String],
+        span: Span,
+    ) -> Result<Answer<Vec<String>>, QueryError> {
         let (start, end) = (span.start_sec.to_string(), span.end_sec().to_string());
-        let parameters = [("match[]", selector), ("start", &start), ("end", &end)];
+        let matches = selectors.iter().map(|selector| ("match[]", selector.as_str()));
+        let parameters: Vec<(&str, &str)> =
+            matches.chain([("start", start.as_str()), ("end", end.as_str())]).collect();
         let (status, body) = self.get("label/__name__/values", &parameters, self.timeout)?;
-        answer::names(&self.base, selector, status, &body)
+        answer::names(&self.base, &selectors.join(" or "), status, &body)
     }
 
     /// The type of a metric as its exporter states it, `counter` or `gauge`; `None` where the server does not know it.
@@ -155,7 +180,7 @@ impl Client {
         parameters: &[(&str, &str)],
         timeout: Duration,
     ) -> Result<(u16, Vec<u8>), QueryError> {
-        let failed = |error| QueryError::from_http(&self.base, timeout, error);
+        let failed = |error| QueryError::from_http(&self.base, self.proxy.as_deref(), timeout, error);
         let mut request = self.agent.get(format!("{}/api/v1/{path}", self.base));
         for (name, value) in &self.headers {
             request = request.header(name, value);
@@ -180,7 +205,8 @@ fn trusting(agent: &Agent, path: &Path) -> Result<Agent, ClientError> {
     let pem = std::fs::read(path).map_err(unread)?;
     let connector = TlsConnector::new(pem)
         .map_err(|error| ClientError::Authority { path: path.to_owned(), reason: error.to_string() })?;
-    let connector = ().chain(TcpConnector::default()).chain(connector);
+    let connector =
+        ().chain(ConnectProxyConnector::default()).chain(TcpConnector::default()).chain(connector);
     Ok(Agent::with_parts(agent.config().clone(), connector, DefaultResolver::default()))
 }
 
@@ -196,17 +222,19 @@ fn address(url: &str) -> Result<(String, Option<(String, String)>), ClientError>
     if !is_whole || shown.contains(char::is_whitespace) {
         return Err(ClientError::Url(if scheme.is_empty() { url.to_owned() } else { shown }));
     }
-    let login = login.map(|login| {
-        let (user, password) = login.split_once(':').unwrap_or((login, ""));
-        let user = decoded(user)?;
-        let password = match password.starts_with("env:") || password.starts_with("file:") {
-            true => resolve_password(Some(password)).map_err(ClientError::Secret)?.unwrap_or_default(),
-            false => decoded(password)?,
-        };
-        let encoded = STANDARD.encode(format!("{user}:{password}"));
-        Ok(("Authorization".to_owned(), format!("Basic {encoded}")))
-    });
-    Ok((shown.trim_end_matches('/').to_owned(), login.transpose()?))
+    Ok((shown.trim_end_matches('/').to_owned(), login.map(authorization).transpose()?))
+}
+
+/// The header of a login, `user:password`.
+fn authorization(login: &str) -> Result<(String, String), ClientError> {
+    let (user, password) = login.split_once(':').unwrap_or((login, ""));
+    let user = decoded(user)?;
+    let password = match password.starts_with("env:") || password.starts_with("file:") {
+        true => resolve_password(Some(password)).map_err(ClientError::Secret)?.unwrap_or_default(),
+        false => decoded(password)?,
+    };
+    let encoded = STANDARD.encode(format!("{user}:{password}"));
+    Ok(("Authorization".to_owned(), format!("Basic {encoded}")))
 }
 
 /// A part of a login, in which special characters stand as `%XX`.
@@ -232,7 +260,46 @@ fn header(text: &str) -> Result<(String, String), ClientError> {
 
 #[cfg(test)]
 mod tests {
+    use plimsoll_testkit::{Nginx, PageServer, Reply, refused_address};
+
     use super::*;
+
+    /// A client of a server that only the proxy at `proxy` can reach.
+    fn behind(proxy: &str, cacert: Option<&Path>) -> Client {
+        let variable = |name: &str| (name == "HTTP_PROXY").then(|| proxy.to_owned());
+        Client::in_environment("http://metrics.test:9090", &[], cacert, Duration::from_secs(20), &variable)
+            .unwrap()
+    }
+
+    #[test]
+    fn a_server_behind_a_proxy_is_asked_through_it() {
+        // What is sent after a CONNECT would go on to the server. This proxy answers in its place.
+        let proxy = PageServer::start(|target| {
+            let answer = r#"{"status":"success","data":{"resultType":"vector","result":[]}}"#;
+            let body = if target.starts_with('/') { answer } else { "" };
+            Reply::Page { status: 200, body: body.to_owned() }
+        });
+        let nginx = Nginx::before(proxy.url().trim_start_matches("http://").parse().unwrap()).unwrap();
+        for cacert in [None, Some(nginx.certificate())] {
+            let client = behind(&proxy.url(), cacert.as_deref());
+            assert!(client.instant("up", 1.0).unwrap().content.is_empty());
+        }
+        let heads = proxy.heads();
+        assert_eq!(heads.len(), 4);
+        assert!(
+            heads[0].starts_with("CONNECT metrics.test:9090 ") && heads[2].starts_with("CONNECT "),
+            "{heads:?}"
+        );
+    }
+
+    #[test]
+    fn a_proxy_that_refuses_is_named_in_place_of_the_server() {
+        let closed = PageServer::start(|_| Reply::Page { status: 403, body: String::new() });
+        for proxy in [closed.url(), format!("http://{}", refused_address())] {
+            let error = behind(&proxy, None).instant("up", 1.0).unwrap_err();
+            assert!(error.is_without_connection() && error.to_string().contains(&proxy), "{error}");
+        }
+    }
 
     #[test]
     fn an_address_is_kept_without_its_login() {

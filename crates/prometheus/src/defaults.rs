@@ -1,13 +1,20 @@
 //! The metrics that are read without being named: those of node_exporter, cAdvisor, kube-state-metrics, and of the client
 //! libraries' own process metrics.
 //!
-//! In a query `$W` stands for the window of the rate, `$S` for a comma and the user's matchers, `$s` for the matchers alone.
+//! In a query `$W` stands for the window of the rate, `$S` for a comma and the user's matchers, `$s` for the matchers alone, `$H`
+//! and `$h` for those of hosts, `$L` for those of the limits of kube-state-metrics.
+//!
+//! One thing may have several rows: two jobs scrape one exporter, the kubelet has containers in `/metrics/cadvisor` and in
+//! `/metrics/resource`, minikube has each container twice, a container that began anew has an old row for five minutes. They are
+//! one value and not a sum: `max by` takes it. cAdvisor has a container's CPU as one row, or as one for each processor.
 
 use plimsoll_analyze::{AmountUnit, ProductionKind};
 
 use AmountUnit::{BitsPerSec, Bytes, Cores, Count, Ratio};
 use CapacityOf::{Known, Nothing, Query};
 use ProductionKind as Kind;
+
+use crate::matchers::Matchers;
 
 /// Where the capacity of a resource comes from.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -35,10 +42,22 @@ pub(crate) struct DefaultResource {
 /// The metric of the number of replicas of deployments.
 pub(crate) const REPLICAS: &str = "kube_deployment_spec_replicas";
 
-/// Interfaces that carry what another one carries too, or that never leave the host.
+/// Interfaces that carry what another one carries too, or that never leave the host: those of tunnels, of virtual machines and
+/// of networks of containers. Podman and OpenShift name some by 15 hexadecimal digits.
 macro_rules! outward {
     () => {
-        r#"device!~"lo|veth.*|docker.*|br-.*|cni.*|flannel.*|cali.*|cilium.*|lxc.*|virbr.*|tap.*|dummy.*""#
+        concat!(
+            r#"device!~"lo|dummy.*|tun.*|tap.*|wg.*|tailscale.*|vxlan.*|genev.*|veth.*|vnet.*|virbr.*|docker.*|podman.*|br-.*|"#,
+            "cni.*|flannel.*|cali.*|cilium.*|lxc.*|lxdbr.*|weave.*|ovs.*|eni.*|gke.*|azv.*|nodelocaldns|kube-ipvs.*|",
+            r#"fw(br|ln|pr).*|[0-9a-f]{15}""#
+        )
+    };
+}
+
+/// The speed of an interface; one of 10 Mbit/s or less is what tunnels and virtual interfaces report without having any.
+macro_rules! speed {
+    () => {
+        "max by (instance, device) (node_network_speed_bytes{$h} > 1250000) * 8"
     };
 }
 
@@ -57,7 +76,8 @@ macro_rules! of_docker {
 }
 
 const HOST: [&str; 1] = ["instance"];
-const POD: (&[&str], &[&str]) = (&["namespace", "container"], &["pod"]);
+/// Pods of several clusters may have one name.
+const POD: (&[&str], &[&str]) = (&["namespace", "container"], &["cluster", "pod"]);
 const DOCKER: (&[&str], &[&str]) = (&["name"], &["instance"]);
 
 const fn of_host(
@@ -88,8 +108,10 @@ pub(crate) const DEFAULTS: &[DefaultResource] = &[
         Cores,
         "node_cpu_seconds_total",
         (
-            r#"sum by (instance) (rate(node_cpu_seconds_total{mode!~"idle|iowait"$S}[$W]))"#,
-            Query(r#"count by (instance) (node_cpu_seconds_total{mode="idle"$S})"#),
+            r#"sum by (instance) (max by (instance, cpu, mode) (rate(node_cpu_seconds_total{mode!~"idle|iowait"$H}[$W])))"#,
+            Query(
+                r#"count by (instance) (count by (instance, cpu) (node_cpu_seconds_total{mode="idle"$H}))"#,
+            ),
         ),
         &[],
     ),
@@ -98,7 +120,7 @@ pub(crate) const DEFAULTS: &[DefaultResource] = &[
         Cores,
         "node_cpu_seconds_total",
         (
-            r#"max by (instance) (sum by (instance, cpu) (rate(node_cpu_seconds_total{mode!~"idle|iowait"$S}[$W])))"#,
+            r#"max by (instance) (sum without (mode) (rate(node_cpu_seconds_total{mode!~"idle|iowait"$H}[$W])))"#,
             Known(1.0),
         ),
         &[],
@@ -108,8 +130,8 @@ pub(crate) const DEFAULTS: &[DefaultResource] = &[
         Bytes,
         "node_memory_MemAvailable_bytes",
         (
-            "sum by (instance) (node_memory_MemTotal_bytes{$s} - node_memory_MemAvailable_bytes{$s})",
-            Query("sum by (instance) (node_memory_MemTotal_bytes{$s})"),
+            "max by (instance) (node_memory_MemTotal_bytes{$h} - node_memory_MemAvailable_bytes{$h})",
+            Query("max by (instance) (node_memory_MemTotal_bytes{$h})"),
         ),
         &[],
     ),
@@ -118,7 +140,7 @@ pub(crate) const DEFAULTS: &[DefaultResource] = &[
         Ratio,
         "node_disk_io_time_seconds_total",
         (
-            r#"sum by (instance, device) (rate(node_disk_io_time_seconds_total{device!~"(loop|ram|sr|fd|zram|dm-|md).*"$S}[$W]))"#,
+            r#"max by (instance, device) (rate(node_disk_io_time_seconds_total{device!~"(loop|ram|sr|fd|zram|dm-|md).*"$H}[$W]))"#,
             Known(1.0),
         ),
         &["device"],
@@ -129,11 +151,11 @@ pub(crate) const DEFAULTS: &[DefaultResource] = &[
         "node_network_transmit_bytes_total",
         (
             concat!(
-                "sum by (instance, device) (rate(node_network_transmit_bytes_total{",
+                "max by (instance, device) (rate(node_network_transmit_bytes_total{",
                 outward!(),
-                "$S}[$W])) * 8"
+                "$H}[$W])) * 8"
             ),
-            Query("max by (instance, device) (node_network_speed_bytes{$s}) * 8"),
+            Query(speed!()),
         ),
         &["device"],
     ),
@@ -143,11 +165,11 @@ pub(crate) const DEFAULTS: &[DefaultResource] = &[
         "node_network_receive_bytes_total",
         (
             concat!(
-                "sum by (instance, device) (rate(node_network_receive_bytes_total{",
+                "max by (instance, device) (rate(node_network_receive_bytes_total{",
                 outward!(),
-                "$S}[$W])) * 8"
+                "$H}[$W])) * 8"
             ),
-            Query("max by (instance, device) (node_network_speed_bytes{$s}) * 8"),
+            Query(speed!()),
         ),
         &["device"],
     ),
@@ -156,8 +178,8 @@ pub(crate) const DEFAULTS: &[DefaultResource] = &[
         Count,
         "node_nf_conntrack_entries",
         (
-            "sum by (instance) (node_nf_conntrack_entries{$s})",
-            Query("sum by (instance) (node_nf_conntrack_entries_limit{$s})"),
+            "max by (instance) (node_nf_conntrack_entries{$h})",
+            Query("max by (instance) (node_nf_conntrack_entries_limit{$h})"),
         ),
         &[],
     ),
@@ -166,8 +188,8 @@ pub(crate) const DEFAULTS: &[DefaultResource] = &[
         Count,
         "node_filefd_allocated",
         (
-            "sum by (instance) (node_filefd_allocated{$s})",
-            Query("sum by (instance) (node_filefd_maximum{$s})"),
+            "max by (instance) (node_filefd_allocated{$h})",
+            Query("max by (instance) (node_filefd_maximum{$h})"),
         ),
         &[],
     ),
@@ -178,16 +200,16 @@ pub(crate) const DEFAULTS: &[DefaultResource] = &[
         "container_cpu_usage_seconds_total",
         (
             concat!(
-                "sum by (namespace, pod, container) (rate(container_cpu_usage_seconds_total{",
+                "max by (cluster, namespace, pod, container) (sum without (cpu) (rate(container_cpu_usage_seconds_total{",
                 of_pods!(),
-                "$S}[$W]))"
+                "$S}[$W])))"
             ),
             Query(concat!(
-                "(sum by (namespace, pod, container) (container_spec_cpu_quota{",
+                "(max by (cluster, namespace, pod, container) (container_spec_cpu_quota{",
                 of_pods!(),
                 "$S} / container_spec_cpu_period{",
                 of_pods!(),
-                "$S}) > 0) or sum by (namespace, pod, container) (kube_pod_container_resource_limits{resource=\"cpu\"$S})"
+                "$S}) > 0) or max by (cluster, namespace, pod, container) (kube_pod_container_resource_limits{resource=\"cpu\"$L})"
             )),
         ),
     ),
@@ -198,12 +220,12 @@ pub(crate) const DEFAULTS: &[DefaultResource] = &[
         "container_cpu_usage_seconds_total",
         (
             concat!(
-                "sum by (name, instance) (rate(container_cpu_usage_seconds_total{",
+                "max by (name, instance) (sum without (cpu) (rate(container_cpu_usage_seconds_total{",
                 of_docker!(),
-                "$S}[$W]))"
+                "$S}[$W])))"
             ),
             Query(concat!(
-                "sum by (name, instance) (container_spec_cpu_quota{",
+                "max by (name, instance) (container_spec_cpu_quota{",
                 of_docker!(),
                 "$S} / container_spec_cpu_period{",
                 of_docker!(),
@@ -218,9 +240,9 @@ pub(crate) const DEFAULTS: &[DefaultResource] = &[
         "container_cpu_cfs_throttled_periods_total",
         (
             concat!(
-                "sum by (namespace, pod, container) (rate(container_cpu_cfs_throttled_periods_total{",
+                "sum by (cluster, namespace, pod, container) (rate(container_cpu_cfs_throttled_periods_total{",
                 of_pods!(),
-                "$S}[$W])) / sum by (namespace, pod, container) (rate(container_cpu_cfs_periods_total{",
+                "$S}[$W])) / sum by (cluster, namespace, pod, container) (rate(container_cpu_cfs_periods_total{",
                 of_pods!(),
                 "$S}[$W]))"
             ),
@@ -250,14 +272,14 @@ pub(crate) const DEFAULTS: &[DefaultResource] = &[
         "container_memory_working_set_bytes",
         (
             concat!(
-                "sum by (namespace, pod, container) (container_memory_working_set_bytes{",
+                "max by (cluster, namespace, pod, container) (container_memory_working_set_bytes{",
                 of_pods!(),
                 "$S})"
             ),
             Query(concat!(
-                "(sum by (namespace, pod, container) (container_spec_memory_limit_bytes{",
+                "(max by (cluster, namespace, pod, container) (container_spec_memory_limit_bytes{",
                 of_pods!(),
-                "$S}) > 0) or sum by (namespace, pod, container) (kube_pod_container_resource_limits{resource=\"memory\"$S})"
+                "$S}) > 0) or max by (cluster, namespace, pod, container) (kube_pod_container_resource_limits{resource=\"memory\"$L})"
             )),
         ),
     ),
@@ -267,21 +289,24 @@ pub(crate) const DEFAULTS: &[DefaultResource] = &[
         Bytes,
         "container_memory_working_set_bytes",
         (
-            concat!("sum by (name, instance) (container_memory_working_set_bytes{", of_docker!(), "$S})"),
+            concat!("max by (name, instance) (container_memory_working_set_bytes{", of_docker!(), "$S})"),
             Query(concat!(
-                "sum by (name, instance) (container_spec_memory_limit_bytes{",
+                "max by (name, instance) (container_spec_memory_limit_bytes{",
                 of_docker!(),
                 "$S})"
             )),
         ),
     ),
     of_container(
-        (&["namespace"], &["pod"]),
+        (&["namespace"], &["cluster", "pod"]),
         Kind::ContainerNetworkOut,
         BitsPerSec,
         "container_network_transmit_bytes_total",
         (
-            r#"sum by (namespace, pod) (rate(container_network_transmit_bytes_total{pod!=""$S}[$W])) * 8"#,
+            concat!(
+                "sum by (cluster, namespace, pod) (max by (cluster, namespace, pod, interface) ",
+                r#"(rate(container_network_transmit_bytes_total{pod!=""$S}[$W]))) * 8"#
+            ),
             Nothing,
         ),
     ),
@@ -291,7 +316,10 @@ pub(crate) const DEFAULTS: &[DefaultResource] = &[
         BitsPerSec,
         "container_network_transmit_bytes_total",
         (
-            r#"sum by (name, instance) (rate(container_network_transmit_bytes_total{name!="",pod=""$S}[$W])) * 8"#,
+            concat!(
+                "sum by (name, instance) (max by (name, instance, interface) ",
+                r#"(rate(container_network_transmit_bytes_total{name!="",pod=""$S}[$W]))) * 8"#
+            ),
             Nothing,
         ),
     ),
@@ -314,36 +342,165 @@ pub(crate) const DEFAULTS: &[DefaultResource] = &[
     ),
 ];
 
-/// A query with the user's window and matchers in it.
-pub(crate) fn filled(query: &str, window: &str, matchers: &str) -> String {
-    let after = if matchers.is_empty() { String::new() } else { format!(",{matchers}") };
-    query.replace("$W", window).replace("$S", &after).replace("$s", matchers)
+impl DefaultResource {
+    /// True if node_exporter has it.
+    pub(crate) fn is_of_host(&self) -> bool {
+        is_of_host(self.metric)
+    }
 }
 
-/// A selector of all metrics that are asked for.
-pub(crate) fn selector(matchers: &str) -> String {
-    let mut names: Vec<&str> = DEFAULTS.iter().map(|one| one.metric).chain([REPLICAS]).collect();
-    names.dedup();
-    let after = if matchers.is_empty() { String::new() } else { format!(",{matchers}") };
-    format!(r#"{{__name__=~"{}"{after}}}"#, names.join("|"))
+fn is_of_host(metric: &str) -> bool {
+    metric.starts_with("node_")
+}
+
+/// A query with the user's window and matchers in it.
+pub(crate) fn filled(query: &str, window: &str, matchers: &Matchers) -> String {
+    query
+        .replace("$W", window)
+        .replace("$S", &after_comma(&matchers.all))
+        .replace("$s", &matchers.all)
+        .replace("$H", &after_comma(&matchers.hosts))
+        .replace("$h", &matchers.hosts)
+        .replace("$L", &after_comma(&matchers.limits))
+}
+
+/// Selectors of all metrics that are asked for.
+pub(crate) fn selectors(matchers: &Matchers) -> [String; 2] {
+    let names = DEFAULTS.iter().map(|one| one.metric).chain([REPLICAS]);
+    let (mut of_hosts, mut others): (Vec<&str>, Vec<&str>) = names.partition(|name| is_of_host(name));
+    of_hosts.dedup();
+    others.dedup();
+    [(of_hosts, &matchers.hosts), (others, &matchers.all)]
+        .map(|(names, matchers)| format!(r#"{{__name__=~"{}"{}}}"#, names.join("|"), after_comma(matchers)))
+}
+
+fn after_comma(matchers: &str) -> String {
+    if matchers.is_empty() { String::new() } else { format!(",{matchers}") }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write as _;
+    use std::io::Write as _;
+    use std::process::{Command, Stdio};
+
     use super::*;
 
     #[test]
     fn every_query_takes_the_window_and_the_matchers() {
+        let (some, none) = (Matchers::new(r#"cluster="eu""#), Matchers::new(""));
         for one in DEFAULTS {
             let queries = [Some(one.usage), if let Query(query) = one.capacity { Some(query) } else { None }];
             for query in queries.into_iter().flatten() {
-                let filled = filled(query, "1m", r#"job="api""#);
+                let filled = filled(query, "1m", &some);
                 assert!(!filled.contains('$') && !filled.contains("{,"), "{filled}");
-                assert!(filled.contains(r#"job="api""#), "{filled}");
                 let labels = one.of.iter().chain(one.instance);
                 labels.for_each(|label| assert!(filled.contains(label), "{label}: {filled}"));
-                assert!(!super::filled(query, "1m", "").contains(",}"), "{query}");
+                let selected = filled.matches('{').count() - filled.matches("[0-9a-f]{").count();
+                assert_eq!(filled.matches(r#"cluster="eu""#).count(), selected, "{filled}");
+                assert!(!super::filled(query, "1m", &none).contains(",}"), "{query}");
             }
         }
+    }
+
+    const API: &str = r#"namespace="shop",pod="a",container="api""#;
+    const OLD: &str = r#"namespace="shop",pod="b",container="api""#;
+    const WEB: &str = r#"instance="web""#;
+
+    /// Rows as exporters give them, one a minute, each thing more than once.
+    fn rows() -> Vec<(String, &'static str)> {
+        let mut rows = Vec::new();
+        // The kubelet's two pages, and minikube's second row. In pod b cAdvisor has a row for each processor.
+        for labels in
+            [r#"cpu="total",id="/1",image="x""#, r#"cpu="total",id="/2",image="x""#, r#"job="resource""#]
+        {
+            rows.push((format!("container_cpu_usage_seconds_total{{{API},{labels}}}"), "0+30x10"));
+            rows.push((format!("container_memory_working_set_bytes{{{API},{labels}}}"), "512x10"));
+        }
+        for labels in [r#"cpu="cpu00",id="/3",image="x""#, r#"cpu="cpu01",id="/3",image="x""#] {
+            rows.push((format!("container_cpu_usage_seconds_total{{{OLD},{labels}}}"), "0+15x10"));
+        }
+        for job in [r#"job="one""#, r#"job="two""#] {
+            let mut row = |metric: &str, labels: &str, values| {
+                rows.push((format!("{metric}{{{labels},{job}}}"), values))
+            };
+            row("container_spec_cpu_quota", API, "50000x10");
+            row("container_spec_cpu_period", API, "100000x10");
+            row("kube_pod_container_resource_limits", &format!(r#"{OLD},resource="cpu""#), "2x10");
+            row("kube_pod_container_resource_limits", &format!(r#"{API},resource="memory""#), "1024x10");
+            for interface in ["eth0", "eth1"] {
+                let labels = format!(r#"namespace="shop",pod="a",interface="{interface}""#);
+                row("container_network_transmit_bytes_total", &labels, "0+60x10");
+            }
+            for (cpu, busy) in [("0", "0+30x10"), ("1", "0+15x10")] {
+                row("node_cpu_seconds_total", &format!(r#"{WEB},cpu="{cpu}",mode="user""#), busy);
+                row("node_cpu_seconds_total", &format!(r#"{WEB},cpu="{cpu}",mode="idle""#), "0+30x10");
+            }
+            row("node_memory_MemTotal_bytes", WEB, "4096x10");
+            row("node_memory_MemAvailable_bytes", WEB, "1024x10");
+            row("node_disk_io_time_seconds_total", &format!(r#"{WEB},device="sda""#), "0+30x10");
+            row("node_filefd_allocated", WEB, "64x10");
+            for (device, speed) in [
+                ("eth0", "125000000x10"),
+                ("eth1", "1250000x10"),
+                ("wg0", "1250000x10"),
+                ("7f3a9c0d1e2b4f5", "1250000000x10"),
+            ] {
+                row("node_network_transmit_bytes_total", &format!(r#"{WEB},device="{device}""#), "0+60x10");
+                row("node_network_speed_bytes", &format!(r#"{WEB},device="{device}""#), speed);
+            }
+        }
+        rows
+    }
+
+    /// Lets Prometheus's own promtool evaluate queries over the rows and compare what they give.
+    fn expect(queries: &[(String, &[(String, f64)])]) {
+        let mut text = "evaluation_interval: 1m\ntests:\n  - interval: 1m\n    input_series:\n".to_owned();
+        for (row, values) in rows() {
+            writeln!(text, "      - {{ series: '{row}', values: '{values}' }}").unwrap();
+        }
+        writeln!(text, "    promql_expr_test:").unwrap();
+        for (query, samples) in queries {
+            writeln!(text, "      - expr: '{query}'\n        eval_time: 10m\n        exp_samples:").unwrap();
+            for (labels, value) in *samples {
+                writeln!(text, "          - {{ labels: '{{{labels}}}', value: {value} }}").unwrap();
+            }
+        }
+        let mut promtool = Command::new("promtool");
+        promtool.args(["test", "rules", "/dev/stdin"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut promtool = promtool.stderr(Stdio::piped()).spawn().unwrap();
+        promtool.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+        let said = promtool.wait_with_output().unwrap();
+        let (out, err) = (String::from_utf8_lossy(&said.stdout), String::from_utf8_lossy(&said.stderr));
+        assert!(said.status.success(), "{out}{err}");
+    }
+
+    #[test]
+    fn what_several_rows_say_of_one_thing_counts_once() {
+        let of = |kind: Kind| DEFAULTS.iter().find(|one| one.kind == kind).unwrap();
+        let none = Matchers::new("");
+        let usage = |kind: Kind| filled(of(kind).usage, "5m", &none);
+        let capacity = |kind: Kind| match of(kind).capacity {
+            Query(query) => filled(query, "5m", &none),
+            other => panic!("{other:?}"),
+        };
+        let sample = |labels: &str, value: f64| (labels.to_owned(), value);
+        let device = |device: &str, value: f64| (format!(r#"{WEB},device="{device}""#), value);
+        expect(&[
+            (usage(Kind::ContainerCpu), &[sample(API, 0.5), sample(OLD, 0.5)]),
+            (capacity(Kind::ContainerCpu), &[sample(API, 0.5), sample(OLD, 2.0)]),
+            (usage(Kind::ContainerMemory), &[sample(API, 512.0)]),
+            (capacity(Kind::ContainerMemory), &[sample(API, 1024.0)]),
+            (usage(Kind::ContainerNetworkOut), &[sample(r#"namespace="shop",pod="a""#, 16.0)]),
+            (usage(Kind::HostCpu), &[sample(WEB, 0.75)]),
+            (capacity(Kind::HostCpu), &[sample(WEB, 2.0)]),
+            (usage(Kind::BusiestCore), &[sample(WEB, 0.5)]),
+            (usage(Kind::HostMemory), &[sample(WEB, 3072.0)]),
+            (usage(Kind::Disk), &[device("sda", 0.5)]),
+            (usage(Kind::OpenFiles), &[sample(WEB, 64.0)]),
+            // Of 10 Mbit/s and of tunnels nothing is known.
+            (usage(Kind::NetworkOut), &[device("eth0", 8.0), device("eth1", 8.0)]),
+            (capacity(Kind::NetworkOut), &[device("7f3a9c0d1e2b4f5", 1e10), device("eth0", 1e9)]),
+        ]);
     }
 }

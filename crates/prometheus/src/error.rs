@@ -11,6 +11,11 @@ pub enum QueryError {
     #[error("could not connect to {place} ({reason}); see that Prometheus runs and listens there")]
     Unreachable { place: String, reason: String },
     #[error(
+        "could not connect to {place} through the proxy {proxy} ({reason}); see that the proxy runs and allows it, or name the \
+         server in NO_PROXY if it is reached without"
+    )]
+    Proxy { place: String, proxy: String, reason: String },
+    #[error(
         "{place} did not answer within {}; see that it is up, allow more with --timeout, or ask for less with --last, --step or \
          --selector",
         duration_text(timeout.as_nanos() as f64)
@@ -57,7 +62,7 @@ impl QueryError {
 
     /// True if no connection comes about, so that the server is not there for any query.
     pub(crate) fn is_without_connection(&self) -> bool {
-        matches!(self, Self::Unreachable { .. } | Self::Certificate { .. })
+        matches!(self, Self::Unreachable { .. } | Self::Proxy { .. } | Self::Certificate { .. })
     }
 
     /// True if no later query will fare better.
@@ -82,11 +87,16 @@ impl QueryError {
         }
     }
 
-    /// What the HTTP client says.
-    pub(crate) fn from_http(place: &str, timeout: Duration, error: ureq::Error) -> Self {
+    /// What the HTTP client says, which asks through a proxy or without one.
+    pub(crate) fn from_http(place: &str, proxy: Option<&str>, timeout: Duration, error: ureq::Error) -> Self {
         let place = place.to_owned();
-        let unreachable =
-            |place, reason: &dyn std::fmt::Display| Self::Unreachable { place, reason: reason.to_string() };
+        let unreachable = |place, reason: &dyn std::fmt::Display| {
+            let reason = reason.to_string();
+            match proxy {
+                Some(proxy) => Self::Proxy { place, proxy: proxy.to_owned(), reason },
+                None => Self::Unreachable { place, reason },
+            }
+        };
         match error {
             ureq::Error::Timeout(_) => Self::Late { place, timeout },
             ureq::Error::Io(error)
@@ -102,6 +112,7 @@ impl QueryError {
             }
             ureq::Error::HostNotFound => unreachable(place, &"the name has no address"),
             ureq::Error::ConnectionFailed => unreachable(place, &"no connection"),
+            ureq::Error::ConnectProxyFailed(reason) => unreachable(place, &reason),
             other => Self::Broken { place, reason: other.to_string() },
         }
     }

@@ -8,12 +8,15 @@ mod answer;
 mod client;
 mod defaults;
 mod error;
+mod matchers;
 mod promql;
+mod proxy;
 mod read;
 mod span;
 mod tls;
 
 pub use client::{Client, ClientError};
 pub use error::QueryError;
+pub use proxy::ProxyError;
 pub use read::{OwnResource, Question, ReadError, Reading, ReadingNote, read};
 pub use span::{Span, SpanError};

@@ -27,6 +27,8 @@ const NOT_OF_VALUES: [&str; 11] = [
     "group",
     "timestamp",
 ];
+/// Functions of the last two samples of a window.
+const MOMENTARY: [&str; 2] = ["irate", "idelta"];
 /// Words in front of a list of labels.
 const OF_LABELS: [&str; 6] = ["by", "without", "on", "ignoring", "group_left", "group_right"];
 /// Words that are neither metric nor function.
@@ -49,13 +51,32 @@ const AGGREGATIONS: [&str; 13] = [
     "count_values",
 ];
 
-/// The first window of a query, `[5m]`, in PromQL and in seconds; `None` without one.
+/// The first window of a query, `[5m]`, in PromQL and in seconds. Without one it is that of the first recording rule with a
+/// window at the end of its name, as `job:requests:rate5m`; `None` without either.
 pub(crate) fn window(query: &str) -> Option<(String, f64)> {
     let code = without_text(query);
-    let (_, after) = code.split_once('[')?;
+    let Some((_, after)) = code.split_once('[') else {
+        return code.split(|letter| !is_of_word(letter)).find_map(window_of_rule);
+    };
     let end = after.find([']', ':'])?;
     let text = after[..end].trim();
     Some((text.to_owned(), seconds(text)?))
+}
+
+/// The window at the end of a name, behind the word `rate`.
+fn window_of_rule(name: &str) -> Option<(String, f64)> {
+    let (before, text) = name.rsplit_once("rate")?;
+    let is_word = before.is_empty() || before.ends_with(['_', ':']);
+    let has_unit = text.ends_with(|letter: char| letter.is_ascii_alphabetic());
+    let seconds = seconds(text).filter(|_| is_word && has_unit)?;
+    Some((text.to_owned(), seconds))
+}
+
+/// The function of a query that takes the last two samples of a window and no mean over it; `None` without one.
+pub(crate) fn momentary(query: &str) -> Option<&'static str> {
+    let code = without_text(query);
+    let mut called = code.match_indices('(').map(|(at, _)| last_word(&code[..at]));
+    called.find_map(|word| MOMENTARY.into_iter().find(|function| *function == word))
 }
 
 /// A duration such as `1h30m`, or a number of seconds.
@@ -105,9 +126,24 @@ fn without_text(query: &str) -> String {
     code
 }
 
-/// Matchers as they are typed, with or without braces.
-pub(crate) fn matchers(selector: &str) -> &str {
-    selector.trim().trim_start_matches('{').trim_end_matches('}').trim().trim_end_matches(',')
+/// The matchers of a selector, with or without braces.
+pub(crate) fn matchers(selector: &str) -> Vec<&str> {
+    let list = selector.trim().trim_start_matches('{').trim_end_matches('}');
+    let code = without_text(list);
+    let commas = list.char_indices().zip(code.chars()).filter(|(_, letter)| *letter == ',');
+    let mut start = 0;
+    let mut found = Vec::new();
+    for end in commas.map(|((at, _), _)| at).chain([list.len()]) {
+        found.push(list[start..end].trim());
+        start = end + 1;
+    }
+    found.retain(|matcher| !matcher.is_empty());
+    found
+}
+
+/// The label of a matcher.
+pub(crate) fn label(matcher: &str) -> &str {
+    matcher.split(['=', '!']).next().unwrap_or_default().trim()
 }
 
 /// True if a function of changes, such as `rate()`, is in the query.
@@ -197,7 +233,12 @@ mod tests {
         assert_eq!(window_of("rate(a[1h30m])"), of("1h30m", 5_400.0));
         assert_eq!(window_of("max_over_time(a[500ms:1s])"), of("500ms", 0.5));
         assert_eq!(window_of("rate(a[ 300 ])"), of("300", 300.0));
-        assert_eq!(window_of("job:requests:rate5m"), None);
+        assert_eq!(window_of("sum(job:requests:rate5m{rate=\"rate1h\"})"), of("5m", 300.0));
+        assert_eq!(window_of("job_requests_rate1h30m > 0"), of("1h30m", 5_400.0));
+        assert_eq!(window_of("job:requests:sum_rate5m + rate(a[1m])"), of("1m", 60.0));
+        for none in ["job:requests:rate", "job:requests:rate5", "accurate5m", "job:requests:rate5m_max"] {
+            assert_eq!(window_of(none), None, "{none}");
+        }
         assert_eq!(window_of("a[b]"), None);
     }
 
@@ -220,6 +261,21 @@ mod tests {
     fn functions_of_changes_are_found_outside_strings() {
         assert!(has_changes("sum(irate (a[1m]))") && has_changes("increase(a[1m])"));
         assert!(!has_changes(r#"sum(a{q="rate("})"#) && !has_changes("sum(moderate_total)"));
+    }
+
+    #[test]
+    fn functions_of_the_last_two_samples_are_found_outside_strings() {
+        assert_eq!(momentary("sum by (job) (irate (a_total[5m]))"), Some("irate"));
+        assert_eq!(momentary("sum(idelta(a[5m]))"), Some("idelta"));
+        assert_eq!(momentary(r#"sum(rate(a{q="irate("}[5m])) + irate"#), None);
+    }
+
+    #[test]
+    fn a_selector_is_taken_apart_outside_strings() {
+        let read = matchers(r#" { a = "x,y" ,b!~'"\',', c!="für,", } "#);
+        assert_eq!(read, [r#"a = "x,y""#, r#"b!~'"\','"#, r#"c!="für,""#]);
+        assert_eq!(read.iter().map(|matcher| label(matcher)).collect::<Vec<_>>(), ["a", "b", "c"]);
+        assert!(matchers("{}").is_empty() && matchers("").is_empty());
     }
 
     #[test]

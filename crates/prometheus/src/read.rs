@@ -1,14 +1,17 @@
 //! The order of the queries, and what is kept of their answers.
 
+use std::collections::{BTreeMap, HashMap};
+
 use plimsoll_analyze::{
     AmountUnit, ProductionKind, ProductionSeries, ResourceSeries, counter_name, only_rises,
 };
 
 use crate::answer::{Answer, LabelledSeries, Labels};
 use crate::client::Client;
-use crate::defaults::{CapacityOf, DEFAULTS, DefaultResource, REPLICAS, filled, selector};
+use crate::defaults::{CapacityOf, DEFAULTS, DefaultResource, REPLICAS, filled, selectors};
 use crate::error::QueryError;
-use crate::promql::{has_changes, matchers, raw_metrics, window};
+use crate::matchers::Matchers;
+use crate::promql::{has_changes, momentary, raw_metrics, window};
 use crate::span::{Span, SpanError};
 
 /// The window where the query of the rate has none, as that of a recording rule.
@@ -21,6 +24,9 @@ const MIN_COUNTER_VALUES: usize = 20;
 const NAMED_COUNTER_RISES: f64 = 0.25;
 /// What is above this is no capacity but the lack of one: cgroup v1 writes 2⁶³ where no limit is.
 const MAX_CAPACITY: f64 = 1e18;
+/// An interface that carried this many times its speed reports one that it does not have. `rate()` alone may be a little above the
+/// truth, as it extrapolates to the ends of its window.
+const MAX_OF_SPEED: f64 = 1.2;
 
 /// A resource of the user's own.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,6 +69,10 @@ pub enum ReadError {
     #[error("`{query}` is a counter and no rate; write sum(rate({query}[1m]))")]
     Counter { query: String },
     #[error(
+        "`{query}` takes the last two scrapes of each window ({function}), and the use of resources is a mean over it; write rate(…)"
+    )]
+    Momentary { query: String, function: &'static str },
+    #[error(
         "`{query}`, given for {what}, takes the counter {metric} as it is, which only rises: wrap it in rate(), as \
          rate({metric}[1m])"
     )]
@@ -74,7 +84,11 @@ impl ReadError {
     pub fn is_mistake(&self) -> bool {
         match self {
             Self::Query(error) => error.is_mistake(),
-            Self::Span(_) | Self::Several { .. } | Self::Counter { .. } | Self::RawCounter { .. } => true,
+            Self::Span(_)
+            | Self::Several { .. }
+            | Self::Counter { .. }
+            | Self::Momentary { .. }
+            | Self::RawCounter { .. } => true,
             Self::Empty { .. } => false,
         }
     }
@@ -96,8 +110,18 @@ pub enum ReadingNote {
         "none of the metrics of node_exporter, cAdvisor or a client library is there{with}; name resources with --resource NAME='QUERY'"
     )]
     NoDefaults { with: String },
+    #[error(
+        "hosts are read without {matchers}, which is of containers: all those that this Prometheus knows"
+    )]
+    HostsWithout { matchers: String },
+    #[error("no metric of node_exporter is there with {matchers}, so that no host is read")]
+    NoHosts { matchers: String },
     #[error("`{query}` gives no value in this time")]
     NoOwn { query: String },
+    #[error(
+        "no capacity of {what} is recorded in this time; state what there is with --capacity, as --capacity {name}=VALUE"
+    )]
+    NoCapacity { what: String, name: String },
     #[error("Prometheus warns: {0}")]
     Warning(String),
     #[error("the number of replicas changed: {0}")]
@@ -123,6 +147,9 @@ pub fn read(
     question: &Question,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Reading, ReadError> {
+    if let Some(function) = momentary(&question.rate) {
+        return Err(ReadError::Momentary { query: question.rate.clone(), function });
+    }
     let window = window(&question.rate).unwrap_or((USUAL_WINDOW.0.into(), USUAL_WINDOW.1));
     let span = Span::new(question.from_sec, question.to_sec, question.step_sec, window.1)?;
     let mut reader = Reader {
@@ -140,7 +167,7 @@ pub fn read(
         resources.extend(reader.own(own)?);
     }
     if question.defaults {
-        resources.extend(reader.defaults(matchers(&question.selector))?);
+        resources.extend(reader.defaults(&Matchers::new(&question.selector))?);
     }
     let series = ProductionSeries {
         start_sec: span.start_sec,
@@ -164,6 +191,9 @@ struct Reader<'a> {
 
 /// What became of one query; the outer error says that the server is not there for any other.
 type Asked<T> = Result<Result<T, QueryError>, QueryError>;
+
+/// What there is of a resource, by the values of the labels of its instances.
+type Capacities = HashMap<Vec<Option<String>>, f64>;
 
 /// The values of a series at the instants of a span.
 struct Aligned {
@@ -260,8 +290,8 @@ impl Reader<'_> {
     }
 
     /// The resources whose metrics are there.
-    fn defaults(&mut self, matchers: &str) -> Result<Vec<ResourceSeries>, QueryError> {
-        let (all, span) = (selector(matchers), self.span);
+    fn defaults(&mut self, matchers: &Matchers) -> Result<Vec<ResourceSeries>, QueryError> {
+        let (all, span) = (selectors(matchers), self.span);
         let there = match self.ask("which metrics are there", |client| client.metric_names(&all, span))? {
             Ok(there) => there,
             Err(why) => {
@@ -272,9 +302,11 @@ impl Reader<'_> {
         let is_there = |metric: &str| there.iter().any(|name| name == metric);
         let kinds: Vec<&DefaultResource> = DEFAULTS.iter().filter(|one| is_there(one.metric)).collect();
         if kinds.is_empty() {
-            let with = if matchers.is_empty() { String::new() } else { format!(" with {matchers}") };
+            let all = &matchers.all;
+            let with = if all.is_empty() { String::new() } else { format!(" with {all}") };
             self.notes.push(ReadingNote::NoDefaults { with });
         }
+        self.note_hosts(&kinds, matchers);
         let mut found = Vec::new();
         for kind in &kinds {
             match self.of_kind(kind, matchers)? {
@@ -290,16 +322,26 @@ impl Reader<'_> {
         }
         self.note_missing(&kinds, &found);
         if is_there(REPLICAS) {
-            self.replicas(matchers)?;
+            self.replicas(&matchers.all)?;
         }
         Ok(found)
+    }
+
+    /// Notes which matchers the hosts do not have to meet, or that no host meets the others.
+    fn note_hosts(&mut self, kinds: &[&DefaultResource], matchers: &Matchers) {
+        let has_hosts = kinds.iter().any(|kind| kind.is_of_host());
+        if has_hosts && !matchers.not_of_hosts.is_empty() {
+            self.notes.push(ReadingNote::HostsWithout { matchers: matchers.not_of_hosts.clone() });
+        }
+        if !has_hosts && !kinds.is_empty() && !matchers.hosts.is_empty() {
+            self.notes.push(ReadingNote::NoHosts { matchers: matchers.hosts.clone() });
+        }
     }
 
     /// Notes each metric that is there and gave nothing. One of throttling has no value where there is no quota.
     fn note_missing(&mut self, kinds: &[&DefaultResource], found: &[ResourceSeries]) {
         for kind in kinds.iter().filter(|kind| kind.kind != ProductionKind::ContainerThrottled) {
-            let is_unread = |note: &ReadingNote| matches!(note, ReadingNote::Unread { what, .. } if what == kind.kind.name());
-            if found.iter().any(|resource| resource.kind == kind.kind) || self.notes.iter().any(is_unread) {
+            if found.iter().any(|resource| resource.kind == kind.kind) || self.is_unread(kind.kind.name()) {
                 continue;
             }
             let note =
@@ -310,27 +352,22 @@ impl Reader<'_> {
         }
     }
 
-    fn of_kind(&mut self, kind: &DefaultResource, matchers: &str) -> Asked<Vec<ResourceSeries>> {
+    fn of_kind(&mut self, kind: &DefaultResource, matchers: &Matchers) -> Asked<Vec<ResourceSeries>> {
         let what = kind.kind.name();
         let found = match self.over_span(what, &filled(kind.usage, self.window, matchers))? {
             Ok(found) if !found.is_empty() => found,
             other => return Ok(other.map(|_| Vec::new())),
         };
+        let labels: Vec<&str> = kind.of.iter().chain(kind.instance).copied().collect();
         let capacities = match kind.capacity {
             CapacityOf::Query(query) => {
-                self.at_end(&format!("the capacity of {what}"), &filled(query, self.window, matchers))?
+                self.capacities(what, &filled(query, self.window, matchers), &labels)?
             }
-            CapacityOf::Known(_) | CapacityOf::Nothing => Vec::new(),
+            CapacityOf::Known(_) | CapacityOf::Nothing => Capacities::new(),
         };
-        let labels: Vec<&str> = kind.of.iter().chain(kind.instance).copied().collect();
-        let is_capacity = |value: f64| value > 0.0 && value < MAX_CAPACITY;
         let capacity_of = |own: &Labels| match kind.capacity {
             CapacityOf::Known(capacity) => Some(capacity),
-            _ => capacities.iter().filter(|(_, capacity)| is_capacity(*capacity)).find_map(
-                |(theirs, capacity)| {
-                    labels.iter().all(|label| own.get(*label) == theirs.get(*label)).then_some(*capacity)
-                },
-            ),
+            CapacityOf::Query(_) | CapacityOf::Nothing => capacities.get(&values_of(own, &labels)).copied(),
         };
         let one = |series: Aligned| ResourceSeries {
             kind: kind.kind,
@@ -338,10 +375,36 @@ impl Reader<'_> {
             instance: joined(&series.labels, kind.instance, " "),
             unit: kind.unit,
             scale: 1.0,
-            capacity: capacity_of(&series.labels),
+            capacity: capacity_of(&series.labels)
+                .filter(|capacity| !is_false_speed(kind, *capacity, &series.values)),
             usage: series.values,
         };
-        Ok(Ok(found.into_iter().map(one).collect()))
+        let resources: Vec<ResourceSeries> = found.into_iter().map(one).collect();
+        if matches!(kind.capacity, CapacityOf::Query(_)) && capacities.is_empty() {
+            self.note_no_capacity(what, &resources);
+        }
+        Ok(Ok(resources))
+    }
+
+    /// The last capacity of each instance within the span, by these of its labels: what has ended has none at the end.
+    fn capacities(&mut self, what: &str, query: &str, labels: &[&str]) -> Result<Capacities, QueryError> {
+        let (step_ms, length_ms) = self.span.last_over_ms();
+        let query = format!("last_over_time(({query})[{length_ms}ms:{step_ms}ms])");
+        let found = self.at_end(&capacity_name(what), &query)?;
+        let is_capacity = |value: f64| value > 0.0 && value < MAX_CAPACITY;
+        let known = found.into_iter().filter(|(_, capacity)| is_capacity(*capacity));
+        Ok(known.map(|(theirs, capacity)| (values_of(&theirs, labels), capacity)).collect())
+    }
+
+    /// Notes that a kind of resources has no capacity, unless it is noted that it could not be read.
+    fn note_no_capacity(&mut self, what: &str, resources: &[ResourceSeries]) {
+        if let Some(first) = resources.first().filter(|_| !self.is_unread(&capacity_name(what))) {
+            self.notes.push(ReadingNote::NoCapacity { what: what.to_owned(), name: first.name() });
+        }
+    }
+
+    fn is_unread(&self, name: &str) -> bool {
+        self.notes.iter().any(|note| matches!(note, ReadingNote::Unread { what, .. } if what == name))
     }
 
     /// The values of a query at the end of the span; none where they cannot be read, which is noted.
@@ -378,7 +441,7 @@ impl Reader<'_> {
     /// that is an error.
     fn over_span(&mut self, what: &str, query: &str) -> Asked<Vec<Aligned>> {
         let parts: Vec<Span> = self.span.parts().collect();
-        let mut found: Vec<Aligned> = Vec::new();
+        let mut found: BTreeMap<Labels, Vec<Option<f64>>> = BTreeMap::new();
         let mut failed: Vec<Span> = Vec::new();
         let (mut in_a_row, mut reason) = (0, None);
         for (at, part) in parts.iter().enumerate() {
@@ -408,19 +471,16 @@ impl Reader<'_> {
             }
             None => {}
         }
-        Ok(Ok(found))
+        Ok(Ok(found.into_iter().map(|(labels, values)| Aligned { labels, values }).collect()))
     }
 
     /// Puts the samples of a part in their places.
-    fn add(&self, found: &mut Vec<Aligned>, series: Vec<LabelledSeries>) {
+    fn add(&self, found: &mut BTreeMap<Labels, Vec<Option<f64>>>, series: Vec<LabelledSeries>) {
         for one in series {
-            let at = found.iter().position(|known| known.labels == one.labels).unwrap_or_else(|| {
-                found.push(Aligned { labels: one.labels.clone(), values: vec![None; self.span.instants] });
-                found.len() - 1
-            });
+            let values = found.entry(one.labels).or_insert_with(|| vec![None; self.span.instants]);
             for (at_sec, value) in one.samples {
                 if let Some(place) = self.span.place(at_sec) {
-                    found[at].values[place] = Some(value);
+                    values[place] = Some(value);
                 }
             }
         }
@@ -463,4 +523,19 @@ impl Reader<'_> {
 fn joined(labels: &Labels, names: &[&str], separator: &str) -> Option<String> {
     let values: Vec<&str> = names.iter().filter_map(|name| labels.get(*name)).map(String::as_str).collect();
     (!values.is_empty()).then(|| values.join(separator))
+}
+
+/// True for the speed of an interface that carried clearly more.
+fn is_false_speed(kind: &DefaultResource, capacity: f64, usage: &[Option<f64>]) -> bool {
+    kind.unit == AmountUnit::BitsPerSec && usage.iter().flatten().any(|used| *used > MAX_OF_SPEED * capacity)
+}
+
+/// The values of these labels, `None` for each that is not there.
+fn values_of(labels: &Labels, names: &[&str]) -> Vec<Option<String>> {
+    names.iter().map(|name| labels.get(*name).cloned()).collect()
+}
+
+/// The capacity of a kind of resources, as notes name it.
+fn capacity_name(what: &str) -> String {
+    format!("the capacity of {what}")
 }

@@ -61,6 +61,15 @@ impl Span {
         self.start_sec + self.step_sec * self.instants.saturating_sub(1) as f64
     }
 
+    /// For the last value of a query within this time: the distance of its evaluations, no more than usual, and the time that they
+    /// take with the first one; milliseconds.
+    pub(crate) fn last_over_ms(&self) -> (u64, u64) {
+        let length_sec = self.end_sec() - self.start_sec;
+        let step_sec = self.step_sec.max(length_sec / Self::USUAL_INSTANTS);
+        let milliseconds = |sec: f64| ((sec * 1e3).ceil() as u64).max(1);
+        (milliseconds(step_sec), milliseconds(length_sec + step_sec))
+    }
+
     /// Parts that one query each may ask for.
     pub(crate) fn parts(self) -> impl Iterator<Item = Self> {
         let begin = move |part: usize| part * Self::MAX_POINTS;

@@ -1,6 +1,9 @@
 //! What is read from a scripted server: the awkward sides of the API.
 #![expect(clippy::unwrap_used, reason = "in tests, a failed step is the failure")]
 
+#[path = "read/scripted.rs"]
+mod scripted;
+
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -11,90 +14,9 @@ use plimsoll_prometheus::{
 };
 use plimsoll_testkit::{Nginx, PageServer, Reply};
 
+use scripted::{Asked, STEP, ValueAt, decoded, error, page, success, vector, wave};
+
 const RATE: &str = "sum(rate(http_requests_total[1m]))";
-const STEP: usize = 60;
-
-/// The value at a second; `None` is a gap.
-type ValueAt<'a> = &'a dyn Fn(usize) -> Option<String>;
-
-/// What is asked for: the path behind `/api/v1/`, and the parameters.
-struct Asked {
-    path: String,
-    parameters: Vec<(String, String)>,
-}
-
-impl Asked {
-    fn new(target: &str) -> Self {
-        let (path, query) = target.split_once('?').unwrap_or((target, ""));
-        let pair = |pair: &str| {
-            let (name, value) = pair.split_once('=').unwrap();
-            (decoded(name), decoded(value))
-        };
-        Self {
-            path: path.trim_start_matches("/api/v1/").to_owned(),
-            parameters: query.split('&').filter(|pair| !pair.is_empty()).map(pair).collect(),
-        }
-    }
-
-    fn get(&self, name: &str) -> &str {
-        self.parameters.iter().find(|(other, _)| other == name).map_or("", |(_, value)| value)
-    }
-
-    fn is_of(&self, text: &str) -> bool {
-        self.get("query").contains(text)
-    }
-
-    /// A matrix of these series: labels, and the value at each second that is asked for; none is a gap.
-    fn matrix(&self, series: &[(&str, ValueAt<'_>)]) -> Reply {
-        let second = |name: &str| self.get(name).parse::<f64>().unwrap() as usize;
-        let times: Vec<usize> = (second("start")..=second("end")).step_by(second("step")).collect();
-        let one = |(labels, value): &(&str, ValueAt<'_>)| {
-            let values: Vec<String> =
-                times.iter().filter_map(|at| Some(format!(r#"[{at},"{}"]"#, value(*at)?))).collect();
-            format!(r#"{{"metric":{{{labels}}},"values":[{}]}}"#, values.join(","))
-        };
-        let rows: Vec<String> = series.iter().map(one).collect();
-        success(&format!(r#"{{"resultType":"matrix","result":[{}]}}"#, rows.join(",")))
-    }
-}
-
-/// The text of a parameter, without its percent-encoding.
-fn decoded(text: &str) -> String {
-    let mut bytes = Vec::new();
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        bytes.push(match byte {
-            b'+' => b' ',
-            b'%' => {
-                let digits = [rest.next().unwrap(), rest.next().unwrap()];
-                u8::from_str_radix(std::str::from_utf8(&digits).unwrap(), 16).unwrap()
-            }
-            byte => byte,
-        });
-    }
-    String::from_utf8(bytes).unwrap()
-}
-
-fn page(status: u16, body: &str) -> Reply {
-    Reply::Page { status, body: body.to_owned() }
-}
-
-fn success(data: &str) -> Reply {
-    page(200, &format!(r#"{{"status":"success","data":{data}}}"#))
-}
-
-fn error(status: u16, kind: &str, text: &str) -> Reply {
-    page(status, &format!(r#"{{"status":"error","errorType":"{kind}","error":"{text}"}}"#))
-}
-
-fn vector(rows: &str) -> Reply {
-    success(&format!(r#"{{"resultType":"vector","result":[{rows}]}}"#))
-}
-
-/// A rate that changes with time.
-fn wave(at: usize) -> Option<String> {
-    Some(format!("{}", 100 + at / STEP % 50))
-}
 
 fn question() -> Question {
     Question {
@@ -136,6 +58,8 @@ fn hosts_and_containers_are_found_with_their_capacities() {
             "label/__name__/values" => {
                 success(r#"["node_cpu_seconds_total","container_cpu_usage_seconds_total"]"#)
             }
+            // At the end there is no capacity of what has ended.
+            "query" if !asked.is_of("last_over_time((") => vector(""),
             "query" if asked.is_of("count by (instance)") => {
                 vector(r#"{"metric":{"instance":"web"},"value":[1,"4"]}"#)
             }
@@ -144,7 +68,7 @@ fn hosts_and_containers_are_found_with_their_capacities() {
                    {"metric":{"namespace":"shop","pod":"a-2","container":"api"},"value":[1,"-1"]}"#,
             ),
             _ if asked.is_of("http_requests_total") => asked.matrix(&[("", &wave)]),
-            _ if asked.is_of("max by") => asked.matrix(&[]),
+            _ if asked.is_of("sum without (mode)") => asked.matrix(&[]),
             _ if asked.is_of("node_cpu") => asked.matrix(&[(r#""instance":"web""#, &wave)]),
             _ if asked.is_of(r#"name!="""#) => asked.matrix(&[]),
             _ => asked.matrix(&[
@@ -179,6 +103,97 @@ fn hosts_and_containers_are_found_with_their_capacities() {
     assert_eq!(queries.len(), reading.queries);
 }
 
+/// A Prometheus of a cluster: rows of node_exporter and of kube-state-metrics have the namespace and the job of these programs,
+/// unless they state another.
+fn of_cluster() -> PageServer {
+    PageServer::start(|target| {
+        let asked = Asked::new(target);
+        let meets = |text: &str, row: [&str; 2]| {
+            [r#"namespace=""#, r#"job=""#]
+                .iter()
+                .zip(row)
+                .all(|(label, value)| !text.contains(label) || text.contains(&format!(r#"{label}{value}""#)))
+        };
+        let host = |text: &str| meets(text, ["monitoring", "node-exporter"]);
+        let container = |text: &str| meets(text, ["shop", "kubelet"]);
+        let pod = r#""namespace":"shop","pod":"a-1","container":"api""#;
+        let query = asked.get("query");
+        match asked.path.as_str() {
+            "label/__name__/values" => {
+                let matches = asked.parameters.iter().filter(|(name, _)| name == "match[]");
+                let is_met = |text: &str| if text.contains("node_") { host(text) } else { container(text) };
+                let met: String =
+                    matches.filter(|(_, text)| is_met(text)).map(|(_, text)| text.as_str()).collect();
+                let all = ["node_filefd_allocated", "container_memory_working_set_bytes"];
+                let there = all.into_iter().filter(|metric| met.contains(metric));
+                let there: Vec<String> = there.map(|metric| format!("{metric:?}")).collect();
+                success(&format!("[{}]", there.join(",")))
+            }
+            "query" if query.contains("kube_pod_container_resource_limits") => {
+                let (_, limits) = query.split_once("kube_pod_container_resource_limits").unwrap();
+                let row = format!(r#"{{"metric":{{{pod}}},"value":[1,"1000"]}}"#);
+                vector(if meets(limits, ["shop", "kube-state-metrics"]) { &row } else { "" })
+            }
+            "query" if host(query) => vector(r#"{"metric":{"instance":"web"},"value":[1,"1000"]}"#),
+            "query" => vector(""),
+            _ if asked.is_of("http_requests_total") => asked.matrix(&[("", &wave)]),
+            _ if asked.is_of("node_filefd_allocated") && host(query) => {
+                asked.matrix(&[(r#""instance":"web""#, &wave)])
+            }
+            _ if asked.is_of(r#"container!="""#) && container(query) => asked.matrix(&[(pod, &wave)]),
+            _ => asked.matrix(&[]),
+        }
+    })
+}
+
+#[test]
+fn each_exporter_is_asked_with_the_matchers_that_its_rows_can_meet() {
+    let server = of_cluster();
+    let read_with = |selector: &str| {
+        let reading = read_from(&server, &Question { selector: selector.to_owned(), ..question() }).unwrap();
+        let kinds = reading.series.resources.iter().map(|one| (one.kind, one.capacity));
+        (kinds.collect::<Vec<_>>(), reading.notes)
+    };
+    let memory = (ProductionKind::ContainerMemory, Some(1000.0));
+    let (found, notes) = read_with(r#"namespace="shop""#);
+    assert_eq!(found, [(ProductionKind::OpenFiles, Some(1000.0)), memory], "{notes:?}");
+    let matchers = r#"namespace="shop""#.to_owned();
+    assert!(notes.contains(&ReadingNote::HostsWithout { matchers }), "{notes:?}");
+    let (found, notes) = read_with(r#"job="kubelet""#);
+    assert_eq!(found, [memory], "{notes:?}");
+    assert!(notes.contains(&ReadingNote::NoHosts { matchers: r#"job="kubelet""#.to_owned() }), "{notes:?}");
+    let (found, notes) = read_with("");
+    assert_eq!(found.len(), 2);
+    let is_of_hosts =
+        |note: &ReadingNote| matches!(note, ReadingNote::HostsWithout { .. } | ReadingNote::NoHosts { .. });
+    assert!(!notes.iter().any(is_of_hosts), "{notes:?}");
+}
+
+#[test]
+fn a_speed_that_an_interface_exceeded_is_none() {
+    let server = PageServer::start(|target| {
+        let asked = Asked::new(target);
+        match asked.path.as_str() {
+            "label/__name__/values" => success(r#"["node_network_transmit_bytes_total"]"#),
+            "query" => vector(
+                r#"{"metric":{"instance":"web","device":"eth0"},"value":[1,"130"]},
+                   {"metric":{"instance":"web","device":"bond0"},"value":[1,"100"]}"#,
+            ),
+            _ if asked.is_of("http_requests_total") => asked.matrix(&[("", &wave)]),
+            _ => asked.matrix(&[
+                (r#""instance":"web","device":"bond0""#, &wave),
+                (r#""instance":"web","device":"eth0""#, &wave),
+            ]),
+        }
+    });
+    let reading = read_from(&server, &question()).unwrap();
+    let mut speeds: Vec<_> =
+        reading.series.resources.iter().map(|one| (one.of.as_str(), one.capacity)).collect();
+    speeds.sort_by_key(|(device, _)| *device);
+    // Up to 149 was carried.
+    assert_eq!(speeds, [("bond0", None), ("eth0", Some(130.0))]);
+}
+
 #[test]
 fn gaps_and_values_that_are_no_numbers_are_missing() {
     let server = bare(|asked| {
@@ -197,6 +212,42 @@ fn gaps_and_values_that_are_no_numbers_are_missing() {
     );
     assert!((65..=75).contains(&known), "{known}");
     assert!(matches!(&reading.notes[..], [ReadingNote::NoDefaults { .. }]), "{:?}", reading.notes);
+}
+
+#[test]
+fn a_kind_of_which_no_capacity_is_recorded_is_noted_with_what_to_write() {
+    let server = PageServer::start(|target| {
+        let asked = Asked::new(target);
+        match asked.path.as_str() {
+            "label/__name__/values" => success(r#"["container_memory_working_set_bytes"]"#),
+            "query" => vector(
+                r#"{"metric":{"namespace":"shop","pod":"a-1","container":"api"},"value":[1,"9223372036854771712"]}"#,
+            ),
+            _ if asked.is_of("http_requests_total") => asked.matrix(&[("", &wave)]),
+            _ if asked.is_of(r#"name!="""#) => asked.matrix(&[]),
+            _ => asked.matrix(&[(r#""namespace":"shop","pod":"a-1","container":"api""#, &wave)]),
+        }
+    });
+    let reading = read_from(&server, &question()).unwrap();
+    let note = ReadingNote::NoCapacity {
+        what: "container_memory".to_owned(),
+        name: "container_memory:shop/api".to_owned(),
+    };
+    assert!(reading.notes.contains(&note), "{:?}", reading.notes);
+}
+
+#[test]
+fn each_of_many_series_is_put_together_from_its_parts() {
+    let server = bare(|asked| {
+        let labels: Vec<String> = (0..20).map(|pod| format!(r#""pod":"{pod}""#)).collect();
+        let pods: Vec<(&str, ValueAt<'_>)> =
+            labels.iter().map(|pod| (pod.as_str(), &wave as ValueAt<'_>)).collect();
+        if asked.is_of("http_requests_total") { asked.matrix(&[("", &wave)]) } else { asked.matrix(&pods) }
+    });
+    let own = OwnResource { name: "pool".to_owned(), query: "sum by (pod) (used)".to_owned() };
+    let reading = read_from(&server, &Question { own: vec![own], ..long() }).unwrap();
+    assert_eq!(reading.series.resources.len(), 20);
+    assert!(reading.series.resources.iter().all(|pod| pod.usage.iter().all(Option::is_some)));
 }
 
 /// More instants than one query may ask for: three parts.
@@ -283,6 +334,8 @@ fn a_rate_that_is_none_is_refused_with_what_to_write() {
     let by_name = refused(&counter, "sum(http_requests_total)");
     assert!(matches!(&by_name, ReadError::RawCounter { metric, .. } if metric == "http_requests_total"));
     assert!(matches!(refused(&counter, "job:requests:sum"), ReadError::Counter { .. }));
+    let momentary = refused(&two, "sum(irate(http_requests_total[5m]))");
+    assert!(matches!(momentary, ReadError::Momentary { function: "irate", .. }) && momentary.is_mistake());
     let wrong = bare(|_| error(400, "bad_data", "parse error: unexpected end of input"));
     let mistake = refused(&wrong, "sum(");
     assert!(matches!(mistake, ReadError::Query(QueryError::Query { .. })) && mistake.is_mistake());

@@ -1,23 +1,22 @@
 //! Work without requests: times in which use is far above what the rate explains, such as a backup.
 
-use plimsoll_stats::{line, median};
+use plimsoll_stats::{line, mean};
 
-use super::findings::BackgroundWork;
-use super::regression::{Point, plain, rate_quantile};
+use super::findings::{BackgroundWork, UseChange};
+use super::regression::{Baseline, Point, highest_usage, rate_quantile};
+use super::series::ProductionSeries;
 
-/// So many robust standard deviations above the line.
-const FAR: f64 = 4.0;
-/// The median absolute deviation of a normal distribution, in standard deviations.
-const MAD_NORMAL: f64 = 0.674_5;
-/// What is less than this part of the highest use is noise, however even the rest is.
-const MIN_EXTRA: f64 = 0.02;
 /// Use that is above the line at the highest rates is a law that bends. So an episode lies in the lower three quarters.
 const RATES: f64 = 0.75;
 /// Beyond this part of all points it is no exception.
 const MAX_SHARE: f64 = 0.25;
 /// Finding the line again without the episodes finds what they hid.
 const ROUNDS: usize = 4;
-const DAY_SEC: f64 = 86_400.0;
+/// Of use that is in proportion to the rate the slope is all of the mean over the mean rate, of other use nothing.
+const MIN_PROPORTION: f64 = 0.5;
+/// Fewer instants in a row are a spike.
+const MIN_INSTANTS: usize = 2;
+pub(super) const DAY_SEC: f64 = 86_400.0;
 /// Episodes that begin within so much of each other's time of day are one job.
 const SAME_TIME_SEC: f64 = 1_800.0;
 const MIN_DAYS: usize = 3;
@@ -27,42 +26,51 @@ pub(super) struct Separated {
     pub(super) kept: Vec<Point>,
     pub(super) left_out: Vec<Point>,
     pub(super) work: Option<BackgroundWork>,
+    /// What is used far above the line up to the last point, and is not known to end.
+    pub(super) lasting: Option<UseChange>,
 }
 
-/// Separates background work. `start_sec` and `step_sec` are those of the series.
-pub(super) fn separated(points: &[Point], start_sec: f64, step_sec: f64) -> Separated {
-    let none = || Separated { kept: points.to_vec(), left_out: Vec::new(), work: None };
+/// Separates background work from points of `series`.
+pub(super) fn separated(points: &[Point], series: &ProductionSeries) -> Separated {
+    let none = || Separated { kept: points.to_vec(), left_out: Vec::new(), work: None, lasting: None };
     let Some(quiet_rate) = rate_quantile(points, RATES) else { return none() };
-    let highest = points.iter().map(|point| point.usage).fold(0.0, f64::max);
+    let Some((baseline, episodes)) = search(points, quiet_rate, series) else { return none() };
+    let work = without_requests(episodes, trailing(points, &baseline));
+    let is_work = |point: &Point| work.iter().any(|episode| episode.holds(point));
+    let (left_out, kept): (Vec<Point>, Vec<Point>) = points.iter().copied().partition(is_work);
+    if left_out.len() as f64 > MAX_SHARE * points.len() as f64 {
+        return none();
+    }
+    let lasting = lasting(trailing(&kept, &baseline), &baseline, quiet_rate, series);
+    let summary = (!work.is_empty()).then(|| summary(&work, series.step_sec));
+    Separated { kept, left_out, work: summary, lasting }
+}
+
+/// The episodes, and the line through the other points; `None` without a line.
+fn search(points: &[Point], quiet_rate: f64, series: &ProductionSeries) -> Option<(Baseline, Vec<Episode>)> {
+    let highest = highest_usage(points);
     let mut kept = points.to_vec();
-    let mut found: Vec<Episode> = Vec::new();
+    let mut found = None;
     for _ in 0..ROUNDS {
-        let Some(line) = line::fit(&plain(&kept)) else { break };
-        let residual = |point: &Point| point.usage - line.intercept - line.slope * point.rate;
-        let sizes = kept.iter().map(|point| residual(point).abs()).collect();
-        let scale = median(sizes).unwrap_or(0.0) / MAD_NORMAL;
-        let bound = (FAR * scale).max(MIN_EXTRA * highest);
-        let is_far = |point: &Point| point.rate <= quiet_rate && residual(point) > bound;
-        found = episodes(points, is_far, residual);
+        let Some(baseline) = Baseline::new(&kept, highest) else { break };
+        let episodes = episodes(points, &baseline, quiet_rate, series);
         let before = kept.len();
-        kept = points.iter().filter(|point| !found.iter().any(|one| one.holds(point))).copied().collect();
+        kept = points.iter().filter(|point| !episodes.iter().any(|one| one.holds(point))).copied().collect();
+        found = Some((baseline, episodes));
         if kept.len() == before {
             break;
         }
     }
-    let left_out: Vec<Point> =
-        points.iter().filter(|point| found.iter().any(|one| one.holds(point))).copied().collect();
-    if left_out.is_empty() || left_out.len() as f64 > MAX_SHARE * points.len() as f64 {
-        return none();
-    }
-    Separated { kept, left_out, work: Some(summary(&found, start_sec, step_sec)) }
+    found
 }
 
-/// Neighbouring instants, two at least, from the first to the last.
+/// Neighbouring instants from the first to the last.
 struct Episode {
     first: usize,
     last: usize,
-    extra: Vec<f64>,
+    start_sec: f64,
+    /// The rate, and the use on top of the line, at each instant.
+    excess: Vec<(f64, f64)>,
 }
 
 impl Episode {
@@ -73,38 +81,93 @@ impl Episode {
 
 fn episodes(
     points: &[Point],
-    is_far: impl Fn(&Point) -> bool,
-    residual: impl Fn(&Point) -> f64,
+    baseline: &Baseline,
+    quiet_rate: f64,
+    series: &ProductionSeries,
 ) -> Vec<Episode> {
-    let far: Vec<&Point> = points.iter().filter(|point| is_far(point)).collect();
-    let runs = far.chunk_by(|a, b| b.at - a.at == 1).filter(|run| run.len() >= 2);
+    let is_meant = |point: &&Point| point.rate <= quiet_rate && baseline.is_far(point);
+    let far: Vec<&Point> = points.iter().filter(is_meant).collect();
+    let runs = far.chunk_by(|a, b| b.at - a.at == 1).filter(|run| run.len() >= MIN_INSTANTS);
     runs.map(|run| Episode {
         first: run[0].at,
         last: run[run.len() - 1].at,
-        extra: run.iter().map(|point| residual(point)).collect(),
+        start_sec: series.instant_sec(run[0].at),
+        excess: run.iter().map(|point| (point.rate, baseline.excess(point))).collect(),
     })
     .collect()
 }
 
-fn summary(found: &[Episode], start_sec: f64, step_sec: f64) -> BackgroundWork {
-    let extra: Vec<f64> = found.iter().flat_map(|episode| episode.extra.iter().copied()).collect();
-    let starts: Vec<f64> = found.iter().map(|episode| start_sec + episode.first as f64 * step_sec).collect();
+/// The points at the end that all lie far above the line.
+fn trailing<'a>(points: &'a [Point], baseline: &Baseline) -> &'a [Point] {
+    let count = points.iter().rev().take_while(|point| baseline.is_far(point)).count();
+    &points[points.len() - count..]
+}
+
+/// The episodes of work without requests, in order of time. A release makes use that follows the rate, and that does not end; a job may
+/// be under way at the end if it comes daily. `trailing` are the points at the end that lie far above the line.
+fn without_requests(episodes: Vec<Episode>, trailing: &[Point]) -> Vec<Episode> {
+    let starts: Vec<f64> = episodes.iter().map(|episode| episode.start_sec).collect();
+    let daily = daily_at(&starts);
+    let is_daily = |one: &Episode| daily.is_some_and(|at| apart(at, one.start_sec) <= SAME_TIME_SEC);
+    let has_ended = |one: &Episode| !trailing.iter().any(|point| one.holds(point));
+    let (jobs, others): (Vec<Episode>, Vec<Episode>) = episodes.into_iter().partition(is_daily);
+    let mut groups = [jobs, others];
+    groups.iter_mut().filter(|group| follows_rate(group)).for_each(Vec::clear);
+    let [jobs, others] = groups;
+    let mut work: Vec<Episode> = jobs.into_iter().chain(others.into_iter().filter(has_ended)).collect();
+    work.sort_by_key(|episode| episode.first);
+    work
+}
+
+/// True if the use on top of the line is in proportion to the rate rather than one amount.
+fn follows_rate(group: &[Episode]) -> bool {
+    let points: Vec<(f64, f64)> = group.iter().flat_map(|episode| episode.excess.iter().copied()).collect();
+    let mean_of = |value: fn(&(f64, f64)) -> f64| mean(&points.iter().map(value).collect::<Vec<f64>>());
+    let proportion = mean_of(|point| point.1) / mean_of(|point| point.0);
+    line::fit(&points).is_some_and(|line| line.slope - line.slope_half > MIN_PROPORTION * proportion)
+}
+
+/// What is used at the end on top of the line. Use at the highest rates alone may be a law that bends.
+fn lasting(
+    run: &[Point],
+    baseline: &Baseline,
+    quiet_rate: f64,
+    series: &ProductionSeries,
+) -> Option<UseChange> {
+    let is_quiet = |point: &Point| point.rate <= quiet_rate;
+    let first = run.first().filter(|_| run.len() >= MIN_INSTANTS && run.iter().any(is_quiet))?;
+    let mean_of = |value: fn(&Point) -> f64| mean(&run.iter().map(value).collect::<Vec<f64>>());
+    let rate = mean_of(|point| point.rate);
+    let change = UseChange {
+        since_sec: series.instant_sec(first.at),
+        rate,
+        before: baseline.usage_at(rate),
+        after: mean_of(|point| point.usage),
+        is_judged_alone: false,
+    };
+    change.counts().then_some(change)
+}
+
+fn summary(work: &[Episode], step_sec: f64) -> BackgroundWork {
+    let extra: Vec<f64> = work.iter().flat_map(|episode| episode.excess.iter().map(|one| one.1)).collect();
+    let starts: Vec<f64> = work.iter().map(|episode| episode.start_sec).collect();
     BackgroundWork {
-        episodes: found.len(),
+        episodes: work.len(),
         total_sec: extra.len() as f64 * step_sec,
-        mean_extra: plimsoll_stats::mean(&extra),
-        first_sec: starts.first().copied().unwrap_or(start_sec),
+        mean_extra: mean(&extra),
+        first_sec: starts.first().copied().unwrap_or_default(),
         daily_at_sec: daily_at(&starts),
     }
 }
 
+/// How far two instants are apart in their time of day.
+fn apart(a: f64, b: f64) -> f64 {
+    let distance = (a.rem_euclid(DAY_SEC) - b.rem_euclid(DAY_SEC)).abs();
+    distance.min(DAY_SEC - distance)
+}
+
 /// The time of day at which most episodes begin, if these are most of all and on three days at least.
 fn daily_at(starts: &[f64]) -> Option<f64> {
-    let of_day = |sec: f64| sec.rem_euclid(DAY_SEC);
-    let apart = |a: f64, b: f64| {
-        let distance = (of_day(a) - of_day(b)).abs();
-        distance.min(DAY_SEC - distance)
-    };
     let days_near = |start: f64| {
         let near = starts.iter().filter(|other| apart(start, **other) <= SAME_TIME_SEC);
         // Days are counted from that time of day, as midnight may lie between two that are near each other.
@@ -114,7 +177,7 @@ fn daily_at(starts: &[f64]) -> Option<f64> {
     };
     let best = starts.iter().copied().max_by_key(|start| days_near(*start))?;
     let days = days_near(best);
-    (days >= MIN_DAYS && 2 * days > starts.len()).then(|| of_day(best))
+    (days >= MIN_DAYS && 2 * days > starts.len()).then(|| best.rem_euclid(DAY_SEC))
 }
 
 #[cfg(test)]

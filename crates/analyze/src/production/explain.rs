@@ -2,14 +2,17 @@
 
 use plimsoll_stats::Estimate;
 
-use super::background::{Separated, separated};
+use super::background::separated;
+use super::change::last_change;
 use super::findings::{
-    FullAt, PointsLeftOut, ProductionDemand, ProductionFindings, ProductionLaw, ProductionPoints, RateRange,
-    ResourceFinding, is_bend,
+    BackgroundWork, FullAt, PointsLeftOut, ProductionDemand, ProductionFindings, ProductionLaw,
+    ProductionPoints, RateRange, ResourceFinding, UseChange, is_bend,
 };
 use super::instances::{Subject, subjects};
 use super::limit::{FULL, MAX_EXTRAPOLATION, limit};
-use super::regression::{MIN_POINTS, Point, Regression, plain, points, rate_ends, rate_quantile};
+use super::regression::{
+    MIN_POINTS, Point, Regression, highest_usage, plain, points, rate_ends, rate_quantile,
+};
 use super::series::ProductionSeries;
 
 /// What requests use of a capacity at the highest rate is little below this.
@@ -27,7 +30,7 @@ pub fn explain_production(series: &ProductionSeries, safe_share: f64) -> Product
     let instants = series.rate_per_sec.len();
     ProductionFindings {
         start_sec: series.start_sec,
-        end_sec: series.start_sec + series.step_sec * instants.saturating_sub(1) as f64,
+        end_sec: series.instant_sec(instants.saturating_sub(1)),
         step_sec: series.step_sec,
         safe_share,
         instants,
@@ -68,9 +71,12 @@ fn finding(
     safe_share: f64,
 ) -> ResourceFinding {
     let all = points(series, &subject.usage);
-    let is_full = |point: &Point| subject.capacity.is_some_and(|capacity| point.usage >= FULL * capacity);
+    let is_full =
+        |point: &Point| subject.capacity_at(point.at).is_some_and(|capacity| point.usage >= FULL * capacity);
     let (full, free): (Vec<Point>, Vec<Point>) = all.iter().copied().partition(is_full);
-    let Separated { kept, left_out, work } = separated(&free, series.start_sec, series.step_sec);
+    let is_busy = |point: &&Point| rate.is_some_and(|rate| point.rate >= rate.median);
+    let Selected { used, background, before, work, change } =
+        if subject.throughout { selected(&free, series) } else { Selected::default() };
     let with_rate = series.rate_per_sec.iter().flatten().count();
     let mut finding = ResourceFinding {
         kind: subject.series.kind,
@@ -84,16 +90,47 @@ fn finding(
         left_out: PointsLeftOut {
             missing: with_rate - all.len(),
             full: full.len(),
-            background: left_out.len(),
+            full_when_busy: full.iter().filter(is_busy).count(),
+            background: background.len(),
+            before_change: before.len(),
         },
         background_work: work,
+        change,
         points: ProductionPoints {
-            used: plain(&kept),
-            left_out: plain(&full).into_iter().chain(plain(&left_out)).collect(),
+            used: plain(&used),
+            left_out: plain(&[full, background, before].concat()),
         },
     };
-    (finding.law, finding.demand) = judged(subject, &kept, rate, safe_share);
+    (finding.law, finding.demand) = judged(subject, &used, rate, safe_share);
     finding
+}
+
+/// The points of a line, and those with room that are none of it.
+#[derive(Default)]
+struct Selected {
+    used: Vec<Point>,
+    background: Vec<Point>,
+    before: Vec<Point>,
+    work: Option<BackgroundWork>,
+    change: Option<UseChange>,
+}
+
+/// Of the points at which a resource had room, those since the last change, without background work.
+fn selected(free: &[Point], series: &ProductionSeries) -> Selected {
+    let all = separated(free, series);
+    let Some((since, change)) = last_change(&all.kept, series) else {
+        let (background, work, change) = (all.left_out, all.work, all.lasting);
+        return Selected { used: all.kept, background, before: Vec::new(), work, change };
+    };
+    // The line of before hides what is far above that of now.
+    let new = separated(&all.kept[since..], series);
+    Selected {
+        used: new.kept,
+        background: [all.left_out, new.left_out].concat(),
+        before: all.kept[..since].to_vec(),
+        work: all.work.or(new.work),
+        change: Some(change),
+    }
 }
 
 /// The law, and the demand where it is known.
@@ -115,7 +152,7 @@ fn judged(
     let per_request = regression.per_request();
     let (lower, upper) = per_request.interval.unwrap_or((0.0, f64::INFINITY));
     if lower <= 0.0 {
-        let highest = points.iter().map(|point| point.usage).fold(0.0, f64::max);
+        let highest = highest_usage(points);
         let is_little = upper * rate.highest < LITTLE * subject.capacity.unwrap_or(highest);
         return (if is_little { ProductionLaw::Unrelated } else { ProductionLaw::Unclear }, None);
     }
@@ -139,7 +176,7 @@ fn judged(
 /// True if the slope changes by a fifth or more with its whole interval beyond 0, or if the line is clearly below 0 without
 /// requests, which no use is.
 fn is_bent(regression: &Regression, points: &[Point]) -> bool {
-    let highest = points.iter().map(|point| point.usage).fold(0.0, f64::max);
+    let highest = highest_usage(points);
     let background = regression.background();
     let is_below_zero = background.interval.is_some_and(|(_, upper)| upper < -LITTLE * highest);
     is_bend(regression.bend()) || is_below_zero

@@ -2,10 +2,13 @@
 
 use plimsoll_stats::Estimate;
 
-use super::series::{AmountUnit, ProductionKind};
+use super::series::{AmountUnit, ProductionKind, resource_name};
 
 /// A slope that changes by less than this from the low to the high rates is a line.
 const MIN_BEND: f64 = 0.2;
+/// Use that changes by less than this at one rate may be that of other requests: predictions are compared within 15 % too
+/// (`bench/production.py`).
+const MIN_CHANGE: f64 = 0.15;
 
 /// Everything found in series of production.
 #[derive(Debug, Clone, PartialEq)]
@@ -78,8 +81,26 @@ pub enum Instances {
     /// The only one, without a name.
     Unnamed,
     One(String),
-    /// All of so many together; the most that there were at one instant.
-    Sum(usize),
+    /// All of them together.
+    Sum(InstanceCount),
+}
+
+/// How many instances there were together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InstanceCount {
+    /// At the last instant at which their use is known.
+    pub now: usize,
+    /// The fewest at one instant.
+    pub least: usize,
+    /// The most at one instant.
+    pub most: usize,
+}
+
+impl InstanceCount {
+    /// True if instances were started or stopped.
+    pub const fn has_changed(self) -> bool {
+        self.least < self.most
+    }
 }
 
 /// Points that the line does not use, by why.
@@ -89,8 +110,12 @@ pub struct PointsLeftOut {
     pub missing: usize,
     /// 95 % of the capacity were used: what is full cannot follow the rate.
     pub full: usize,
+    /// Of these, those at the median rate or above.
+    pub full_when_busy: usize,
     /// Something other than requests used it.
     pub background: usize,
+    /// They are older than a change of what requests use.
+    pub before_change: usize,
 }
 
 /// Whether use follows the rate as the utilisation law says, U = U₀ + D·λ.
@@ -172,12 +197,39 @@ pub struct BackgroundWork {
     pub daily_at_sec: Option<f64>,
 }
 
+/// A change of what one rate uses, as a release makes it. It lasts to the end of the time.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct UseChange {
+    /// The first instant of it, in seconds since 1970 (UTC).
+    pub since_sec: f64,
+    /// The rate at which both uses are compared, requests per second.
+    pub rate: f64,
+    /// The use at that rate before, in the unit of the resource; above 0.
+    pub before: f64,
+    /// The use at that rate since then.
+    pub after: f64,
+    /// True if the law is that of the points since then; false if they are too few for a law of their own.
+    pub is_judged_alone: bool,
+}
+
+impl UseChange {
+    /// By which part of itself the use changed.
+    pub fn share(&self) -> f64 {
+        self.after / self.before - 1.0
+    }
+
+    /// True if it is more than other requests may make.
+    pub(super) fn counts(&self) -> bool {
+        self.before > 0.0 && self.share().abs() >= MIN_CHANGE
+    }
+}
+
 /// Rates and use, for figures.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ProductionPoints {
     /// What the line is made of.
     pub used: Vec<(f64, f64)>,
-    /// What was left out because it was full, or by background work.
+    /// What was left out because it was full, by background work, or because it is older than a change.
     pub left_out: Vec<(f64, f64)>,
 }
 
@@ -189,6 +241,7 @@ pub struct ResourceFinding {
     pub of: String,
     pub instances: Instances,
     pub unit: AmountUnit,
+    /// What there is of it; of a sum that of the instances that there are now.
     pub capacity: Option<f64>,
     /// The highest use that was observed; `None` if none was.
     pub highest: Option<f64>,
@@ -197,6 +250,7 @@ pub struct ResourceFinding {
     pub demand: Option<ProductionDemand>,
     pub left_out: PointsLeftOut,
     pub background_work: Option<BackgroundWork>,
+    pub change: Option<UseChange>,
     pub points: ProductionPoints,
 }
 
@@ -204,6 +258,19 @@ impl ResourceFinding {
     /// The rate at which it is full, where it is stated.
     pub fn full_at(&self) -> Option<Estimate> {
         self.demand.and_then(|demand| demand.full_at.rate())
+    }
+
+    /// The name by which a user names it, as [`ResourceSeries::name`](super::ResourceSeries::name) has it.
+    pub fn name(&self) -> String {
+        resource_name(self.kind, &self.of)
+    }
+
+    /// The number of instances of a sum; `None` for one instance.
+    pub const fn count(&self) -> Option<InstanceCount> {
+        match self.instances {
+            Instances::Sum(count) => Some(count),
+            Instances::Unnamed | Instances::One(_) => None,
+        }
     }
 
     /// True if it is the same resource on other instances, or on all of them.

@@ -1,8 +1,9 @@
 //! Several instances of one resource: each for itself, and their sum.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use super::findings::Instances;
+use super::findings::{InstanceCount, Instances};
 use super::series::{ProductionKind, ProductionSeries, ResourceSeries};
 
 /// An instance that is missing in more than a tenth of the time was started or stopped in it.
@@ -12,10 +13,23 @@ const MIN_PRESENT: f64 = 0.9;
 pub(super) struct Subject<'a> {
     pub(super) series: &'a ResourceSeries,
     pub(super) instances: Instances,
-    pub(super) usage: Vec<Option<f64>>,
+    pub(super) usage: Cow<'a, [Option<f64>]>,
+    /// What there is of it; of a sum that of the instances that there are now.
     pub(super) capacity: Option<f64>,
+    /// Of a sum, what the instances of each instant had.
+    capacities: Option<Vec<Option<f64>>>,
     /// True if the instance was there all the time.
     pub(super) throughout: bool,
+}
+
+impl Subject<'_> {
+    /// What there was of it at an instant.
+    pub(super) fn capacity_at(&self, instant: usize) -> Option<f64> {
+        match &self.capacities {
+            Some(capacities) => capacities.get(instant).copied().flatten(),
+            None => self.capacity,
+        }
+    }
 }
 
 /// Each series, and the sum of those that are the same resource of several instances.
@@ -32,8 +46,9 @@ fn of_group<'a>(series: &ProductionSeries, group: &[&'a ResourceSeries]) -> Vec<
     let one = |resource: &&'a ResourceSeries| Subject {
         series: resource,
         instances: resource.instance.clone().map_or(Instances::Unnamed, Instances::One),
-        usage: resource.usage.clone(),
+        usage: Cow::Borrowed(&resource.usage[..]),
         capacity: resource.capacity,
+        capacities: None,
         throughout: !several || is_throughout(series, resource),
     };
     let sum = several.then(|| sum(series, group)).flatten();
@@ -48,25 +63,63 @@ fn is_throughout(series: &ProductionSeries, resource: &ResourceSeries) -> bool {
     with_both as f64 >= MIN_PRESENT * with_rate as f64
 }
 
+/// The instances that are there at one instant.
+#[derive(Clone, Copy)]
+struct Together {
+    count: usize,
+    usage: f64,
+    /// `None` if that of one of them is not known.
+    capacity: Option<f64>,
+}
+
+impl Together {
+    const NONE: Self = Self { count: 0, usage: 0.0, capacity: Some(0.0) };
+
+    fn add(&mut self, usage: f64, capacity: Option<f64>) {
+        self.count += 1;
+        self.usage += usage;
+        self.capacity = self.capacity.zip(capacity).map(|(all, one)| all + one);
+    }
+}
+
 /// All instances together. An instance that is always there and missing at an instant leaves the sum unknown; one that comes
 /// and goes counts while it is there. The busiest cores of several hosts have no sum.
 fn sum<'a>(series: &ProductionSeries, group: &[&'a ResourceSeries]) -> Option<Subject<'a>> {
     let first = *group.first().filter(|resource| resource.kind.limits())?;
     let constant: Vec<bool> = group.iter().map(|resource| is_throughout(series, resource)).collect();
     let at = |instant: usize| {
-        let values: Vec<Option<f64>> =
-            group.iter().map(|resource| resource.usage.get(instant).copied().flatten()).collect();
-        let is_gap = values.iter().zip(&constant).any(|(value, constant)| *constant && value.is_none());
-        let known: Vec<f64> = values.into_iter().flatten().collect();
-        (!is_gap && !known.is_empty()).then_some(known)
+        let mut together = Together::NONE;
+        for (resource, is_constant) in group.iter().zip(&constant) {
+            match resource.usage.get(instant).copied().flatten() {
+                Some(usage) => together.add(usage, resource.capacity),
+                None if *is_constant => return None,
+                None => {}
+            }
+        }
+        (together.count > 0).then_some(together)
     };
-    let values: Vec<Option<Vec<f64>>> = (0..series.rate_per_sec.len()).map(at).collect();
-    let most = values.iter().flatten().map(Vec::len).max().unwrap_or(0);
-    let usage = values.into_iter().map(|known| Some(known?.iter().sum())).collect();
-    // What ended has no capacity at the end; the others make the sum only if all of them have one.
-    let present = |resource: &&&ResourceSeries| resource.usage.iter().rev().take(3).any(Option::is_some);
-    let capacities: Option<Vec<f64>> =
-        group.iter().filter(present).map(|resource| resource.capacity).collect();
-    let capacity = capacities.filter(|all| !all.is_empty()).map(|all| all.iter().sum());
-    Some(Subject { series: first, instances: Instances::Sum(most), usage, capacity, throughout: true })
+    let all: Vec<Option<Together>> = (0..series.rate_per_sec.len()).map(at).collect();
+    let now = now(&all);
+    let counts = || all.iter().flatten().map(|together| together.count);
+    let count = InstanceCount {
+        now: now.count,
+        least: counts().min().unwrap_or(0),
+        most: counts().max().unwrap_or(0),
+    };
+    Some(Subject {
+        series: first,
+        instances: Instances::Sum(count),
+        usage: all.iter().map(|together| Some(together.as_ref()?.usage)).collect(),
+        capacity: now.capacity.filter(|_| now.count > 0),
+        capacities: Some(all.iter().map(|together| together.as_ref()?.capacity).collect()),
+        throughout: true,
+    })
+}
+
+/// The last instant at which what all have is known, or else the last of all: of an instance that has just begun a capacity may not
+/// be recorded yet.
+fn now(all: &[Option<Together>]) -> Together {
+    let mut last = all.iter().rev().flatten();
+    let with_capacity = last.clone().find(|together| together.capacity.is_some());
+    with_capacity.or_else(|| last.next()).copied().unwrap_or(Together::NONE)
 }

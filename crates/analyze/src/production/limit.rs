@@ -42,14 +42,19 @@ impl TestOnly {
 impl RateRange {
     /// True if use by requests and other use can be separated.
     pub(super) fn varies(&self) -> bool {
-        self.high > 0.0 && self.high >= MIN_VARIATION * self.low
+        varies(self.low, self.high)
     }
+}
+
+/// True if rates from a low to a high end change enough for that.
+pub(super) fn varies(low: f64, high: f64) -> bool {
+    high > 0.0 && high >= MIN_VARIATION * low
 }
 
 /// The limit, from resources in the order in which they fill.
 pub(super) fn limit(rate: Option<&RateRange>, resources: &[ResourceFinding]) -> ProductionLimit {
     // Any other rate would be called the first at which something is full, and this one is full already.
-    if let Some(full) = rate.and_then(|rate| resources.iter().position(|one| is_full_already(one, rate))) {
+    if let Some(full) = resources.iter().position(is_full_already) {
         return ProductionLimit::Unknown(LimitUnknown::Full(full));
     }
     let candidates = || resources.iter().enumerate().filter(|(_, resource)| resource.kind.limits());
@@ -67,16 +72,13 @@ pub(super) fn limit(rate: Option<&RateRange>, resources: &[ResourceFinding]) -> 
 
 /// True for a resource of which only full points could say what requests use. Work without requests fills a resource too: one
 /// that was full at low rates alone, or does not follow the rate where it has room, is not meant.
-fn is_full_already(resource: &ResourceFinding, rate: &RateRange) -> bool {
-    let Some(capacity) = resource.capacity.filter(|_| resource.kind.limits() && resource.demand.is_none())
-    else {
+fn is_full_already(resource: &ResourceFinding) -> bool {
+    if resource.capacity.is_none() || !resource.kind.limits() || resource.demand.is_some() {
         return false;
-    };
-    let is_full = |(at, usage): &(f64, f64)| *usage >= FULL * capacity && *at >= rate.median;
-    let is_full_when_busy = resource.points.left_out.iter().any(is_full);
+    }
     match resource.law {
         ProductionLaw::TooFewPoints => resource.left_out.full > 0,
-        ProductionLaw::TooLittleVariation | ProductionLaw::Unclear => is_full_when_busy,
+        ProductionLaw::TooLittleVariation | ProductionLaw::Unclear => resource.left_out.full_when_busy > 0,
         ProductionLaw::Unrelated => resource.left_out.full > resource.points.used.len(),
         ProductionLaw::Holds | ProductionLaw::Bent | ProductionLaw::NotThroughout => false,
     }

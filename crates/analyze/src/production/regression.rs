@@ -1,7 +1,7 @@
 //! The utilisation law fitted to points of rate and use.
 
 use plimsoll_stats::line::{self, Line};
-use plimsoll_stats::{Estimate, jackknife};
+use plimsoll_stats::{Estimate, jackknife, median};
 
 use super::series::ProductionSeries;
 
@@ -11,6 +11,12 @@ const BLOCKS: usize = 10;
 pub(super) const MIN_POINTS: usize = 2 * BLOCKS;
 /// The share of points below the low and above the high end of the observed rates.
 const TAIL: f64 = 0.05;
+/// So many robust standard deviations off a line.
+const FAR: f64 = 4.0;
+/// The median absolute deviation of a normal distribution, in standard deviations.
+const MAD_NORMAL: f64 = 0.674_5;
+/// What is less than this part of the highest use is noise, however even the rest is.
+const MIN_EXTRA: f64 = 0.02;
 
 /// A rate and the use at that instant.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -42,6 +48,46 @@ pub(super) fn rate_quantile(points: &[Point], share: f64) -> Option<f64> {
 /// The 5 % and the 95 % quantile of the rates.
 pub(super) fn rate_ends(points: &[Point]) -> Option<(f64, f64)> {
     Some((rate_quantile(points, TAIL)?, rate_quantile(points, 1.0 - TAIL)?))
+}
+
+/// A robust line through points, and what lies far off it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Baseline {
+    line: Line,
+    /// The distance from which on a point lies far off the line.
+    pub(super) bound: f64,
+}
+
+impl Baseline {
+    /// The line through these points. What lies far off it depends on how far they do, and on the highest use of all points.
+    /// `None` without a line.
+    pub(super) fn new(points: &[Point], highest: f64) -> Option<Self> {
+        let line = line::fit(&plain(points))?;
+        let baseline = Self { line, bound: 0.0 };
+        let sizes = points.iter().map(|point| baseline.excess(point).abs()).collect();
+        let deviation = median(sizes).unwrap_or(0.0) / MAD_NORMAL;
+        Some(Self { bound: (FAR * deviation).max(MIN_EXTRA * highest), ..baseline })
+    }
+
+    /// The use at a rate.
+    pub(super) fn usage_at(&self, rate: f64) -> f64 {
+        self.line.intercept + self.line.slope * rate
+    }
+
+    /// What a point's use has on top of the line.
+    pub(super) fn excess(&self, point: &Point) -> f64 {
+        point.usage - self.usage_at(point.rate)
+    }
+
+    /// True for a point far above the line.
+    pub(super) fn is_far(&self, point: &Point) -> bool {
+        self.excess(point) > self.bound
+    }
+}
+
+/// The highest use of points; 0 without any.
+pub(super) fn highest_usage(points: &[Point]) -> f64 {
+    points.iter().map(|point| point.usage).fold(0.0, f64::max)
 }
 
 /// One fit: the line, and how a parabola differs from it.
@@ -89,6 +135,11 @@ impl Regression {
 
     pub(super) fn background(&self) -> Estimate {
         self.estimate(|fit| fit.line.intercept)
+    }
+
+    /// The use at a rate, by the line.
+    pub(super) fn usage_at(&self, rate: f64) -> Estimate {
+        self.estimate(|fit| fit.line.intercept + fit.line.slope * rate)
     }
 
     /// By which part of itself the slope changes from the low to the high end of the rates.

@@ -91,19 +91,32 @@ pub struct ResourceSeries {
     pub scale: f64,
     /// One value for each instant; `None` where none is known, which is never zero.
     pub usage: Vec<Option<f64>>,
-    /// What there is of it at the end of the time, in the same unit.
+    /// What there is of it, as it was last in the time, in the same unit.
     pub capacity: Option<f64>,
 }
 
 impl ResourceSeries {
     /// The name by which a user names it: `host_cpu`, `network_out:eth0`, or the name that the user gave.
     pub fn name(&self) -> String {
-        match (self.kind, self.of.as_str()) {
-            (ProductionKind::Named, of) => of.to_owned(),
-            (kind, "") => kind.name().to_owned(),
-            (kind, of) => format!("{}:{of}", kind.name()),
-        }
+        resource_name(self.kind, &self.of)
     }
+}
+
+/// The name by which a user names a resource.
+pub(super) fn resource_name(kind: ProductionKind, of: &str) -> String {
+    match (kind, of) {
+        (ProductionKind::Named, of) => of.to_owned(),
+        (kind, "") => kind.name().to_owned(),
+        (kind, of) => format!("{}:{of}", kind.name()),
+    }
+}
+
+/// True if a text is a name in which each `*` stands for any text, also for none.
+fn is_named(text: &str, name: &str) -> bool {
+    let Some((start, rest)) = name.split_once('*') else { return text == name };
+    let Some(text) = text.strip_prefix(start) else { return false };
+    let mut ends = text.char_indices().map(|(at, _)| at).chain([text.len()]);
+    ends.any(|at| is_named(&text[at..], rest))
 }
 
 /// A capacity as a user states it.
@@ -127,6 +140,24 @@ pub struct ProductionSeries {
 }
 
 impl ProductionSeries {
+    /// An instant by its place, in seconds since 1970 (UTC).
+    pub(super) fn instant_sec(&self, place: usize) -> f64 {
+        self.start_sec + self.step_sec * place as f64
+    }
+
+    /// Removes the resources of these names, in which `*` stands for any text.
+    ///
+    /// # Errors
+    /// The first of the names that no resource has; then none is removed.
+    pub fn leave_out<'n>(&mut self, names: &'n [String]) -> Result<(), &'n str> {
+        let is_of = |resource: &ResourceSeries, name: &String| is_named(&resource.name(), name);
+        if let Some(unknown) = names.iter().find(|name| !self.resources.iter().any(|one| is_of(one, name))) {
+            return Err(unknown);
+        }
+        self.resources.retain(|resource| !names.iter().any(|name| is_of(resource, name)));
+        Ok(())
+    }
+
     /// Gives each instance of a resource this capacity; false if no resource has the name, or if it is in another unit. What
     /// was counted without a unit gets that of the capacity.
     pub fn set_capacity(&mut self, name: &str, stated: StatedCapacity) -> bool {
@@ -143,5 +174,21 @@ impl ProductionSeries {
             count += 1;
         }
         count > 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_star_in_a_name_stands_for_any_text() {
+        assert!(is_named("container_memory:shop/cache", "container_memory:*"));
+        assert!(is_named("container_memory:shop/cache", "*:shop/c*e"));
+        assert!(is_named("host_cpu", "host_cpu") && is_named("host_cpu", "*host_cpu*"));
+        assert!(
+            !is_named("host_cpu", "cpu") && !is_named("host_cpu", "host") && !is_named("host_cpu", "cpu*")
+        );
+        assert!(is_named("Füllung %", "F*%") && !is_named("Füllung %", "F*l"));
     }
 }

@@ -104,8 +104,9 @@ pub(crate) fn diff(args: &DiffArgs) -> anyhow::Result<Exit> {
     let usual: Usual<'_> = (!args.no_files).then_some((&*args.out, &file_name));
     let (place, page) = (args.markdown.place(usual)?, args.page.place(usual)?);
     let overwrites = |place: &Place| overwrites(args, is_usual(place, usual));
-    let mut kept = [&place, &page].into_iter().flatten().filter(|place| !overwrites(place));
-    kept.try_for_each(Place::refuse_existing)?;
+    for kept in [&place, &page].into_iter().flatten().filter(|place| !overwrites(place)) {
+        kept.refuse_existing()?;
+    }
     let is_printed = place == Some(Place::StandardOutput);
     if is_printed && args.json {
         let text = "--markdown - and --json both write to standard output; write --markdown FILE";

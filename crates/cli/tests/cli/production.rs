@@ -90,6 +90,8 @@ fn a_line_that_is_wrong_is_a_usage_error_that_says_what_to_write() {
     fs::write(bench.path("days.csv"), days(day)).unwrap();
     let said = |args: &[&str]| bench.expect(2, &[&["explain"], args].concat()).err;
     assert!(said(&["--series", "days.csv", "--capacity", "cpu=4"]).contains("CPU (cores)"));
+    let unknown = said(&["--series", "days.csv", "--without", "cpu*"]);
+    assert!(unknown.contains("--without cpu*") && unknown.contains("CPU (cores), memory (MB)"), "{unknown}");
     assert!(said(&["--series", "days.csv", "--rate", "rps"]).contains("requests/s"));
     assert!(said(&["--prometheus", "9090", "--rate", "up"]).contains("http://prometheus:9090"));
     assert!(said(&["--prometheus", "http://127.0.0.1:1"]).contains("--rate"));
@@ -99,6 +101,54 @@ fn a_line_that_is_wrong_is_a_usage_error_that_says_what_to_write() {
             .to_owned(),
     });
     assert!(said(&["--prometheus", &wrong.url(), "--rate", "sum("]).contains("unclosed left parenthesis"));
+}
+
+#[test]
+fn a_full_resource_that_holds_nothing_can_be_left_out() {
+    let bench = Bench::new();
+    let full: String = days(day)
+        .lines()
+        .map(|line| line.to_owned() + if line.starts_with("time") { ",cache %\n" } else { ",98\n" })
+        .collect();
+    fs::write(bench.path("days.csv"), full).unwrap();
+    let args = ["--series", "days.csv", "--capacity", "CPU (cores)=4", "--json"];
+    let limit = explained(&bench, 4, &args).json()["limit"].clone();
+    assert_eq!(limit["why_unknown"], "full");
+    assert!(limit["text"].as_str().unwrap().contains("--without 'cache %'"), "{limit}");
+    let found = explained(&bench, 0, &[&args[..], &["--without", "cache*"]].concat()).json();
+    assert_eq!(found["limit"]["resource"], "CPU (cores)");
+}
+
+#[test]
+fn a_time_that_would_end_after_now_ends_now() {
+    let bench = Bench::new();
+    let server = PageServer::start(|_| Reply::Page { status: 400, body: String::new() });
+    // In the year 2096.
+    bench.call(&[
+        "explain",
+        "--prometheus",
+        &server.url(),
+        "--rate",
+        "up",
+        "--to",
+        "4000000000",
+        "--last",
+        "1d",
+    ]);
+    let head = server.heads().remove(0);
+    let end = head.split(['&', '?', ' ']).find_map(|part| part.strip_prefix("end=")).unwrap();
+    assert!(end.parse::<f64>().unwrap() < 3.9e9, "{head}");
+}
+
+#[test]
+fn a_column_that_is_not_read_is_named() {
+    let bench = Bench::new();
+    let line = |(row, line): (usize, &str)| format!("{line},{}\n", if row == 0 { "release" } else { "v1.2" });
+    let text: String = days(day).lines().enumerate().map(line).collect();
+    fs::write(bench.path("days.csv"), text).unwrap();
+    let called = explained(&bench, 0, &["--series", "days.csv", "--capacity", "CPU (cores)=4", "--json"]);
+    let note = called.json()["notes"][0].as_str().unwrap().to_owned();
+    assert!(note.contains("release") && called.err.contains(&note), "{note}: {}", called.err);
 }
 
 #[test]

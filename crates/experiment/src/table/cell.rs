@@ -24,7 +24,7 @@ pub(super) enum NoNumber {
 }
 
 /// What people write where nothing was measured.
-const NOTHING: [&str; 8] = ["", "-", "–", "—", "n/a", "na", "null", "?"];
+const NOTHING: [&str; 9] = ["", "-", "–", "—", "n/a", "na", "nan", "null", "?"];
 /// What people write before a number that is not exact.
 const ABOUT: [char; 7] = ['~', '≈', '≥', '≤', '>', '<', '*'];
 /// Marks of footnotes after a number.
@@ -183,6 +183,8 @@ mod tests {
         assert_eq!(unit("835.8 %").dimension, Dimension::Share);
         assert_eq!(unit("67.04 ms / 110.88 ms").base, 1e-3);
         assert_eq!(unit("2.5 GB").base, 1e9);
+        assert_eq!(Cell::parse("850 B/s").unwrap().number, 850.0);
+        assert_eq!((unit("850 B/s").base, unit("1.2 Mb/s").base), (8.0, 1e6));
         assert_eq!(Cell::parse("17").unwrap().unit, None);
     }
 
@@ -190,6 +192,7 @@ mod tests {
     fn what_is_no_number_is_none() {
         assert_eq!(Cell::parse(" – ").unwrap_err(), NoNumber::Empty);
         assert_eq!(Cell::parse("n/a").unwrap_err(), NoNumber::Empty);
+        assert_eq!(Cell::parse("NaN").unwrap_err(), NoNumber::Empty);
         assert_eq!(Cell::parse("0.01–0.08 ms").unwrap_err(), NoNumber::Range);
         assert_eq!(Cell::parse("Shared").unwrap_err(), NoNumber::Other);
         assert_eq!(Cell::parse("12o0").unwrap_err(), NoNumber::Other);

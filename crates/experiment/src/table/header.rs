@@ -12,17 +12,16 @@ pub(super) struct Header {
 
 impl Header {
     pub(super) fn parse(name: &str) -> Self {
-        let name = name.to_lowercase();
         let (name, bracketed) = match (name.find(['(', '[']), name.rfind([')', ']'])) {
             (Some(open), Some(close)) if open < close => {
-                (format!("{} {}", &name[..open], &name[close + 1..]), name[open + 1..close].to_owned())
+                (format!("{} {}", &name[..open], &name[close + 1..]), &name[open + 1..close])
             }
-            _ => (name, String::new()),
+            _ => (name.to_owned(), ""),
         };
         let is_of_word = |letter: char| letter.is_alphanumeric() || matches!(letter, '/' | '%' | 'µ');
         let words = name.split(|letter| !is_of_word(letter)).map(|word| word.trim_matches('/'));
-        let mut words: Vec<String> = words.filter(|word| !word.is_empty()).map(str::to_owned).collect();
-        let mut unit = unit::named(&bracketed);
+        let mut words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+        let mut unit = unit::named(bracketed);
         // `req/s` is both what is counted and its unit.
         if let Some(last) = words.last().and_then(|last| unit::named(last)).filter(|_| unit.is_none()) {
             unit = Some(last);
@@ -30,7 +29,7 @@ impl Header {
                 words.pop();
             }
         }
-        Self { words, unit }
+        Self { words: words.into_iter().map(str::to_lowercase).collect(), unit }
     }
 
     /// True if one of its words is one of these.
@@ -66,6 +65,8 @@ mod tests {
         assert_eq!(header.words, ["rabbitmq", "cpu"]);
         assert_eq!(header.unit.unwrap().dimension, Dimension::Share);
         assert_eq!(Header::parse("lat média (ms)").words, ["lat", "média"]);
+        assert_eq!(Header::parse("NET (Mb/s)").unit.unwrap().base, 1e6);
+        assert_eq!(Header::parse("NET MB/s").unit.unwrap().base, 8e6);
         assert_eq!(Header::parse("Requests/sec").words, ["requests/sec"]);
         assert_eq!(Header::parse("Workers (`-w`)"), Header { words: vec!["workers".to_owned()], unit: None });
     }

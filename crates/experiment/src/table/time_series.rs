@@ -11,7 +11,7 @@ use plimsoll_analyze::{
     AmountUnit, ProductionKind, ProductionSeries, ResourceSeries, counter_name, only_rises,
 };
 
-use super::cell::Cell;
+use super::cell::{Cell, NoNumber};
 use super::guess::guess;
 use super::header::Header;
 use super::mapping::{Mapping, MappingError};
@@ -21,8 +21,10 @@ use crate::csv_rows::records;
 
 /// Names of a column of times.
 const TIME: [&str; 6] = ["time", "timestamp", "date", "datetime", "ts", "when"];
-/// Whole numbers beyond this are milliseconds since 1970, not seconds.
-const MAX_SECONDS: f64 = 1e11;
+/// Numbers above these count nanoseconds, microseconds and milliseconds since 1970, by so many in a second; others count seconds.
+const SUBSECONDS: [(f64, f64); 3] = [(1e17, 1e9), (1e14, 1e6), (1e11, 1e3)];
+/// How far clocks are set back at the end of daylight-saving time.
+const HOUR_SEC: f64 = 3_600.0;
 /// A table of times that are far apart has few rows and many instants.
 const MAX_INSTANTS: usize = 500_000;
 /// A counter rises in this share of the steps at least; what rises more seldom is a number of something.
@@ -37,15 +39,32 @@ pub struct TimeSeriesColumns {
     pub resources: Vec<(String, String)>,
 }
 
+/// A column that is no resource although the user named none.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the column `{column}` is not read, as most of its cells are no numbers with a known unit, such as `{cell}`"
+)]
+pub struct UnreadColumn {
+    pub column: String,
+    /// The first cell that is no number.
+    pub cell: String,
+}
+
+/// What a file of series holds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TimeSeries {
+    pub series: ProductionSeries,
+    pub unread: Vec<UnreadColumn>,
+}
+
 /// The series of a file. Its rows need no order; between two rows lies the median of their distances, and an instant without
-/// a row is a gap. Times are RFC 3339, `2026-01-31 23:59:59` (UTC), or seconds or milliseconds since 1970.
+/// a row is a gap. Times are RFC 3339, `2026-01-31 23:59:59` (UTC), or seconds, milliseconds, microseconds or nanoseconds since
+/// 1970.
 ///
 /// # Errors
-/// When the file cannot be read, a column is missing or a raw counter, or fewer than two rows have a time.
-pub fn read_time_series(
-    path: &Path,
-    columns: &TimeSeriesColumns,
-) -> Result<ProductionSeries, ExperimentError> {
+/// When the file cannot be read, a column is missing or a raw counter, fewer than two rows have a time, or two rows of one time
+/// contradict each other.
+pub fn read_time_series(path: &Path, columns: &TimeSeriesColumns) -> Result<TimeSeries, ExperimentError> {
     let (header, records) = records(path)?;
     let unreadable = |why: &str| ExperimentError::NoRows { path: path.to_owned(), why: why.to_owned() };
     let time = time_column(&header, &records).ok_or_else(|| {
@@ -61,7 +80,7 @@ pub fn read_time_series(
     let grid = Grid::new(&records, time).ok_or_else(|| {
         unreadable("its rows are too few, all of one time, or too far apart for their distance")
     })?;
-    let resources = resource_columns(&header, &records, columns, (time, rate))?;
+    let (resources, unread) = resource_columns(&header, &records, columns, (time, rate))?;
     let is_of_minutes = of_minutes(&header[rate]);
     let rate_per_sec = grid.values(&records, rate, |cell| per_second(cell, is_of_minutes));
     refuse_counter(&header[rate], &rate_per_sec)?;
@@ -69,12 +88,13 @@ pub fn read_time_series(
         let series = resource(&grid, &header, &records, name, column);
         refuse_counter(&header[column], &series.usage).map(|()| series)
     });
-    Ok(ProductionSeries {
+    let series = ProductionSeries {
         start_sec: grid.start_sec,
         step_sec: grid.step_sec,
         rate_per_sec,
         resources: series.collect::<Result<_, MappingError>>()?,
-    })
+    };
+    Ok(TimeSeries { series, unread })
 }
 
 /// Fails for a column that has the name of a counter, in no function of changes, and the values of one.
@@ -138,24 +158,42 @@ fn per_second(cell: Cell, is_of_minutes: bool) -> Option<f64> {
     }
 }
 
-/// The resources by name: those that the user names, or all other columns whose first cells are numbers.
+/// The name of a resource, and the position of its column.
+type NamedColumn = (String, usize);
+
+/// The resources by name: those that the user names, or all other columns of numbers, with those that hold something else.
 fn resource_columns(
     header: &StringRecord,
     records: &[StringRecord],
     columns: &TimeSeriesColumns,
     (time, rate): (usize, usize),
-) -> Result<Vec<(String, usize)>, MappingError> {
+) -> Result<(Vec<NamedColumn>, Vec<UnreadColumn>), MappingError> {
     if !columns.resources.is_empty() {
         let named = columns.resources.iter();
-        return named.map(|(name, column)| Ok((name.clone(), position(header, name, column)?))).collect();
+        let found = named.map(|(name, column)| Ok((name.clone(), position(header, name, column)?)));
+        return Ok((found.collect::<Result<_, MappingError>>()?, Vec::new()));
     }
-    let is_number = |column: &usize| {
-        let mut cells =
-            records.iter().filter_map(|record| record.get(*column)).filter(|cell| !cell.is_empty());
-        cells.next().is_some_and(|cell| Cell::parse(cell).is_ok())
-    };
-    let others = (0..header.len()).filter(|column| ![time, rate].contains(column)).filter(is_number);
-    Ok(others.map(|column| (header[column].to_owned(), column)).collect())
+    let (mut found, mut unread) = (Vec::new(), Vec::new());
+    for column in (0..header.len()).filter(|column| ![time, rate].contains(column)) {
+        let cells = records.iter().filter_map(|record| record.get(column));
+        let (mut numbers, mut texts) = (0, Vec::new());
+        for cell in cells {
+            match Cell::parse(cell) {
+                Ok(_) => numbers += 1,
+                Err(NoNumber::Empty) => {}
+                Err(_) => texts.push(cell),
+            }
+        }
+        let name = header[column].to_owned();
+        match texts.first() {
+            Some(cell) if texts.len() > numbers => {
+                unread.push(UnreadColumn { column: name, cell: (*cell).to_owned() });
+            }
+            _ if numbers > 0 => found.push((name, column)),
+            _ => {}
+        }
+    }
+    Ok((found, unread))
 }
 
 fn resource(
@@ -210,12 +248,36 @@ fn two_of_one_time(records: &[StringRecord], time: usize) -> Option<String> {
     let same = rows.chunk_by(|a, b| a.0 == b.0).filter(|same| same.len() > 1);
     let (first, second) =
         same.flat_map(|same| (0..columns).filter_map(move |column| of_column(same, column))).next()?;
-    Some(format!(
-        "rows {} and {} have one time ({}); give one row for each instant, and each instance a column of its own",
-        first + 1,
-        second + 1,
-        cell(first, time)?
-    ))
+    let both = format!("rows {} and {} have one time ({})", first + 1, second + 1, cell(first, time)?);
+    Some(if repeats_an_hour(records, time) {
+        format!(
+            "{both}, as times without an offset repeat an hour when clocks are set back; export them in UTC"
+        )
+    } else {
+        format!("{both}; give one row for each instant, and each instance a column of its own")
+    })
+}
+
+/// True if times without an offset go on from row to row but for one step back, at which a clock was set back by an hour.
+fn repeats_an_hour(records: &[StringRecord], time: usize) -> bool {
+    let cells = records.iter().filter_map(|record| record.get(time)).filter(|cell| !cell.is_empty());
+    let Some(mut times) = cells.map(local_seconds).collect::<Option<Vec<f64>>>() else { return false };
+    if times.first() > times.last() {
+        times.reverse();
+    }
+    let mut back = times.windows(2).filter(|pair| pair[1] <= pair[0]);
+    let (Some(&[before, after]), None) = (back.next(), back.next()) else { return false };
+    // Two files one behind the other repeat all times.
+    let is_whole = times.first() == Some(&after) && times.last() == Some(&before);
+    median_distance(&times).is_some_and(|step_sec| before + step_sec - after == HOUR_SEC) && !is_whole
+}
+
+/// The median distance between neighbours that have one; `None` if none has.
+fn median_distance(times: &[f64]) -> Option<f64> {
+    let mut distances: Vec<f64> =
+        times.windows(2).map(|pair| pair[1] - pair[0]).filter(|gap| *gap > 0.0).collect();
+    distances.sort_by(f64::total_cmp);
+    distances.get(distances.len() / 2).copied()
 }
 
 /// Where each row is.
@@ -234,10 +296,7 @@ impl Grid {
         let mut sorted: Vec<f64> = times.iter().flatten().copied().collect();
         sorted.sort_by(f64::total_cmp);
         let (start_sec, last) = (*sorted.first()?, *sorted.last()?);
-        let mut distances: Vec<f64> =
-            sorted.windows(2).map(|pair| pair[1] - pair[0]).filter(|gap| *gap > 0.0).collect();
-        distances.sort_by(f64::total_cmp);
-        let step_sec = *distances.get(distances.len() / 2)?;
+        let step_sec = median_distance(&sorted)?;
         let place = |sec: f64| ((sec - start_sec) / step_sec).round() as usize;
         let instants = place(last) + 1;
         let places = times.into_iter().map(|sec| sec.map(place)).collect();
@@ -266,14 +325,21 @@ impl Grid {
 /// Seconds since 1970 (UTC).
 fn seconds(text: &str) -> Option<f64> {
     if let Ok(number) = text.parse::<f64>() {
-        let is_time = number.is_finite() && number > 0.0;
-        return is_time.then_some(if number > MAX_SECONDS { number / 1e3 } else { number });
+        let per_second =
+            SUBSECONDS.iter().find(|(above, _)| number > *above).map_or(1.0, |(_, count)| *count);
+        return (number.is_finite() && number > 0.0).then_some(number / per_second);
     }
-    let of = |instant: Timestamp| instant.as_millisecond() as f64 / 1e3;
-    let civil = |civil: DateTime| civil.to_zoned(TimeZone::UTC).ok().map(|zoned| of(zoned.timestamp()));
-    let instant = text.parse::<Timestamp>().ok().map(of);
-    // A date alone is its midnight.
-    instant.or_else(|| text.parse::<DateTime>().ok().and_then(civil))
+    let instant = text.parse::<Timestamp>().ok();
+    instant.map(|instant| instant.as_millisecond() as f64 / 1e3).or_else(|| local_seconds(text))
+}
+
+/// Seconds since 1970 of a time without an offset, as if it were UTC; `None` for any other. A date alone is its midnight.
+fn local_seconds(text: &str) -> Option<f64> {
+    if text.parse::<f64>().is_ok() || text.parse::<Timestamp>().is_ok() {
+        return None;
+    }
+    let zoned = text.parse::<DateTime>().ok()?.to_zoned(TimeZone::UTC).ok()?;
+    Some(zoned.timestamp().as_millisecond() as f64 / 1e3)
 }
 
 #[cfg(test)]
@@ -283,6 +349,10 @@ mod tests {
     use super::*;
 
     fn read(text: &str, columns: &TimeSeriesColumns) -> Result<ProductionSeries, ExperimentError> {
+        read_all(text, columns).map(|read| read.series)
+    }
+
+    fn read_all(text: &str, columns: &TimeSeriesColumns) -> Result<TimeSeries, ExperimentError> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("series.csv");
         std::fs::write(&path, text).unwrap();
@@ -341,6 +411,56 @@ mod tests {
         let series = read(&near, &TimeSeriesColumns::default()).unwrap();
         assert_eq!(series.rate_per_sec, [Some(10.0), Some(25.0), Some(5.0), Some(5.0)]);
         assert_eq!(series.resources[0].usage[1], Some(3.0));
+    }
+
+    #[test]
+    fn an_hour_that_local_times_repeat_is_named() {
+        let row = |at: &str| format!("2026-10-25 {at}:00,10,1\n");
+        let refused = |times: &[&str]| {
+            let rows: String = times.iter().map(|at| row(at)).collect();
+            read(&format!("time,req/s,cpu cores\n{rows}"), &TimeSeriesColumns::default())
+                .unwrap_err()
+                .to_string()
+        };
+        let autumn = ["01:30", "02:00", "02:30", "02:00", "02:30", "03:00", "03:30"];
+        let backwards: Vec<&str> = autumn.iter().rev().copied().collect();
+        for times in [&autumn[..], &backwards[..], &["00:00", "01:00", "02:00", "02:00", "03:00"]] {
+            let error = refused(times);
+            assert!(error.contains("UTC") && error.contains("have one time"), "{error}");
+        }
+        // Two instances, of each time one after the other or of all times one behind the other, and one row that is there twice.
+        for times in [
+            &["01:30", "01:30", "02:00", "02:00"][..],
+            &["01:00", "01:30", "01:00", "01:30"],
+            &["01:00", "01:10", "01:20", "01:20", "01:30"],
+        ] {
+            let error = refused(times);
+            assert!(error.contains("column of its own") && !error.contains("UTC"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_number_is_a_time_in_the_unit_that_its_size_says() {
+        for zeros in ["", "000", "000000", "000000000"] {
+            let text = format!("ts,rpm\n1763424000{zeros},60\n1763424060{zeros},120\n");
+            let columns = TimeSeriesColumns { rate: Some("rpm".to_owned()), resources: Vec::new() };
+            let series = read(&text, &columns).unwrap();
+            assert_eq!((series.start_sec, series.step_sec), (1_763_424_000.0, 60.0), "{zeros}");
+        }
+    }
+
+    #[test]
+    fn a_column_that_is_no_resource_is_named() {
+        let text = "time,req/s,in,version,note,empty\n\
+            2026-11-18 00:00:00,10,NaN,1.2.3-a,1,\n\
+            2026-11-18 00:01:00,20,850 B/s,1.2.3-b,b,\n\
+            2026-11-18 00:02:00,30,1.2 MiB/s,1.2.3-b,c,NaN\n";
+        let TimeSeries { series, unread } = read_all(text, &TimeSeriesColumns::default()).unwrap();
+        let [network] = &series.resources[..] else { panic!("{:?}", series.resources) };
+        assert_eq!((network.of.as_str(), network.unit), ("in", AmountUnit::BitsPerSec));
+        assert_eq!(network.usage, [None, Some(6_800.0), Some(1.2 * 8.0 * 1_048_576.0)]);
+        let unread: Vec<_> = unread.iter().map(|one| (one.column.as_str(), one.cell.as_str())).collect();
+        assert_eq!(unread, [("version", "1.2.3-a"), ("note", "b")]);
     }
 
     #[test]

@@ -42,27 +42,21 @@ const TIMES: [(&[&str], f64); 5] = [
     (&["min", "minutes"], 60.0),
 ];
 
-/// Bits and bytes by their prefixes; tables rarely distinguish `kB` from `KB`, and a figure of a load test is not exact
-/// enough to.
-const SIZES: [(&[&str], f64); 7] = [
-    (&["b", "byte", "bytes"], 1.0),
-    (&["kb"], 1e3),
-    (&["mb"], 1e6),
-    (&["gb"], 1e9),
-    (&["kib"], 1024.0),
-    (&["mib"], 1_048_576.0),
-    (&["gib"], 1_073_741_824.0),
+/// What multiplies bits and bytes, whatever its case; the longest names first.
+const PREFIXES: [(&str, f64); 9] = [
+    ("ki", 1024.0),
+    ("mi", 1_048_576.0),
+    ("gi", 1_073_741_824.0),
+    ("ti", 1_099_511_627_776.0),
+    ("k", 1e3),
+    ("m", 1e6),
+    ("g", 1e9),
+    ("t", 1e12),
+    ("", 1.0),
 ];
 
-const BIT_RATES: [(&[&str], f64); 7] = [
-    (&["bit/s", "bps"], 1.0),
-    (&["kbit/s", "kbps", "kbit"], 1e3),
-    (&["mbit/s", "mbps", "mbit"], 1e6),
-    (&["gbit/s", "gbps", "gbit"], 1e9),
-    (&["kb/s", "kb/sec"], 8e3),
-    (&["mb/s", "mb/sec"], 8e6),
-    (&["gb/s", "gb/sec"], 8e9),
-];
+/// What makes of an amount one of each second, the longest names first.
+const PER_SECOND: [&str; 4] = ["/second", "/sec", "/s", "ps"];
 
 /// Rates of something; what is counted matters only to people.
 const RATES: [&str; 18] = [
@@ -92,17 +86,50 @@ fn factor(units: &[(&[&str], f64)], name: &str) -> Option<f64> {
     units.iter().find(|(names, _)| names.contains(&name)).map(|(_, factor)| *factor)
 }
 
-/// A unit by its name, whatever its case.
+/// The multiple of a unit of data, and the unit.
+fn of_data(text: &str) -> Option<(f64, &str)> {
+    PREFIXES.iter().find_map(|(prefix, multiple)| {
+        let (start, unit) = text.split_at_checked(prefix.len())?;
+        let is_unit =
+            ["b", "bit", "bits", "byte", "bytes"].iter().any(|known| unit.eq_ignore_ascii_case(known));
+        (start.eq_ignore_ascii_case(prefix) && is_unit).then_some((*multiple, unit))
+    })
+}
+
+/// Bits each second. Here the case counts: dashboards write `Mb/s` for bits and `MB/s` for bytes. `Mbit` alone is a rate too,
+/// and so is `MBPS` of bits.
+fn bit_rate(name: &str) -> Option<f64> {
+    let (amount, end) = PER_SECOND
+        .iter()
+        .find_map(|end| {
+            let (amount, last) = name.split_at_checked(name.len().checked_sub(end.len())?)?;
+            last.eq_ignore_ascii_case(end).then_some((amount, last))
+        })
+        .unwrap_or((name, ""));
+    let (multiple, unit) = of_data(amount)?;
+    let is_bytes = unit == "B" && end != "PS" || unit.to_ascii_lowercase().starts_with("by");
+    let is_rate = !end.is_empty() || multiple > 1.0 && unit.to_ascii_lowercase().starts_with("bit");
+    is_rate.then_some(if is_bytes { 8.0 * multiple } else { multiple })
+}
+
+/// Bytes. Tables rarely distinguish `kB` from `KB` or `kb`, and a figure of a load test is not exact enough to.
+fn bytes(name: &str) -> Option<f64> {
+    let (multiple, unit) = of_data(name)?;
+    (!unit.to_ascii_lowercase().starts_with("bit")).then_some(multiple)
+}
+
+/// A unit by its name, whatever its case, but for rates of data.
 pub(super) fn named(name: &str) -> Option<Unit> {
-    let name = name.trim().to_lowercase();
+    let written = name.trim();
+    let name = written.to_lowercase();
     let name = name.as_str();
     let of = |dimension| move |base| Unit { dimension, base };
     let is_share = name == "%" || name == "percent";
     let is_rate = RATES.contains(&name) || name == "messages/s";
     factor(&TIMES, name)
         .map(of(Dimension::Time))
-        .or_else(|| factor(&BIT_RATES, name).map(of(Dimension::BitRate)))
-        .or_else(|| factor(&SIZES, name).map(of(Dimension::Bytes)))
+        .or_else(|| bit_rate(written).map(of(Dimension::BitRate)))
+        .or_else(|| bytes(name).map(of(Dimension::Bytes)))
         .or_else(|| is_share.then_some(Unit { dimension: Dimension::Share, base: 0.01 }))
         .or_else(|| is_rate.then_some(Unit { dimension: Dimension::Rate, base: 1.0 }))
         .or_else(|| CORES.contains(&name).then_some(Unit { dimension: Dimension::Cores, base: 1.0 }))
@@ -138,5 +165,43 @@ mod tests {
         assert_eq!(read("ms").unwrap().unit.unwrap().base, 1e-3);
         assert_eq!(read("k req/s").unwrap().unit.unwrap().dimension, Dimension::Rate);
         assert_eq!(read("players"), None);
+    }
+
+    #[test]
+    fn rates_of_data_are_in_bits_or_bytes_by_their_case() {
+        let bits = |names: &[&str], base: f64| {
+            for name in names {
+                assert_eq!(named(name), Some(Unit { dimension: Dimension::BitRate, base }), "{name}");
+                assert_eq!(read(name).unwrap().multiple, 1.0, "{name}");
+            }
+        };
+        bits(&["b/s", "bit/s", "bits/sec", "bps"], 1.0);
+        bits(&["B/s", "bytes/s", "Byte/second", "Bps"], 8.0);
+        bits(&["kb/s", "Kb/s", "kbit", "Kbps"], 1e3);
+        bits(&["kB/s", "KB/sec"], 8e3);
+        bits(&["Mb/s", "mb/s", "Mbit/s", "mbps", "MBPS"], 1e6);
+        bits(&["MB/s", "MBps", "mB/s"], 8e6);
+        bits(&["Mib/s"], 1_048_576.0);
+        bits(&["MiB/s"], 8.0 * 1_048_576.0);
+        bits(&["Gb/s", "Gbit"], 1e9);
+        bits(&["TiB/s"], 8.0 * 1_099_511_627_776.0);
+    }
+
+    #[test]
+    fn amounts_of_data_are_in_bytes() {
+        let sizes = [
+            ("B", 1.0),
+            ("kb", 1e3),
+            ("MB", 1e6),
+            ("mib", 1_048_576.0),
+            ("TB", 1e12),
+            ("TiB", 1_099_511_627_776.0),
+        ];
+        for (name, base) in sizes {
+            assert_eq!(named(name), Some(Unit { dimension: Dimension::Bytes, base }), "{name}");
+        }
+        for none in ["bit", "bits", "mob", "ps", "/s/s", "xB/s", "µb"] {
+            assert_eq!(named(none), None, "{none}");
+        }
     }
 }

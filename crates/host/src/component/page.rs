@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use rustls::crypto::aws_lc_rs::default_provider;
 use rustls_native_certs::load_native_certs;
-use ureq::Agent;
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
+use ureq::{Agent, Proxy, ProxyProtocol};
 
 use super::error::{DEADLINE, ServerError};
 
@@ -72,23 +72,30 @@ impl From<ureq::Error> for ServerError {
 /// An HTTP client for pages of a probed server, with a deadline for a whole answer. It uses no proxy, follows no redirects,
 /// and takes every status for an answer.
 pub fn page_agent(url: &str, deadline: Duration) -> Agent {
+    proxied_agent(url, deadline, None)
+}
+
+/// The same client, which opens its connections through a proxy if one is given.
+pub fn proxied_agent(url: &str, deadline: Duration, proxy: Option<Proxy>) -> Agent {
+    let is_encrypted = url.starts_with("https:")
+        || proxy.as_ref().is_some_and(|proxy| proxy.protocol() == ProxyProtocol::Https);
     let config = Agent::config_builder()
         .timeout_global(Some(deadline))
         .http_status_as_error(false)
         .max_redirects(0)
         .max_redirects_will_error(false)
-        // `http_proxy` is meant for the web.
-        .proxy(None)
+        // Given even if there is none: otherwise the client takes one from the environment, which is meant for the web.
+        .proxy(proxy)
         .max_idle_connections_per_host(1)
-        .tls_config(security(url))
+        .tls_config(security(is_encrypted))
         .user_agent(concat!("plimsoll/", env!("CARGO_PKG_VERSION")))
         .build();
     config.into()
 }
 
-/// A page over HTTPS is trusted by the system's authorities. They are read only for such a page.
-fn security(url: &str) -> TlsConfig {
-    let certificates = if url.starts_with("https:") { load_native_certs().certs } else { Vec::new() };
+/// Servers over TLS are trusted by the system's authorities. They are read only for a connection that is encrypted.
+fn security(is_encrypted: bool) -> TlsConfig {
+    let certificates = if is_encrypted { load_native_certs().certs } else { Vec::new() };
     let authorities: Vec<_> =
         certificates.iter().map(|certificate| Certificate::from_der(certificate).to_owned()).collect();
     TlsConfig::builder()

@@ -60,7 +60,7 @@ impl Sheet for Production<'_> {
             let corner = ((at % columns) as f64 * width, TOP + (at / columns) as f64 * height);
             Panel::new(resource, self.findings, corner, (width, height)).draw(canvas)?;
         }
-        let notes = "dashed: 95 % interval of the slope · light: left out, full or work without requests";
+        let notes = "dashed: 95 % interval of the slope · light: left out";
         canvas.text((WIDTH / 2.0, HEIGHT - 12.0), notes, Lettering::new(NOTE_SIZE, FAINT))
     }
 }

@@ -2,7 +2,7 @@
 
 use plimsoll_analyze::{
     BackgroundWork, FullAt, Instances, LimitUnknown, ProductionDemand, ProductionFindings, ProductionLaw,
-    ProductionLimit, RateRange, ResourceFinding, TestOnly,
+    ProductionLimit, RateRange, ResourceFinding, TestOnly, UseChange,
 };
 
 use super::document::{Interval, document, each, value};
@@ -66,7 +66,8 @@ document! {
         full_at_per_sec: Option<f64> = value(first(findings).and_then(ResourceFinding::full_at)),
         /// The 95 % interval of that.
         full_at_interval: Interval = first(findings).and_then(ResourceFinding::full_at),
-        /// That rate over the highest that was observed; null if it is not known.
+        /// That rate over the highest that was observed; null if it is not known. Below 1 it was reached, or more instances than
+        /// there are now served the highest rate.
         extrapolation: Option<f64> = extrapolation(findings),
         /// Names of the resources that the intervals do not separate from it.
         tied: Vec<String> = tied(findings, limit),
@@ -87,11 +88,12 @@ document! {
             Instances::One(name) => Some(name.clone()),
             Instances::Unnamed | Instances::Sum(_) => None,
         },
-        /// The number of instances of a sum; null otherwise.
-        instances: Option<u64> = match resource.instances {
-            Instances::Sum(count) => Some(count as u64),
-            Instances::Unnamed | Instances::One(_) => None,
-        },
+        /// The number of instances of a sum at the end of the time, which have its capacity; null otherwise.
+        instances: Option<u64> = resource.count().map(|count| count.now as u64),
+        /// The fewest instances of a sum at one instant; null otherwise.
+        instances_least: Option<u64> = resource.count().map(|count| count.least as u64),
+        /// The most instances of a sum at one instant; null otherwise.
+        instances_most: Option<u64> = resource.count().map(|count| count.most as u64),
         /// The name in words.
         name: String = words::production_resource(resource, &findings.resources),
         /// `cores`, `bits_per_sec`, `bytes`, `ratio` or `count`.
@@ -112,8 +114,12 @@ document! {
         full: u64 = resource.left_out.full as u64,
         /// Points left out as work without requests.
         background: u64 = resource.left_out.background as u64,
+        /// Points left out because they are older than `change`.
+        before_change: u64 = resource.left_out.before_change as u64,
         /// Work without requests; null if there was none.
         background_work: Option<BackgroundWorkDocument> = resource.background_work.as_ref().map(BackgroundWorkDocument::new),
+        /// A change of what one rate uses, as a release makes it; null if there was none.
+        change: Option<UseChangeDocument> = resource.change.as_ref().map(UseChangeDocument::new),
     }
 
     /// U = U₀ + D·λ.
@@ -158,6 +164,21 @@ document! {
         first_sec: f64 = work.first_sec,
         /// When it begins on most days, in seconds after midnight (UTC); null if it has no time of day.
         daily_at_sec: Option<f64> = work.daily_at_sec,
+    }
+
+    /// A change of what one rate uses, which lasts to the end of the time.
+    pub struct UseChangeDocument(change: &UseChange) {
+        /// When it began, in seconds since 1970 (UTC).
+        since_sec: f64 = change.since_sec,
+        /// The rate at which both uses are compared, requests per second.
+        rate_per_sec: f64 = change.rate,
+        /// The use at that rate before, in the unit of the resource.
+        before: f64 = change.before,
+        /// The use at that rate since then.
+        after: f64 = change.after,
+        /// True if the law and what requests use are those of the time since then; false if it is too short for that, so that
+        /// they are those of before.
+        judged_alone: bool = change.is_judged_alone,
     }
 }
 

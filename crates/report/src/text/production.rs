@@ -60,7 +60,7 @@ fn shown(findings: &ProductionFindings) -> Vec<&ResourceFinding> {
     for resource in findings.resources.iter().filter(|one| one.demand.is_some() && one.kind.limits()) {
         let is_beyond = resource.demand.is_some_and(|demand| matches!(demand.full_at, FullAt::Beyond(_)));
         let same = shown.iter().filter(|other| other.is_same_resource(resource)).count();
-        let is_sum = matches!(resource.instances, plimsoll_analyze::Instances::Sum(_));
+        let is_sum = resource.count().is_some();
         if !is_beyond && (same == 0 || (same == 1 && is_sum)) {
             shown.push(resource);
         }
@@ -156,26 +156,29 @@ mod tests {
 
     /// A CPU of four cores, and disks of one, over rates that go up and down.
     fn found(cpu: impl Fn(f64) -> f64, disk: impl Fn(usize) -> f64) -> ProductionFindings {
-        let rates: Vec<f64> = (0..200).map(|at| 100.0 + 10.0 * (at * 7 % 31) as f64).collect();
-        let resource = |kind, capacity, usage: Vec<f64>| ResourceSeries {
-            kind,
-            of: String::new(),
-            instance: None,
-            unit: AmountUnit::Cores,
-            scale: 1.0,
-            usage: usage.into_iter().map(Some).collect(),
-            capacity: Some(capacity),
+        let usage = |at: usize| vec![Some(cpu(rate_at(at))), Some(disk(at))];
+        of_series(&[(ProductionKind::HostCpu, 4.0), (ProductionKind::Disk, 1.0)], usage)
+    }
+
+    fn rate_at(at: usize) -> f64 {
+        100.0 + 10.0 * (at * 7 % 31) as f64
+    }
+
+    /// Resources of these kinds and capacities by their use at each of 200 instants.
+    fn of_series(
+        kinds: &[(ProductionKind, f64)],
+        usage: impl Fn(usize) -> Vec<Option<f64>>,
+    ) -> ProductionFindings {
+        let of_kind = |(place, (kind, capacity)): (usize, &(ProductionKind, f64))| {
+            let usage = (0..200).map(|at| usage(at)[place]).collect();
+            let (of, unit, capacity) = (String::new(), AmountUnit::Cores, Some(*capacity));
+            ResourceSeries { kind: *kind, of, instance: None, unit, scale: 1.0, usage, capacity }
         };
-        let cpu = rates.iter().map(|rate| cpu(*rate)).collect();
-        let disk = (0..200).map(disk).collect();
         let series = ProductionSeries {
             start_sec: 1e9,
             step_sec: 600.0,
-            rate_per_sec: rates.into_iter().map(Some).collect(),
-            resources: vec![
-                resource(ProductionKind::HostCpu, 4.0, cpu),
-                resource(ProductionKind::Disk, 1.0, disk),
-            ],
+            rate_per_sec: (0..200).map(|at| Some(rate_at(at))).collect(),
+            resources: kinds.iter().enumerate().map(of_kind).collect(),
         };
         explain_production(&series, 0.7)
     }
@@ -193,6 +196,35 @@ mod tests {
             "{text}"
         );
         assert!(!text.contains("CPU is full first"), "{text}");
+    }
+
+    #[test]
+    fn a_release_is_named_with_what_the_figures_are_of() {
+        let released = |from: usize| {
+            let cost = move |at: usize| if at < from { 0.004 } else { 0.006 };
+            let usage = move |at: usize| vec![Some(0.3 + cost(at) * rate_at(at))];
+            text_of(&of_series(&[(ProductionKind::HostCpu, 4.0)], usage))
+        };
+        let text = released(160);
+        // (4 − 0.3) / 0.006.
+        assert!(text.contains("CPU is full first, at about 617 requests/s"), "{text}");
+        let said = "CPU: since 2001-09-10 04:26 UTC 390 requests/s use 42 % more than before";
+        assert!(text.contains(said), "{text}");
+        let text = released(190);
+        assert!(text.contains("too short for figures of its own"), "{text}");
+    }
+
+    #[test]
+    fn instances_that_were_more_answer_for_those_of_now_and_reached_nothing() {
+        let usage = |at: usize| {
+            let (is_early, is_turn) = (at < 150, at.is_multiple_of(8));
+            let each = Some(0.01 * rate_at(at) / if is_early { 2.0 } else { 1.0 });
+            // Two take turns, so that none is there all the time.
+            vec![each.filter(|_| !is_turn), each.filter(|_| is_turn), each.filter(|_| is_early)]
+        };
+        let text = text_of(&of_series(&[(ProductionKind::HostCpu, 2.5); 3], usage));
+        let said = "with the 1 there are now (1 to 2 in this time; the highest rate was 400)";
+        assert!(text.contains(said) && !text.contains("which was reached"), "{text}");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use plimsoll_analyze::{
     AmountUnit, BackgroundWork, Instances, LimitUnknown, MAX_EXTRAPOLATION, ProductionDemand,
-    ProductionFindings, ProductionKind, ProductionLaw, ProductionLimit, ResourceFinding,
+    ProductionFindings, ProductionKind, ProductionLaw, ProductionLimit, ResourceFinding, UseChange,
 };
 use plimsoll_units::{
     bytes_text, count_text, duration_text, escape_control, grouped, percent_text, share_text, significant,
@@ -44,7 +44,7 @@ fn known(findings: &ProductionFindings, first: &ResourceFinding, tied: &[usize])
         production_resource(first, &findings.resources),
         count_text(full_at.value),
         range(full_at.interval, count_text),
-        extrapolation(full_at.value, highest),
+        extrapolation(first, full_at.value, highest),
     );
     if let Some(demand) = first.demand.filter(|_| first.law == ProductionLaw::Bent) {
         text += &format!(" {}", bent(demand));
@@ -56,7 +56,16 @@ fn known(findings: &ProductionFindings, first: &ResourceFinding, tied: &[usize])
     text
 }
 
-fn extrapolation(rate: f64, highest: f64) -> String {
+fn extrapolation(first: &ResourceFinding, rate: f64, highest: f64) -> String {
+    if let Some(count) = first.count().filter(|count| count.has_changed()) {
+        return format!(
+            ", with the {} there are now ({} to {} in this time; the highest rate was {})",
+            count.now,
+            count.least,
+            count.most,
+            count_text(highest)
+        );
+    }
     match rate / highest {
         factor if factor <= 1.0 => format!(", which was reached (highest rate {})", count_text(highest)),
         factor => {
@@ -113,10 +122,11 @@ fn unknown(findings: &ProductionFindings, why: LimitUnknown) -> String {
 fn already_full(findings: &ProductionFindings, full: &ResourceFinding) -> String {
     format!(
         "{} was full (95 % or more) at {} of {}, so that what a request uses of it cannot be read, and it may hold the service \
-         already; choose a time in which it has room, or name the other resources (--resource) if it holds nothing",
+         already; choose a time in which it has room, or leave it out if it holds nothing (--without '{}')",
         production_resource(full, &findings.resources),
         grouped(full.left_out.full as u64),
         counted(findings.with_rate as u64, "point"),
+        escape_control(&full.name()),
     )
 }
 
@@ -139,7 +149,7 @@ pub(crate) fn production_resource(resource: &ResourceFinding, all: &[ResourceFin
         Instances::One(_) if is_alone && !resource.of.is_empty() => of,
         Instances::One(instance) if resource.of.is_empty() => format!("{of} of {instance}"),
         Instances::One(instance) => format!("{of} on {instance}"),
-        Instances::Sum(count) => format!("{of} on all {count}"),
+        Instances::Sum(count) => format!("{of} on all {}", count.now),
     })
 }
 
@@ -181,14 +191,15 @@ pub(crate) fn production_cost(unit: AmountUnit, per_request: f64) -> String {
     }
 }
 
-/// What is to be known besides, the most important first: what moves the rate, work without requests, what was full, one busy core,
-/// throttling, the rest of the resources.
+/// What is to be known besides, the most important first: a release, what moves the rate, work without requests, what was full, one
+/// busy core, throttling, the rest of the resources.
 pub(crate) fn production_remarks(
     findings: &ProductionFindings,
     shown: &[&ResourceFinding],
     time: impl Fn(f64) -> String,
 ) -> Vec<String> {
     let mut remarks = Vec::new();
+    remarks.extend(changed(findings, shown, &time));
     remarks.extend(wake_ups(findings));
     remarks.extend(gaps(findings));
     let is_shown = |resource: &&ResourceFinding| shown.iter().any(|one| std::ptr::eq(*one, *resource));
@@ -203,6 +214,30 @@ pub(crate) fn production_remarks(
     remarks.extend(unclear(findings));
     remarks.extend(unrelated(findings));
     remarks
+}
+
+/// Since when the first of the resources that changed uses more or less at the same rate.
+fn changed(
+    findings: &ProductionFindings,
+    shown: &[&ResourceFinding],
+    time: impl Fn(f64) -> String,
+) -> Option<String> {
+    let (resource, change) = shown.iter().find_map(|one| Some((*one, one.change?)))?;
+    let UseChange { since_sec, rate, is_judged_alone, .. } = change;
+    let share = change.share();
+    let consequence = if is_judged_alone {
+        "Its figures are of the time since; choose that time to judge all resources by it (--from)."
+    } else {
+        "That is too short for figures of its own, so they are those of before; ask again later."
+    };
+    Some(format!(
+        "{}: since {} UTC {} requests/s use {} {} than before, as after a release. {consequence}",
+        production_resource(resource, &findings.resources),
+        time(since_sec),
+        count_text(rate),
+        share_text(share.abs()),
+        if share > 0.0 { "more" } else { "less" },
+    ))
 }
 
 /// A remark for each resource that was full at times, but the one that the answer is about.

@@ -6,27 +6,34 @@ use plimsoll_testkit::Noise;
 
 use super::*;
 use crate::production::{
-    AmountUnit, Instances, LimitUnknown, ProductionKind, ProductionLimit, ResourceSeries,
+    AmountUnit, InstanceCount, Instances, LimitUnknown, ProductionKind, ProductionLimit, ResourceSeries,
 };
 
 const DAY_SEC: f64 = 86_400.0;
 const STEP_SEC: f64 = 600.0;
 /// Four days of ten minutes each.
 const INSTANTS: usize = 576;
+const PER_DAY: usize = 144;
 const PER_REQUEST: f64 = 0.004;
 const BACKGROUND: f64 = 0.3;
 
 /// Between 100 and 400 requests per second, by the time of day, with some noise.
 fn day(seed: u64) -> ProductionSeries {
+    days(seed, INSTANTS, (100.0, 400.0))
+}
+
+/// So many instants with rates between two, by the time of day.
+fn days(seed: u64, instants: usize, (low, high): (f64, f64)) -> ProductionSeries {
     let mut noise = Noise::new(seed);
     let rate = |at: usize, noise: &mut Noise| {
-        let curve = 250.0 - 150.0 * (TAU * at as f64 * STEP_SEC / DAY_SEC).cos();
+        let share = 0.5 - 0.5 * (TAU * at as f64 * STEP_SEC / DAY_SEC).cos();
+        let curve = low + (high - low) * share;
         Some(curve * (1.0 + 0.03 * noise.normal()))
     };
     ProductionSeries {
         start_sec: 20_000.0 * DAY_SEC,
         step_sec: STEP_SEC,
-        rate_per_sec: (0..INSTANTS).map(|at| rate(at, &mut noise)).collect(),
+        rate_per_sec: (0..instants).map(|at| rate(at, &mut noise)).collect(),
         resources: Vec::new(),
     }
 }
@@ -89,10 +96,7 @@ fn the_limit_is_predicted_from_less_than_half_of_it_and_its_interval_covers_it()
 #[test]
 fn a_nightly_job_is_background_and_moves_nothing() {
     let mut series = with_cpu(1, linear);
-    let night = |at: usize| (12..18).contains(&(at % 144));
-    for (at, usage) in series.resources[0].usage.iter_mut().enumerate().filter(|(at, _)| night(*at)) {
-        *usage = usage.map(|usage| usage + 1.5 + 0.01 * (at % 3) as f64);
-    }
+    add(&mut series, nightly);
     let findings = found(&series);
     let cpu = &findings.resources[0];
     let work = cpu.background_work.unwrap();
@@ -100,7 +104,93 @@ fn a_nightly_job_is_background_and_moves_nothing() {
     assert_eq!(work.daily_at_sec, Some(7_200.0));
     assert!((work.mean_extra - 1.5).abs() < 0.1, "{work:?}");
     assert!((cpu.demand.unwrap().per_request.value / PER_REQUEST - 1.0).abs() < 0.03);
-    assert_eq!(cpu.law, ProductionLaw::Holds);
+    assert_eq!((cpu.law, cpu.change), (ProductionLaw::Holds, None));
+}
+
+/// Cores of a job from 2 to 3 o'clock.
+fn nightly(at: usize, _: f64) -> f64 {
+    if (12..18).contains(&(at % PER_DAY)) { 1.5 + 0.01 * (at % 3) as f64 } else { 0.0 }
+}
+
+/// Adds to the use of the first resource a function of the instant and the rate.
+fn add(series: &mut ProductionSeries, extra: impl Fn(usize, f64) -> f64) {
+    let rates = series.rate_per_sec.iter().enumerate();
+    for (usage, (at, rate)) in series.resources[0].usage.iter_mut().zip(rates) {
+        *usage = usage.zip(*rate).map(|(usage, rate)| usage + extra(at, rate));
+    }
+}
+
+/// A week of a CPU.
+fn week(seed: u64) -> ProductionSeries {
+    let mut series = days(seed, 7 * PER_DAY, (100.0, 450.0));
+    series.resources = vec![cpu(&series, seed, linear)];
+    series
+}
+
+/// What half as much again for a request from this instant on adds.
+fn release(from: usize) -> impl Fn(usize, f64) -> f64 {
+    move |at, rate| if at >= from { 0.5 * PER_REQUEST * rate } else { 0.0 }
+}
+
+#[test]
+fn after_a_release_the_limit_is_that_of_the_code_that_runs() {
+    // At midnight, and in the evening of the last day but one.
+    for (seed, from) in (0..6).zip([6 * PER_DAY, 5 * PER_DAY + 120].into_iter().cycle()) {
+        let mut series = week(seed);
+        add(&mut series, release(from));
+        let findings = found(&series);
+        let cpu = &findings.resources[0];
+        let change = cpu.change.unwrap();
+        let late_sec = change.since_sec - series.instant_sec(from);
+        assert!(late_sec.abs() <= 3.0 * STEP_SEC && change.is_judged_alone, "{change:?}");
+        assert!((0.3..0.5).contains(&change.share()), "{change:?}");
+        assert_eq!((cpu.background_work, cpu.left_out.background), (None, 0));
+        let truth = (4.0 - BACKGROUND) / (1.5 * PER_REQUEST);
+        let full_at = cpu.full_at().unwrap();
+        assert!((full_at.value / truth - 1.0).abs() < 0.08, "{full_at:?}");
+    }
+}
+
+#[test]
+fn a_nightly_job_next_to_a_release_is_background() {
+    let mut series = week(20);
+    add(&mut series, nightly);
+    add(&mut series, release(6 * PER_DAY));
+    let findings = found(&series);
+    let cpu = &findings.resources[0];
+    let work = cpu.background_work.unwrap();
+    assert_eq!((work.daily_at_sec, cpu.change.unwrap().is_judged_alone), (Some(7_200.0), true));
+    assert!((work.mean_extra - 1.5).abs() < 0.1, "{work:?}");
+    let truth = (4.0 - BACKGROUND) / (1.5 * PER_REQUEST);
+    assert!((cpu.full_at().unwrap().value / truth - 1.0).abs() < 0.08, "{:?}", cpu.full_at());
+}
+
+#[test]
+fn a_job_under_way_at_the_end_is_background_if_it_comes_daily() {
+    let mut series = days(21, INSTANTS + 15, (100.0, 400.0));
+    series.resources = vec![cpu(&series, 21, linear)];
+    let mut once = series.clone();
+    add(&mut series, nightly);
+    let cpu = &found(&series).resources[0];
+    assert_eq!((cpu.left_out.background, cpu.change), (27, None));
+
+    add(&mut once, |at, _| if at >= INSTANTS + 5 { 1.5 } else { 0.0 });
+    let cpu = &found(&once).resources[0];
+    let change = cpu.change.unwrap();
+    assert_eq!(change.since_sec, once.instant_sec(INSTANTS + 5));
+    assert!(!change.is_judged_alone && change.share() > 1.0, "{change:?}");
+    assert_eq!((cpu.background_work, cpu.left_out.before_change), (None, 0));
+}
+
+#[test]
+fn what_requests_cost_at_their_time_of_day_is_no_change() {
+    let mut series = week(22);
+    // A fifth more in the evening, with which the time ends.
+    add(&mut series, |at, rate| if at % PER_DAY >= 110 { 0.2 * PER_REQUEST * rate } else { 0.0 });
+    let cpu = &found(&series).resources[0];
+    assert!(cpu.change.is_none(), "{:?}", cpu.change);
+    let bent = found(&with_cpu(3, |rate| BACKGROUND + 0.002 * rate + 0.000_01 * rate * rate));
+    assert_eq!(bent.resources[0].change, None);
 }
 
 #[test]
@@ -261,7 +351,61 @@ fn several_instances_are_a_sum_and_one_that_comes_and_goes_counts_there_alone() 
     assert_eq!(findings.resources[0].instances, Instances::One("b".to_owned()));
     assert_eq!(findings.limit, ProductionLimit::Known { first: 0, tied: Vec::new() });
     assert_eq!(of(Instances::One("c".to_owned())).law, ProductionLaw::NotThroughout);
-    assert_eq!(of(Instances::Sum(3)).capacity, Some(3.5), "what ended has no capacity");
+    let sum = |now| Instances::Sum(InstanceCount { now, least: 2, most: 3 });
+    assert_eq!(of(sum(2)).capacity, Some(3.5), "what ended has no capacity");
+    // One that came and ended just before the end, before its capacity was recorded.
+    let last = &mut series.resources[2];
+    last.usage[..100].fill(None);
+    last.usage[500..INSTANTS - 1].fill(Some(0.5));
+    last.capacity = None;
+    let findings = found(&series);
+    let sum = findings.resources.iter().find(|resource| resource.instances == sum(2));
+    assert_eq!(sum.unwrap().capacity, Some(3.5));
+}
+
+/// Between 2 and 10 pods of one core each, as many as 70 % of them need for 20 ms a request.
+fn scaled(instants: usize) -> ProductionSeries {
+    let mut series = days(23, instants, (50.0, 400.0));
+    let (per_request, mut noise) = (0.02, Noise::new(24));
+    let mut pods = vec![vec![None; instants]; 10];
+    for (at, rate) in series.rate_per_sec.iter().flatten().enumerate() {
+        let count = (per_request * rate / 0.7).ceil().clamp(2.0, 10.0);
+        for pod in pods.iter_mut().take(count as usize) {
+            pod[at] = Some(per_request * rate / count + 0.01 + 0.01 * noise.normal());
+        }
+    }
+    let one = |(name, usage): (usize, Vec<Option<f64>>)| ResourceSeries {
+        kind: ProductionKind::ContainerCpu,
+        of: "shop/api".to_owned(),
+        instance: Some(format!("api-{name}")),
+        unit: AmountUnit::Cores,
+        scale: 1.0,
+        usage,
+        capacity: Some(1.0),
+    };
+    series.resources = pods.into_iter().enumerate().map(one).collect();
+    series
+}
+
+#[test]
+fn pods_that_are_scaled_are_judged_by_what_there_was_and_answer_for_those_of_now() {
+    let findings = found(&scaled(INSTANTS));
+    let ProductionLimit::Known { first, .. } = findings.limit else { panic!("{:?}", findings.limit) };
+    let sum = &findings.resources[first];
+    assert_eq!(sum.count(), Some(InstanceCount { now: 2, least: 2, most: 10 }));
+    assert_eq!((sum.capacity, sum.left_out.full), (Some(2.0), 0));
+    let full_at = sum.full_at().unwrap().value;
+    assert!((full_at / 100.0 - 1.0).abs() < 0.1, "{full_at}");
+    assert!(
+        findings
+            .resources
+            .iter()
+            .all(|one| one.law != ProductionLaw::NotThroughout || one.points.used.is_empty())
+    );
+    // Asked at noon, the ten of then are full later.
+    let noon = found(&scaled(INSTANTS - PER_DAY / 2 + 1));
+    let sum = noon.resources.iter().find_map(|one| Some((one.count()?, one.full_at()?.value))).unwrap();
+    assert!(sum.0.now == 10 && (sum.1 / 500.0 - 1.0).abs() < 0.1, "{sum:?}");
 }
 
 #[test]

@@ -11,7 +11,7 @@ use jiff::tz::TimeZone;
 use plimsoll_analyze::{
     AmountUnit, ProductionFindings, ProductionLimit, ProductionSeries, StatedCapacity, explain_production,
 };
-use plimsoll_experiment::{TimeSeriesColumns, read_time_series};
+use plimsoll_experiment::{TimeSeries, TimeSeriesColumns, read_time_series};
 use plimsoll_prometheus::{Client, OwnResource, Question, Reading, read};
 use plimsoll_report::{figure, json, text};
 use plimsoll_units::{parse_bandwidth, parse_bytes, parse_duration, parse_ratio, unix_time};
@@ -42,7 +42,7 @@ pub(crate) struct ProductionArgs {
     /// Where the time begins, in place of --last: 2026-01-31, 2026-01-31T08:00:00Z, or seconds since 1970
     #[arg(long, value_name = "INSTANT", requires = "prometheus", conflicts_with = "last", value_parser = instant)]
     from: Option<f64>,
-    /// Where the time ends [default: now]
+    /// Where the time ends: now at the latest [default: now]
     #[arg(long, value_name = "INSTANT", requires = "prometheus", value_parser = instant)]
     to: Option<f64>,
     /// From one point to the next [default: the window of --rate, and longer where there would be more than 1,500 points]
@@ -64,6 +64,10 @@ pub(crate) struct ProductionArgs {
     /// network_out:eth0=1Gbit, container_cpu:api=0.5
     #[arg(long = "capacity", value_name = "NAME=VALUE", conflicts_with_all = OF_A_RUN, value_parser = capacity)]
     capacities: Vec<(String, StatedCapacity)>,
+    /// Leave out the resources of this name, in which * stands for any text: what is full and holds nothing, such as the memory
+    /// of a cache
+    #[arg(long = "without", value_name = "NAME", conflicts_with_all = OF_A_RUN)]
+    left_out: Vec<String>,
     /// Read only the resources of --resource
     #[arg(long, requires = "resources", requires = "prometheus")]
     only_named: bool,
@@ -149,7 +153,9 @@ fn instant(text: &str) -> Result<f64, String> {
 /// Explains what a server recorded.
 pub(super) fn prometheus(args: &ProductionArgs, url: &str, as_json: bool) -> anyhow::Result<Exit> {
     let client = Client::new(url, &args.headers, args.cacert.as_deref(), args.timeout)?;
-    let to_sec = args.to.unwrap_or_else(|| unix_time().as_secs_f64());
+    // After now nothing is recorded yet, and what there is of a resource is asked for at the end.
+    let now_sec = unix_time().as_secs_f64();
+    let to_sec = args.to.map_or(now_sec, |to_sec| to_sec.min(now_sec));
     let last = args.last.unwrap_or(Duration::from_secs(7 * 86_400)).as_secs_f64();
     let own = |(name, query): &(String, String)| OwnResource { name: name.clone(), query: query.clone() };
     let question = Question {
@@ -187,7 +193,10 @@ fn asked(client: &Client, question: &Question) -> anyhow::Result<Reading> {
 /// Explains the series of a file.
 pub(super) fn series(args: &ProductionArgs, path: &Path, as_json: bool) -> anyhow::Result<Exit> {
     let columns = TimeSeriesColumns { rate: args.rate.clone(), resources: args.resources.clone() };
-    explained(args, read_time_series(path, &columns)?, &[], as_json)
+    let TimeSeries { series, unread } = read_time_series(path, &columns)?;
+    let notes: Vec<String> = unread.iter().map(ToString::to_string).collect();
+    notes.iter().for_each(|note| remark(&format!("plimsoll: {note}")));
+    explained(args, series, &notes, as_json)
 }
 
 fn explained(
@@ -198,8 +207,11 @@ fn explained(
 ) -> anyhow::Result<Exit> {
     for (name, capacity) in &args.capacities {
         if !series.set_capacity(name, *capacity) {
-            return Err(no_resource(name, &series).into());
+            return Err(no_resource(&format!("--capacity {name}"), " in that unit", &series).into());
         }
+    }
+    if let Err(name) = series.leave_out(&args.left_out) {
+        return Err(no_resource(&format!("--without {name}"), "", &series).into());
     }
     let findings = explain_production(&series, args.utilisation);
     let document = || json::render(&json::ProductionDocument::new(&findings, notes));
@@ -212,15 +224,14 @@ fn explained(
     })
 }
 
-fn no_resource(name: &str, series: &ProductionSeries) -> UsageError {
+/// No resource is what an argument names, counted as it says.
+fn no_resource(argument: &str, counted: &str, series: &ProductionSeries) -> UsageError {
     let mut known: Vec<String> =
         series.resources.iter().map(plimsoll_analyze::ResourceSeries::name).collect();
     known.sort();
     known.dedup();
     let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-    UsageError(format!(
-        "--capacity {name}: there is no resource of that name in that unit; there are {known}"
-    ))
+    UsageError(format!("{argument}: there is no resource of that name{counted}; there are {known}"))
 }
 
 /// True if the figure is there, or none is asked for.
