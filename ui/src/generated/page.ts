@@ -866,7 +866,7 @@ export interface OverloadPhaseDocument {
     [k: string]: number;
   };
   /**
-   * Those over all requests that fell due, or ended if these are more; null without any.
+   * Those over all requests that ended or are missing beyond what random arrivals explain; null without any.
    */
   good_ratio: number | null;
   goodput_interval: Interval;
