@@ -7,7 +7,9 @@ mod caps;
 mod process;
 mod sampling;
 
-use std::io::{self, BufRead, BufReader};
+use std::fs::OpenOptions;
+use std::io::{self, BufRead, BufReader, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
@@ -35,7 +37,7 @@ pub(crate) fn run(lab: &mut Lab, plan: &Plan, context: RunContext<'_>) -> Result
     let path = lab.folder().join("plan.json");
     let socket = lab.folder().join("generators.sock");
     remove_socket(&socket)?;
-    std::fs::write(&path, plan.to_json()).map_err(ExperimentError::file("write", &path))?;
+    write_for_this_user(&path, &plan.to_json()).map_err(ExperimentError::file("write", &path))?;
     let here = std::env::current_dir().map_err(ExperimentError::system("find the current folder"))?;
     let (sampled, capping) = (sampling::hosts(lab, plan), lab.capping());
     let starts_uncapped = uncap(lab, plan)?;
@@ -72,6 +74,12 @@ pub(crate) fn run(lab: &mut Lab, plan: &Plan, context: RunContext<'_>) -> Result
         None if context.is_interrupted() => Err(LabError::Interrupted.into()),
         None => Err(ExperimentError::Generator(status)),
     }
+}
+
+/// Writes a file that no other user can read: a plan has the headers and bodies of its requests, with what they hold in secret.
+fn write_for_this_user(path: &Path, text: &str) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
+    file.write_all(text.as_bytes())
 }
 
 /// The socket of the run before is still there if the lab is.
@@ -207,5 +215,23 @@ impl Conversation<'_> {
             _ => None,
         });
         named.last().or(self.file)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    #[test]
+    fn no_other_user_can_read_the_plan_of_a_run() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("plan.json");
+        for text in ["a longer plan", "a plan"] {
+            write_for_this_user(&path, text).unwrap();
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+            assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        }
     }
 }
