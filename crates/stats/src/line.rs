@@ -21,6 +21,13 @@ pub struct Line {
     pub scatter_half: f64,
 }
 
+impl Line {
+    /// y at x.
+    pub fn at(&self, x: f64) -> f64 {
+        self.intercept + self.slope * x
+    }
+}
+
 /// Slope and intercept.
 type Fit = (f64, f64);
 

@@ -47,10 +47,7 @@ fn split(points: &[Point]) -> Option<usize> {
 fn compared(before: &[Point], since: &[Point], series: &ProductionSeries) -> Option<UseChange> {
     let (low, rate) = rate_ends(since).filter(|(low, high)| varies(*low, *high))?;
     let before = comparable(before, since, (low, rate), series.step_sec);
-    let at_rate = |points: &[Point]| {
-        let line = line::fit(&plain(points))?;
-        Some(line.intercept + line.slope * rate)
-    };
+    let at_rate = |points: &[Point]| Some(line::fit(&plain(points))?.at(rate));
     let change = UseChange {
         since_sec: series.instant_sec(since.first()?.at),
         rate,

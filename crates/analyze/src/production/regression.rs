@@ -71,7 +71,7 @@ impl Baseline {
 
     /// The use at a rate.
     pub(super) fn usage_at(&self, rate: f64) -> f64 {
-        self.line.intercept + self.line.slope * rate
+        self.line.at(rate)
     }
 
     /// What a point's use has on top of the line.
@@ -139,7 +139,7 @@ impl Regression {
 
     /// The use at a rate, by the line.
     pub(super) fn usage_at(&self, rate: f64) -> Estimate {
-        self.estimate(|fit| fit.line.intercept + fit.line.slope * rate)
+        self.estimate(|fit| fit.line.at(rate))
     }
 
     /// By which part of itself the slope changes from the low to the high end of the rates.
@@ -160,7 +160,7 @@ impl Regression {
         let high = self.ends.1;
         let rate = |fit: &Fit| {
             let slope = fit.line.slope + fit.turn;
-            let at_high = fit.line.intercept + fit.line.slope * high + fit.lift;
+            let at_high = fit.line.at(high) + fit.lift;
             if slope > 0.0 { high + (usage - at_high) / slope } else { f64::NAN }
         };
         let value = rate(&self.fit);
@@ -219,7 +219,7 @@ mod tests {
         let lift = |rate: f64| fitted(&plain(&points), rate).unwrap().lift;
         let line = law.fit.line;
         let slope = line.slope + (lift(high + 1.0) - lift(high - 1.0)) / 2.0;
-        let at_high = line.intercept + line.slope * high + lift(high);
+        let at_high = line.at(high) + lift(high);
         let expected = high + (usage - at_high) / slope;
         let found = law.rate_along_tangent(usage).unwrap();
         assert!((found.value / expected - 1.0).abs() < 1e-6, "{found:?}, not {expected}");

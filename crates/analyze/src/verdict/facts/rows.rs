@@ -83,8 +83,7 @@ impl HeldLine {
             rows().filter_map(|row| Some((row.held_sec?, 1.0 / row.throughput_per_sec))).collect();
         let (low, high) = ends(points.iter().map(|point| point.0))?;
         let line = line::fit(&points).filter(|_| points.len() > 2 && apart(low, high))?;
-        let is_on =
-            |(at, sec): &(f64, f64)| ((line.intercept + line.slope * at) / sec - 1.0).abs() <= OFF_LINE;
+        let is_on = |(at, sec): &(f64, f64)| (line.at(*at) / sec - 1.0).abs() <= OFF_LINE;
         let is_line = line.slope > 0.0 && line.intercept > 0.0 && points.iter().all(is_on);
         is_line.then(|| Self { least_sec: line.intercept, per_hold: 1.0 / line.slope })
     }
