@@ -7,9 +7,7 @@ mod caps;
 mod process;
 mod sampling;
 
-use std::fs::OpenOptions;
 use std::io::{self, BufRead, BufReader, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
@@ -21,6 +19,7 @@ use plimsoll_host::Host;
 use plimsoll_lab::{Lab, LabError, LabHost, LabProcess, NetworkNamespace};
 use plimsoll_plan::Plan;
 use plimsoll_record::HostSample;
+use plimsoll_sys::create_private;
 use plimsoll_units::best_effort;
 
 use crate::ExperimentError;
@@ -36,8 +35,8 @@ const POLL: Duration = Duration::from_millis(20);
 pub(crate) fn run(lab: &mut Lab, plan: &Plan, context: RunContext<'_>) -> Result<PathBuf, ExperimentError> {
     let path = lab.folder().join("plan.json");
     let socket = lab.folder().join("generators.sock");
-    remove_socket(&socket)?;
-    write_for_this_user(&path, &plan.to_json()).map_err(ExperimentError::file("write", &path))?;
+    remove_older(&socket)?;
+    write_for_this_user(&path, &plan.to_json())?;
     let here = std::env::current_dir().map_err(ExperimentError::system("find the current folder"))?;
     let (sampled, capping) = (sampling::hosts(lab, plan), lab.capping());
     let starts_uncapped = uncap(lab, plan)?;
@@ -77,16 +76,17 @@ pub(crate) fn run(lab: &mut Lab, plan: &Plan, context: RunContext<'_>) -> Result
 }
 
 /// Writes a file that no other user can read: a plan has the headers and bodies of its requests, with what they hold in secret.
-fn write_for_this_user(path: &Path, text: &str) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
-    file.write_all(text.as_bytes())
+fn write_for_this_user(path: &Path, text: &str) -> Result<(), ExperimentError> {
+    remove_older(path)?;
+    let written = create_private(path).and_then(|mut file| file.write_all(text.as_bytes()));
+    written.map_err(ExperimentError::file("write", path))
 }
 
-/// The socket of the run before is still there if the lab is.
-fn remove_socket(socket: &Path) -> Result<(), ExperimentError> {
-    match std::fs::remove_file(socket) {
+/// What the run before left is still there if the lab is.
+fn remove_older(path: &Path) -> Result<(), ExperimentError> {
+    match std::fs::remove_file(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(ExperimentError::file("remove", socket)(error))
+            Err(ExperimentError::file("remove", path)(error))
         }
         _ => Ok(()),
     }

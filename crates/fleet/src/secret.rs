@@ -1,11 +1,12 @@
 //! Files that only their owner may read: keys and credentials.
 
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io::Write as _;
-use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use nkeys::{KeyPair, KeyPairType};
+use plimsoll_sys::create_private;
 use plimsoll_units::best_effort;
 
 use crate::error::FleetError;
@@ -18,8 +19,7 @@ const OTHERS: u32 = 0o077;
 /// # Errors
 /// When it is there already, or cannot be written.
 pub(crate) fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<(), FleetError> {
-    let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
-    let written = made.and_then(|mut file| file.write_all(content.as_ref()));
+    let written = create_private(path).and_then(|mut file| file.write_all(content.as_ref()));
     written.map_err(|source| FleetError::SecretFile { path: path.to_owned(), source })
 }
 

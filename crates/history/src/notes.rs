@@ -4,13 +4,13 @@
 //! while it says something. Writers lock the run file, so that two of them do not lose each other's change.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io::{self, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use plimsoll_analyze::RunEntry;
 use plimsoll_record::{Tag, TagChanges, Tags};
+use plimsoll_sys::create_private;
 use serde::{Deserialize, Serialize};
 
 use crate::team::StoredFile;
@@ -152,7 +152,7 @@ impl RunNotes {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             Ok(()) | Err(_) => {}
         }
-        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&part)?;
+        let mut file = create_private(Path::new(&part))?;
         file.write_all(text.as_bytes())?;
         file.sync_all()?;
         fs::rename(part, path)

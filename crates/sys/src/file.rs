@@ -1,4 +1,4 @@
-//! Files that others may have put there: read only if they are regular and not too long.
+//! Files that others may have put there, read only if they are regular and not too long, and files that others may not read.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
@@ -27,6 +27,14 @@ pub fn read_regular_of(path: &Path, max_bytes: u64, owner: Option<u32>) -> io::R
         return Err(io::Error::other(format!("it belongs to user {found} and not to that of the process")));
     }
     read_opened(&file, max_bytes)
+}
+
+/// Makes a file that its owner alone can read, for writing. A link is not followed.
+///
+/// # Errors
+/// When there is a file or a link of that name, or it cannot be made.
+pub fn create_private(path: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
 }
 
 /// Opens without waiting for the other end of a pipe. For a regular file the flag means nothing.

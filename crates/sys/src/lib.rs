@@ -23,7 +23,7 @@ mod unix_table;
 
 pub use cgroup::CgroupPaths;
 pub use clock::{KernelClock, kernel_clock};
-pub use file::{read_regular, read_regular_of, read_stream};
+pub use file::{create_private, read_regular, read_regular_of, read_stream};
 pub use limits::{
     ResourceLimits, accept_backlog_max, descriptor_limit, kernel_name, local_ports, out_of_descriptors,
     resource_limits,
