@@ -168,27 +168,15 @@ mod tests {
     use super::super::observed::{ObservedTier, SizedDemands};
     use super::super::scaling::Scaling;
     use super::super::size::MachineSize;
-    use super::super::terms::{DemandUnit, Origin, TierResource};
+    use super::super::terms::TierResource;
     use super::*;
     use crate::Estimate;
-    use crate::findings::Part;
 
     /// A request takes 1 ms of a core, on machines of these sizes; the first is planned.
     fn observed(cores: &[f64]) -> Observed {
         let planned = cores[0];
-        let demand = |cores: f64| TierDemand {
-            resource: TierResource::Cpu,
-            part: Part::Whole,
-            unit: DemandUnit::Cores,
-            per_request: Estimate::exact(1e-3),
-            covered: 1.0,
-            idle: 0.0,
-            capacity: Some(cores),
-            used_most: 1.0,
-            used_there: 1.0,
-            limits_there: true,
-            origin: Origin::Run("one".to_owned()),
-        };
+        let demand =
+            |cores: f64| TierDemand { capacity: Some(cores), ..TierDemand::of_core(Estimate::exact(1e-3)) };
         let size = |cores: &f64| SizedDemands {
             size: MachineSize { cores: Some(*cores), ..MachineSize::default() },
             is_planned: *cores == planned,

@@ -100,23 +100,33 @@ impl TierDemand {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn demand(run: &str, per_request: f64, used_there: f64) -> TierDemand {
-        TierDemand {
+impl TierDemand {
+    /// CPU seconds that a request takes of machines of one core, as the run `one` shows them, in which the core is full.
+    pub(super) fn of_core(per_request: Estimate) -> Self {
+        Self {
             resource: TierResource::Cpu,
             part: Part::Whole,
             unit: DemandUnit::Cores,
-            per_request: Estimate::exact(per_request),
+            per_request,
             covered: 1.0,
             idle: 0.0,
             capacity: Some(1.0),
             used_most: 1.0,
-            used_there,
-            limits_there: false,
-            origin: Origin::Run(run.to_owned()),
+            used_there: 1.0,
+            limits_there: true,
+            origin: Origin::Run("one".to_owned()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn demand(run: &str, per_request: f64, used_there: f64) -> TierDemand {
+        let origin = Origin::Run(run.to_owned());
+        let of_core = TierDemand::of_core(Estimate::exact(per_request));
+        TierDemand { used_there, limits_there: false, origin, ..of_core }
     }
 
     fn names(demands: &[TierDemand]) -> Vec<&Origin> {

@@ -173,29 +173,16 @@ fn need(demand: &TierDemand, goal: Goal) -> Option<Need> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::terms::{DemandUnit, Origin, TierResource};
+    use super::super::terms::TierResource;
     use super::*;
     use crate::Estimate;
-    use crate::findings::Part;
 
     const GOAL: Goal = Goal { target_per_sec: 1_000.0, utilisation: 1.0 };
 
     /// What a request takes of one core, with its interval, in milliseconds.
     fn demand(resource: TierResource, ms: f64, interval_ms: Option<(f64, f64)>) -> TierDemand {
         let interval = interval_ms.map(|(low, high)| (1e-3 * low, 1e-3 * high));
-        TierDemand {
-            resource,
-            part: Part::Whole,
-            unit: DemandUnit::Cores,
-            per_request: Estimate { value: 1e-3 * ms, interval },
-            covered: 1.0,
-            idle: 0.0,
-            capacity: Some(1.0),
-            used_most: 1.0,
-            used_there: 1.0,
-            limits_there: true,
-            origin: Origin::Run("one".to_owned()),
-        }
+        TierDemand { resource, ..TierDemand::of_core(Estimate { value: 1e-3 * ms, interval }) }
     }
 
     fn planned(demands: Vec<TierDemand>, goal: Goal) -> TierPlan {

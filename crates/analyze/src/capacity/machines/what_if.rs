@@ -193,24 +193,12 @@ mod tests {
     use super::super::scaling::Scaling;
     use super::super::terms::{Goal, Origin};
     use super::*;
-    use crate::findings::Part;
     use crate::{Estimate, Limit};
 
     /// A request takes 1 ms of a core; two machines of one core each carried 1,600/s together.
     fn scaled() -> Observed {
-        let demand = TierDemand {
-            resource: TierResource::Cpu,
-            part: Part::Whole,
-            unit: DemandUnit::Cores,
-            per_request: Estimate::exact(1e-3),
-            covered: 1.0,
-            idle: 0.0,
-            capacity: Some(1.0),
-            used_most: 1.0,
-            used_there: 1.0,
-            limits_there: true,
-            origin: Origin::Run("two".to_owned()),
-        };
+        let origin = Origin::Run("two".to_owned());
+        let demand = TierDemand { origin, ..TierDemand::of_core(Estimate::exact(1e-3)) };
         let scaling = Scaling::fit(vec![(1.0, 900.0), (2.0, 1_600.0)]);
         let tier = ObservedTier {
             name: "api".to_owned(),
