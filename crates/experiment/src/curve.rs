@@ -9,12 +9,10 @@ use plimsoll_sys::read_regular;
 use plimsoll_units::parse_rate;
 
 use crate::ExperimentError;
-use crate::curve_error::{CurveError, MAX_HOURS};
+use crate::curve_error::{CurveError, MAX_HOURS, MAX_TARGET_PER_SEC};
 
 /// The longest file, in bytes.
 const MAX_BYTES: u64 = 64 << 20;
-/// No plan is for more requests per second than these.
-pub const MAX_TARGET_PER_SEC: f64 = 1e15;
 const SEC_PER_HOUR: i64 = 3_600;
 /// More rows than these at equal distances, as whole numbers within one hour of seconds, are rather hours.
 const MAX_EVEN_ROWS: usize = 3;

@@ -3,6 +3,9 @@
 /// More hours than these are no curve of days: ten years.
 pub(crate) const MAX_HOURS: i64 = 87_600;
 
+/// No plan is for more requests per second than these.
+pub const MAX_TARGET_PER_SEC: f64 = 1e15;
+
 /// Why a file is no curve. Lines are counted from 1, the header with them.
 #[derive(Debug, thiserror::Error)]
 pub enum CurveError {
@@ -19,7 +22,7 @@ pub enum CurveError {
     )]
     Time { line: u64, cell: String },
     #[error(
-        "line {line}: `{cell}` is no rate; write requests per second from 0 to 1e15, such as 500 or 1.2k"
+        "line {line}: `{cell}` is no rate; write requests per second from 0 to {MAX_TARGET_PER_SEC:e}, such as 500 or 1.2k"
     )]
     Rate { line: u64, cell: String },
     #[error("line {line}: there is no column {column}; each line has a time and a rate")]

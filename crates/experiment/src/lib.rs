@@ -39,8 +39,8 @@ pub use ablation::{
 pub use case_outcome::{CaseOutcome, JudgedRun, PeakStep};
 pub use conclusions::{Comparisons, Conclusions, MachineNeed, Side, TierScalings, conclude};
 pub use context::{AbProgress, Observer, Progress, RunContext, RunSettings};
-pub use curve::{MAX_TARGET_PER_SEC, read_curve};
-pub use curve_error::CurveError;
+pub use curve::read_curve;
+pub use curve_error::{CurveError, MAX_TARGET_PER_SEC};
 pub use diagnose::{Scenarios, diagnose};
 pub use error::{ErrorKind, ExperimentError};
 pub use generator::{GeneratorOptions, generate};

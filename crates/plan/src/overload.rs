@@ -83,6 +83,11 @@ impl OverloadOrder {
         RateProfile::Stages(stages)
     }
 
+    /// True if a search finds the rate.
+    pub const fn is_searched(&self) -> bool {
+        self.rate_per_sec.is_none()
+    }
+
     /// How long an overload by this factor has to be held so that a queue shows; `None` if it is held for so long, or if goodput
     /// has no limit of latency.
     pub fn longer_hold(&self, factor: f64, slo: &Slo) -> Option<Duration> {

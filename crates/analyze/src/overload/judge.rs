@@ -142,8 +142,8 @@ fn reference_doubt(
 
 /// What is left of goodput. It is kept, or lost, if all of its interval is.
 fn compare(step: &mut OverloadStep, reference: &OverloadPhase) {
+    // It ended before its second half.
     if step.settled.span_sec <= 0.0 {
-        // It ended before its second half.
         return;
     }
     step.kept = ratio(step.settled.goodput, reference.goodput);

@@ -107,6 +107,8 @@ struct Windows<'s> {
     /// When the first of them begins.
     from_sec: f64,
     span_sec: f64,
+    /// How long the load is known.
+    known_sec: f64,
     /// How many of them are known.
     count: usize,
     /// The part of the requests that is good at least.
@@ -129,7 +131,8 @@ impl<'s> Windows<'s> {
         let span_sec = window_sec(shape.base_per_sec);
         let known_sec = slices.last().map_or(0.0, |slice| slice.ended_sec);
         let count = ((known_sec - shape.ends_sec) / span_sec).floor().max(0.0) as usize;
-        Some(Self { slices, from_sec: shape.ends_sec, span_sec, count, good_ratio, beyond_ratio, under_way })
+        let from_sec = shape.ends_sec;
+        Some(Self { slices, from_sec, span_sec, known_sec, count, good_ratio, beyond_ratio, under_way })
     }
 
     fn share(&self, windows: Range<usize>) -> Share {
@@ -164,11 +167,10 @@ pub(super) fn recovery(shape: &Shape, slices: &[Slice], rate_per_sec: f64) -> Re
     if let Some(first) = windows.first(Windows::is_back) {
         return Recovery::After { sec: first as f64 * windows.span_sec };
     }
-    let known_sec = slices.last().map_or(0.0, |slice| slice.ended_sec);
-    let watched_sec = known_sec - shape.ends_sec;
+    let watched_sec = windows.known_sec - shape.ends_sec;
     // The last interval of a load may be cut.
     let is_complete =
-        shape.load_ends_sec > shape.ends_sec && known_sec >= shape.load_ends_sec - MIN_WINDOW_SEC;
+        shape.load_ends_sec > shape.ends_sec && windows.known_sec >= shape.load_ends_sec - MIN_WINDOW_SEC;
     // Goodput that came back in the last of these windows was not seen to be back.
     let down = windows.count.checked_sub(BACK_WINDOWS).filter(|_| is_complete);
     let Some(down) = down else { return Recovery::Unknown };

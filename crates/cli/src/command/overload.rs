@@ -66,8 +66,9 @@ fn why_unprotected(findings: &Findings) -> &'static str {
     let of_overload = findings.overload.as_ref().and_then(|overload| overload.rate_per_sec);
     let of_search = findings.search.as_ref().and_then(|search| search.held_per_sec);
     let doubt = findings.overload.as_ref().and_then(|overload| overload.reference_doubt);
+    let is_searched = findings.plan.overload.as_ref().is_some_and(OverloadOrder::is_searched);
     match of_overload.or(of_search) {
-        Some(_) if doubt == Some(OverloadDoubt::RateNotHeld) && is_searched(&findings.plan) => {
+        Some(_) if doubt == Some(OverloadDoubt::RateNotHeld) && is_searched => {
             "the rate that the search found did not hold when it was offered again, so there are no limits to set: the target is slower \
              now. Repeat it, or give a lower rate with --rate"
         }
@@ -84,8 +85,4 @@ fn why_unprotected(findings: &Findings) -> &'static str {
             "no rate is known that the target holds, so there are no limits to set; `plimsoll search` finds it"
         }
     }
-}
-
-fn is_searched(plan: &Plan) -> bool {
-    plan.overload.as_ref().is_some_and(|order| order.rate_per_sec.is_none())
 }

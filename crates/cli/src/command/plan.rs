@@ -95,7 +95,9 @@ impl FromStr for Target {
         let path = Path::new(text);
         let names_file = path.extension().is_some_and(|ending| ending == "csv") || text.contains('/');
         match parse_rate(text) {
-            Ok(rate) if rate > MAX_TARGET_PER_SEC => Err("a plan is for 1e15 requests/s at most".to_owned()),
+            Ok(rate) if rate > MAX_TARGET_PER_SEC => {
+                Err(format!("a plan is for {MAX_TARGET_PER_SEC:e} requests/s at most"))
+            }
             Ok(rate) => Ok(Self::Rate(rate)),
             Err(_) if names_file || path.exists() => Ok(Self::Curve(path.to_owned())),
             Err(why) => Err(format!("{why}, and there is no such file")),

@@ -175,22 +175,16 @@ fn resource_columns(
     }
     let (mut found, mut unread) = (Vec::new(), Vec::new());
     for column in (0..header.len()).filter(|column| ![time, rate].contains(column)) {
-        let cells = records.iter().filter_map(|record| record.get(column));
-        let (mut numbers, mut texts) = (0, Vec::new());
-        for cell in cells {
-            match Cell::parse(cell) {
-                Ok(_) => numbers += 1,
-                Err(NoNumber::Empty) => {}
-                Err(_) => texts.push(cell),
-            }
-        }
         let name = header[column].to_owned();
+        let cells = records.iter().filter_map(|record| record.get(column));
+        let filled = cells.filter(|cell| !matches!(Cell::parse(cell), Err(NoNumber::Empty)));
+        let (numbers, texts): (Vec<&str>, Vec<&str>) = filled.partition(|cell| Cell::parse(cell).is_ok());
         match texts.first() {
-            Some(cell) if texts.len() > numbers => {
+            Some(cell) if texts.len() > numbers.len() => {
                 unread.push(UnreadColumn { column: name, cell: (*cell).to_owned() });
             }
-            _ if numbers > 0 => found.push((name, column)),
-            _ => {}
+            _ if numbers.is_empty() => {}
+            _ => found.push((name, column)),
         }
     }
     Ok((found, unread))

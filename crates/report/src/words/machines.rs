@@ -142,17 +142,6 @@ pub(crate) fn doubt(doubt: &Doubt) -> String {
         Doubt::OtherRuns { of_requests, of_size, lower_bounds } => {
             other_runs(of_requests, of_size, lower_bounds)
         }
-        Doubt::MoreThanLinear { .. }
-        | Doubt::NeverByLaw { .. }
-        | Doubt::Falls { .. }
-        | Doubt::Contended { .. }
-        | Doubt::BeyondMeasured { .. } => of_scaling(doubt),
-    }
-}
-
-/// What is not known by how throughput followed the number of machines.
-fn of_scaling(doubt: &Doubt) -> String {
-    match doubt {
         Doubt::MoreThanLinear { few, most } => format!(
             "from {} to {} machines throughput grew more than linearly, which machines alone do not do: something else \
              changed between them",
@@ -163,33 +152,41 @@ fn of_scaling(doubt: &Doubt) -> String {
             "by the scalability law no number of machines carries that: {} requests/s at most, at the utilisation asked for",
             count_text(*most_per_sec)
         ),
-        Doubt::Falls { few, few_per_sec, many, many_per_sec } => format!(
-            "throughput falls from {} requests/s with {} machines to {} with {}: more machines do not carry the target at the \
-             utilisation asked for",
-            count_text(*few_per_sec),
-            number(*few),
-            count_text(*many_per_sec),
-            number(*many)
-        ),
-        Doubt::Contended { few, most, alpha, machines } => {
-            let then = match machines {
-                Some(machines) => format!("the target takes {} machines", grouped(*machines)),
-                None => "no number of machines reaches the target".to_owned(),
-            };
-            format!(
-                "from {} to {} machines throughput a machine fell as if {:.0} % of the work were done one machine at a time: if that goes on, {then}",
-                number(*few),
-                number(*most),
-                100.0 * alpha
-            )
+        Doubt::Falls { few, few_per_sec, many, many_per_sec } => {
+            falls((*few, *few_per_sec), (*many, *many_per_sec))
         }
+        Doubt::Contended { few, most, alpha, machines } => contended((*few, *most), *alpha, *machines),
         Doubt::BeyondMeasured { count, most, trusted } => format!(
             "it was the limit with {} machines at most: that {count} share the load as well is not measured beyond {}",
             number(*most),
             number(*trusted)
         ),
-        _ => String::new(),
     }
+}
+
+/// Machines and what they carry, requests per second, for fewer and for more of them.
+fn falls((few, few_per_sec): (f64, f64), (many, many_per_sec): (f64, f64)) -> String {
+    format!(
+        "throughput falls from {} requests/s with {} machines to {} with {}: more machines do not carry the target at the \
+         utilisation asked for",
+        count_text(few_per_sec),
+        number(few),
+        count_text(many_per_sec),
+        number(many)
+    )
+}
+
+fn contended((few, most): (f64, f64), alpha: f64, machines: Option<u64>) -> String {
+    let then = match machines {
+        Some(machines) => format!("the target takes {} machines", grouped(machines)),
+        None => "no number of machines reaches the target".to_owned(),
+    };
+    format!(
+        "from {} to {} machines throughput a machine fell as if {:.0} % of the work were done one machine at a time: if that goes on, {then}",
+        number(few),
+        number(most),
+        100.0 * alpha
+    )
 }
 
 fn not_sampled(runs: &[String], machines: &[String]) -> String {

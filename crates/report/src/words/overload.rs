@@ -4,6 +4,7 @@ use plimsoll_analyze::{
     Findings, Onset, Outage, Overload, OverloadClass, OverloadDoubt, OverloadOutcome, OverloadStep,
     Protection, RampEffect, Recovery, SearchEnd,
 };
+use plimsoll_plan::OverloadOrder;
 use plimsoll_units::{count_text, duration_text, grouped, part_text, share_text};
 
 use crate::amount::{if_known, seconds, span};
@@ -78,7 +79,7 @@ fn kept_up(findings: &Findings, overload: &Overload) -> String {
 
 /// Whether the rate that was overloaded is what the search of the run found.
 fn is_searched(findings: &Findings) -> bool {
-    findings.plan.overload.as_ref().is_some_and(|order| order.rate_per_sec.is_none())
+    findings.plan.overload.as_ref().is_some_and(OverloadOrder::is_searched)
 }
 
 /// Why a search found less than the maximum, and what to do.
