@@ -10,6 +10,7 @@ use std::process::{Command, Output};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use plimsoll_sys::ReservedPort;
 use plimsoll_units::best_effort;
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +19,6 @@ use crate::deadline::{Deadline, Interrupts, Overdue};
 use crate::error::FleetError;
 use crate::folder::{make_own, read_record, write_record};
 use crate::keys::KeyFolder;
-use crate::local::free_ports;
 use crate::readiness::{Starter, await_agents};
 use crate::reasons::last_words;
 use child::{ChildError, run_within};
@@ -74,8 +74,8 @@ impl ComposeFleet {
             Some(fleet) => (fleet.record.project, fleet.record.port),
             None => {
                 make_own(folder)?;
-                let port = free_ports(1)?.into_iter().next().unwrap_or_default();
-                (format!("plimsoll-{:016x}", crate::random()?), port)
+                let port = ReservedPort::take().map_err(FleetError::system("could not find a free port"))?;
+                (format!("plimsoll-{:016x}", crate::random()?), port.number())
             }
         };
         let (name, agent_names) = (agents.fleet.clone(), agents.names());

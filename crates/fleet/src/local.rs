@@ -2,13 +2,13 @@
 
 use std::fs;
 use std::io;
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::Duration;
 
+use plimsoll_sys::ReservedPort;
 use plimsoll_units::best_effort;
 use serde::{Deserialize, Serialize};
 
@@ -75,7 +75,8 @@ impl LocalFleet {
         if !options.folder.join(RECORD).exists() {
             make_own(&options.folder)?;
         }
-        let ports = free_ports(options.nodes * 2)?;
+        let reserved = reserve_ports(options.nodes * 2)?;
+        let ports: Vec<u16> = reserved.iter().map(ReservedPort::number).collect();
         let (clients, routes) = ports.split_at(options.nodes);
         let addresses: Vec<String> = clients.iter().map(|port| format!("nats://127.0.0.1:{port}")).collect();
         let mut fleet = Self {
@@ -267,13 +268,10 @@ fn node_config(name: &str, port: u16, (number, routes): (usize, &[u16]), folder:
     )
 }
 
-/// Ports that nothing listens on now.
-pub(crate) fn free_ports(count: usize) -> Result<Vec<u16>, FleetError> {
-    // All are held until the last is found, so that no two are the same.
-    let listeners: io::Result<Vec<TcpListener>> =
-        (0..count).map(|_| TcpListener::bind("127.0.0.1:0")).collect();
-    let ports = listeners.and_then(|all| all.iter().map(|one| Ok(one.local_addr()?.port())).collect());
-    ports.map_err(FleetError::system("could not find free ports"))
+/// Ports for servers that are about to start.
+fn reserve_ports(count: usize) -> Result<Vec<ReservedPort>, FleetError> {
+    let reserved: io::Result<Vec<ReservedPort>> = (0..count).map(|_| ReservedPort::take()).collect();
+    reserved.map_err(FleetError::system("could not find free ports"))
 }
 
 /// The program of the broker: on the PATH, or where Go installs programs.

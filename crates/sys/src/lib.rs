@@ -42,6 +42,6 @@ pub use process::{
 };
 pub use ring::{Completion, CopyId, OpError, RecvMode, Ring, RingMemory, WaitPolicy};
 pub use route::{Destination, Route};
-pub use socket::{Listener, Socket, SocketState};
+pub use socket::{Listener, ReservedPort, Socket, SocketState};
 pub use tcp_table::{TcpSocket, TcpTable, accept_backlog};
 pub use unix_table::{UnixSocket, UnixTable};

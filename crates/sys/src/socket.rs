@@ -1,7 +1,7 @@
 //! Stream sockets that never block.
 
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
 use rustix::io::Errno;
@@ -234,6 +234,42 @@ impl AsFd for Listener {
     }
 }
 
+/// A port of 127.0.0.1 that is the caller's own until this is dropped, for a server that is about to start.
+///
+/// A socket that never listens holds it, with `SO_REUSEADDR`: a server that sets the same, as servers do, can listen there. Were
+/// the port only free, another process could come to listen there first, or a client be given it as its own port and connect
+/// to itself; both look like a server that accepts.
+#[derive(Debug)]
+pub struct ReservedPort {
+    _held: OwnedFd,
+    address: SocketAddr,
+}
+
+impl ReservedPort {
+    /// Takes a port that nothing uses.
+    ///
+    /// # Errors
+    /// When no port or no descriptor is left.
+    pub fn take() -> io::Result<Self> {
+        let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        let held = new_tcp_socket(any)?;
+        net::sockopt::set_socket_reuseaddr(&held, true)?;
+        net::bind(&held, &any)?;
+        let address = SocketAddr::try_from(net::getsockname(&held)?)?;
+        Ok(Self { _held: held, address })
+    }
+
+    /// Refuses connections until a server listens there.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The port alone.
+    pub fn number(&self) -> u16 {
+        self.address.port()
+    }
+}
+
 /// True if a socket can be bound to the address.
 pub(crate) fn can_bind(address: IpAddr) -> bool {
     let address = SocketAddr::new(address, 0);
@@ -248,7 +284,7 @@ mod tests {
     use std::path::Path;
     use std::time::Duration;
 
-    const LOOPBACK: SocketAddr = SocketAddr::new(IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 0);
+    const LOOPBACK: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
     fn wait_for(poll: &mut Poll, expected: impl Fn(crate::poll::Ready) -> bool) {
         for _ in 0..1000 {
@@ -260,6 +296,17 @@ mod tests {
             }
         }
         panic!("nothing became ready");
+    }
+
+    #[test]
+    fn a_reserved_port_refuses_until_a_server_listens_there() {
+        let port = ReservedPort::take().unwrap();
+        let refused = std::net::TcpStream::connect(port.address()).unwrap_err();
+        assert_eq!(refused.kind(), io::ErrorKind::ConnectionRefused);
+        let others: Vec<ReservedPort> = (0..500).map(|_| ReservedPort::take().unwrap()).collect();
+        assert!(others.iter().all(|other| other.number() != port.number()));
+        let _listener = Listener::bind(port.address()).unwrap();
+        std::net::TcpStream::connect(port.address()).unwrap();
     }
 
     #[test]

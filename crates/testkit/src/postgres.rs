@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::io;
-use std::net::{Ipv4Addr, TcpListener};
 use std::os::unix::fs::{PermissionsExt as _, chown};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
@@ -10,6 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use plimsoll_sys::ReservedPort;
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
@@ -20,13 +20,11 @@ use crate::server::{ServerError, command, run, spawn};
 const PATIENCE: Duration = Duration::from_secs(60);
 /// How often it is asked whether it accepts.
 const POLL: Duration = Duration::from_millis(20);
-/// Ports that are tried: another process may take one between being chosen and being used.
-const MAX_STARTS: usize = 5;
 
 /// A running PostgreSQL; ended and waited for when dropped.
 pub struct Postgres {
     child: Child,
-    port: u16,
+    port: ReservedPort,
     folder: TempDir,
 }
 
@@ -57,26 +55,15 @@ impl Postgres {
         let configuration: String = settings.iter().map(|setting| format!("{setting}\n")).collect();
         fs::write(path.join("settings"), configuration)?;
         fs::set_permissions(path.join("settings"), fs::Permissions::from_mode(0o644))?;
-        let (mut port, mut child) = Self::launch_anywhere(path)?;
-        for _ in 1..MAX_STARTS {
-            if accepts_in_time(&mut child, port) {
-                break;
-            }
-            end(&mut child);
-            (port, child) = Self::launch_anywhere(path)?;
-        }
+        let port = ReservedPort::take()?;
+        let child = launch(path, &port)?;
         let mut server = Self { child, port, folder };
         if server.accepts() { Ok(server) } else { Err(server.not_accepting()) }
     }
 
-    fn launch_anywhere(path: &Path) -> Result<(u16, Child), ServerError> {
-        let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port();
-        Ok((port, launch(path, port)?))
-    }
-
     /// Its address with user, password and database.
     pub fn url(&self, database: &str) -> String {
-        format!("postgres://{}:{}@127.0.0.1:{}/{database}", Self::USER, Self::PASSWORD, self.port)
+        format!("postgres://{}:{}@127.0.0.1:{}/{database}", Self::USER, Self::PASSWORD, self.port.number())
     }
 
     /// Kills the server at once, as a power failure would; its data stay.
@@ -93,7 +80,7 @@ impl Postgres {
     pub fn restart(&mut self) -> Result<(), ServerError> {
         let begun = Instant::now();
         loop {
-            self.child = launch(self.folder.path(), self.port)?;
+            self.child = launch(self.folder.path(), &self.port)?;
             // It refuses to begin while processes of the one that was killed are still ending.
             if self.accepts() {
                 return Ok(());
@@ -120,7 +107,7 @@ impl Postgres {
     pub fn psql(&self, database: &str) -> Command {
         let mut psql = command("psql");
         psql.args(["-X", "-A", "-t", "-q", "-v", "ON_ERROR_STOP=1", "-h", "127.0.0.1", "-U", Self::USER]);
-        psql.args(["-p", &self.port.to_string(), "-d", database]);
+        psql.args(["-p", &self.port.number().to_string(), "-d", database]);
         psql.env("PGPASSWORD", Self::PASSWORD).stdin(Stdio::null());
         psql
     }
@@ -131,7 +118,7 @@ impl Postgres {
     }
 
     fn accepts(&mut self) -> bool {
-        accepts_in_time(&mut self.child, self.port)
+        accepts_in_time(&mut self.child, self.port.number())
     }
 
     fn not_accepting(&self) -> ServerError {
@@ -156,10 +143,10 @@ fn end(child: &mut Child) {
     child.wait().ok();
 }
 
-fn launch(path: &Path, port: u16) -> Result<Child, ServerError> {
+fn launch(path: &Path, port: &ReservedPort) -> Result<Child, ServerError> {
     let log = fs::OpenOptions::new().create(true).append(true).open(path.join("log"))?;
     let mut postgres = program("postgres")?;
-    postgres.arg("-D").arg(path.join("data")).args(["-p", &port.to_string()]);
+    postgres.arg("-D").arg(path.join("data")).args(["-p", &port.number().to_string()]);
     postgres.args(["-c", "listen_addresses=127.0.0.1", "-c", "fsync=off"]);
     postgres.arg("-c").arg(format!("unix_socket_directories={}", path.display()));
     for (setting, file) in [("ssl_cert_file", "cert.pem"), ("ssl_key_file", "key.pem")] {

@@ -2,16 +2,15 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use plimsoll_sys::ReservedPort;
 use tempfile::TempDir;
 
-/// Starts that are tried: the port may be taken by another process between being chosen and being used.
-const MAX_STARTS: usize = 5;
 /// How long a server may take to accept. A database and a program that is compiled first take seconds.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// How often it is asked whether it accepts; it does not announce when it begins to.
@@ -36,7 +35,7 @@ pub enum ServerError {
 pub struct Server {
     child: Child,
     program: String,
-    addresses: Vec<SocketAddr>,
+    ports: Vec<ReservedPort>,
     /// Removed after the child has ended, as fields are dropped after `drop`.
     folder: TempDir,
 }
@@ -56,18 +55,8 @@ impl Server {
         prepare: impl Fn(&Path, &[SocketAddr]) -> Result<Command, ServerError>,
         ask: impl Fn(SocketAddr) -> io::Result<T>,
     ) -> Result<Self, ServerError> {
-        let start_once = || {
-            let mut server = Self::spawn(ports, &prepare)?;
-            if server.accepts_in_time(&ask) { Ok(server) } else { Err(server.not_accepting()) }
-        };
-        let mut outcome = start_once();
-        for _ in 1..MAX_STARTS {
-            if !matches!(outcome, Err(ServerError::NotAccepting { .. })) {
-                break;
-            }
-            outcome = start_once();
-        }
-        outcome
+        let mut server = Self::spawn(ports, prepare)?;
+        if server.accepts_in_time(ask) { Ok(server) } else { Err(server.not_accepting()) }
     }
 
     fn spawn(
@@ -75,19 +64,17 @@ impl Server {
         prepare: impl Fn(&Path, &[SocketAddr]) -> Result<Command, ServerError>,
     ) -> Result<Self, ServerError> {
         let folder = tempfile::Builder::new().prefix("plimsoll-server-").tempdir()?;
-        let reserve = |_| TcpListener::bind((Ipv4Addr::LOCALHOST, 0));
-        let reserved = (0..ports).map(reserve).collect::<io::Result<Vec<_>>>()?;
-        let addresses = reserved.iter().map(TcpListener::local_addr).collect::<io::Result<Vec<_>>>()?;
+        let ports = (0..ports).map(|_| ReservedPort::take()).collect::<io::Result<Vec<_>>>()?;
+        let addresses: Vec<SocketAddr> = ports.iter().map(ReservedPort::address).collect();
         let mut command = prepare(folder.path(), &addresses)?;
         let log = File::create(log_path(folder.path()))?;
         command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
-        drop(reserved);
-        Ok(Self { child: spawn(&mut command)?, program: name(&command), addresses, folder })
+        Ok(Self { child: spawn(&mut command)?, program: name(&command), ports, folder })
     }
 
     /// Where it listens.
     pub fn address(&self) -> SocketAddr {
-        self.addresses[0]
+        self.ports[0].address()
     }
 
     /// Its process.
@@ -95,8 +82,8 @@ impl Server {
         self.child.id()
     }
 
-    pub(crate) fn addresses(&self) -> &[SocketAddr] {
-        &self.addresses
+    pub(crate) fn addresses(&self) -> Vec<SocketAddr> {
+        self.ports.iter().map(ReservedPort::address).collect()
     }
 
     pub(crate) fn folder(&self) -> &Path {
@@ -105,7 +92,7 @@ impl Server {
 
     fn accepts_in_time<T>(&mut self, ask: impl Fn(SocketAddr) -> io::Result<T>) -> bool {
         let begun = Instant::now();
-        // A child that has ended will not accept; another process at its port must not be taken for it.
+        // A child that has ended will not accept.
         while matches!(self.child.try_wait(), Ok(None)) && begun.elapsed() < PATIENCE {
             if ask(self.address()).is_ok() {
                 return matches!(self.child.try_wait(), Ok(None));

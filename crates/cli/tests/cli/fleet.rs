@@ -15,6 +15,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use plimsoll_sys::ReservedPort;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
@@ -370,7 +371,8 @@ fn a_broker_that_cannot_be_used_is_an_error_before_the_load() {
     let run = |code: i32, broker: &str| {
         bench.expect(code, &["run", &target.url("/"), "-d", "1s", "--fleet", broker]).err
     };
-    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let reserved = ReservedPort::take().unwrap();
+    let free = reserved.address();
     assert!(run(1, &format!("nats://{free}")).contains("could not connect to the broker"));
     assert!(run(2, "4222").contains("no address of a broker"));
     let no_agent = bench.expect(2, &["agent", "--join", "nats://127.0.0.1:1"]);

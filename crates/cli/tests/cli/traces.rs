@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use plimsoll_sys::ReservedPort;
 use serde_json::Value;
 
 use crate::bench::{Bench, Target};
@@ -145,12 +146,13 @@ fn without_the_flag_no_request_has_the_header_and_with_a_share_some_have() {
 /// nginx that logs the header of each request on HTTP/2.
 struct Nginx {
     child: Child,
-    address: SocketAddr,
+    port: ReservedPort,
 }
 
 impl Nginx {
     fn start(bench: &Bench) -> Self {
-        let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let port = ReservedPort::take().unwrap();
+        let address = port.address();
         let configuration = format!(
             "daemon off; pid nginx.pid; error_log stderr; events {{}}\nhttp {{ log_format id $http_traceparent; \
              access_log ids.log id; client_body_temp_path t; proxy_temp_path t; fastcgi_temp_path t; uwsgi_temp_path t; \
@@ -164,7 +166,7 @@ impl Nginx {
         while TcpStream::connect(address).is_err() && Instant::now() < ends {
             thread::sleep(Duration::from_millis(10));
         }
-        Self { child, address }
+        Self { child, port }
     }
 }
 
@@ -180,7 +182,7 @@ impl Drop for Nginx {
 fn a_real_server_reads_the_ids_on_the_streams_of_http2() {
     let bench = Bench::new();
     let nginx = Nginx::start(&bench);
-    let run = load(&bench, &format!("http://{}/", nginx.address), &["--http2", "--streams", "4"]);
+    let run = load(&bench, &format!("http://{}/", nginx.port.address()), &["--http2", "--streams", "4"]);
     drop(nginx);
     let log = std::fs::read_to_string(bench.path("ids.log")).unwrap();
     let ids: BTreeSet<String> = log.lines().filter(|line| line.starts_with("00-")).map(id).collect();

@@ -137,7 +137,8 @@ fn descriptors_max() -> c_uint {
 type Step = Result<(), (InitStep, c_int)>;
 
 fn set_up(plan: &InitPlan) -> Step {
-    mount(InitStep::Mounts, None, c"/", None, libc::MS_REC | libc::MS_PRIVATE)?;
+    // What the machine unmounts goes here too: a disk can be taken out while a lab is up.
+    mount(InitStep::Mounts, None, c"/", None, libc::MS_REC | libc::MS_SLAVE)?;
     // Refused where parts of /proc are hidden, as in containers: the old /proc then stays and shows other processes too.
     mount(InitStep::Mounts, Some(c"proc"), c"/proc", Some(c"proc"), 0).unwrap_or_default();
     for (file, place) in &plan.files {

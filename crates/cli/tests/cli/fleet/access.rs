@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 
+use plimsoll_sys::ReservedPort;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::{Ended, PATIENCE, due_and_completed, until};
@@ -16,6 +17,8 @@ use crate::bench::{Bench, Called, Target};
 pub(super) struct Broker<'a> {
     pub(super) bench: &'a Bench,
     pub(super) listens: SocketAddr,
+    /// Its own also while the server is away.
+    _port: ReservedPort,
     /// Flags of a conductor here.
     pub(super) conductor: Vec<String>,
     /// `None` while it is away.
@@ -30,8 +33,9 @@ impl<'a> Broker<'a> {
 
     /// The same with settings of JetStream.
     pub(super) fn storing(bench: &'a Bench, storage: &str, settings: &str) -> Self {
-        let listens = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-        let mut broker = Self { bench, listens, conductor: Vec::new(), server: None };
+        let port = ReservedPort::take().unwrap();
+        let listens = port.address();
+        let mut broker = Self { bench, listens, _port: port, conductor: Vec::new(), server: None };
         broker.configure(storage, settings);
         broker.serve();
         broker
