@@ -1,9 +1,10 @@
 //! The outcome of one plan of a lab file: its run, and whether the verdict is the one that the file expects.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use plimsoll_analyze::overload::protection;
 use plimsoll_analyze::{Estimate, Findings, Limit, OverloadClass, Protection, RowRun, RunStatus, Verdict};
+use plimsoll_lab::LabError;
 use plimsoll_plan::{Expect, Expected};
 
 use crate::ExperimentError;
@@ -121,9 +122,27 @@ impl CaseOutcome {
         Self { name: case.name.clone(), expected: case.file.expect.clone(), result }
     }
 
+    /// The outcome of a run, and of the service that ended during it, if one did: such a run is no evidence, unless it is the
+    /// collapse that its file expects.
+    pub(crate) fn of_run(case: &Case<'_>, recorded: &RecordedRun, ended: Option<LabError>) -> Self {
+        let outcome = Self::new(case, Ok(JudgedRun::new(case, recorded)));
+        let Some(source) = ended.filter(|_| !outcome.expects_collapse()) else { return outcome };
+        let (path, source) = (recorded.path.clone(), source.into());
+        Self::new(case, Err(ExperimentError::ServiceEnded { path, source }))
+    }
+
     /// The run, if there is one.
     pub fn judged(&self) -> Option<&JudgedRun> {
         self.result.as_ref().ok()
+    }
+
+    /// The run file, also that of a run which is no evidence; `None` where there is none.
+    pub fn file(&self) -> Option<&Path> {
+        match &self.result {
+            Ok(judged) => Some(&judged.file),
+            Err(ExperimentError::ServiceEnded { path, .. }) => Some(path),
+            Err(_) => None,
+        }
     }
 
     /// Whether the target broke down under overload, and its file expects that: such a target may be lost.

@@ -6,7 +6,7 @@ use plimsoll_analyze::Protection;
 use plimsoll_lab::Privileges;
 
 use crate::ExperimentError;
-use crate::case_outcome::{CaseOutcome, JudgedRun};
+use crate::case_outcome::CaseOutcome;
 use crate::context::{Progress, RunContext};
 use crate::lab_file::{Case, LabFile, files_in};
 use crate::protection::with_settings;
@@ -93,10 +93,13 @@ fn outcome(
     if context.is_interrupted() {
         return None;
     }
-    let recorded = with_settings(case, limits, &context.settings.out).and_then(|protected| {
+    let made = with_settings(case, limits, &context.settings.out).and_then(|protected| {
         let case = Case { file: protected.as_ref().unwrap_or(case.file), ..case.clone() };
         PlanRunner::in_labs(privileges, context).run_and_read(&case)
     });
-    let judged = recorded.map(|recorded| JudgedRun::new(case, &recorded));
-    (!context.is_interrupted()).then_some(CaseOutcome::new(case, judged))
+    let outcome = match made {
+        Ok((recorded, ended)) => CaseOutcome::of_run(case, &recorded, ended),
+        Err(error) => CaseOutcome::new(case, Err(error)),
+    };
+    (!context.is_interrupted()).then_some(outcome)
 }

@@ -2,11 +2,11 @@
 
 use plimsoll_analyze::overload::protection;
 use plimsoll_analyze::{Findings, Protection, RunStatus};
-use plimsoll_lab::Privileges;
+use plimsoll_lab::{LabError, Privileges};
 use plimsoll_plan::PlanFile;
 
 use crate::ExperimentError;
-use crate::case_outcome::{CaseOutcome, JudgedRun};
+use crate::case_outcome::CaseOutcome;
 use crate::context::{Progress, RunContext};
 use crate::lab_file::{Case, LabFile};
 use crate::protection::with_settings;
@@ -60,7 +60,7 @@ pub fn run_lab_file<'a>(
             context.report(&Progress::RunBegins { name, number: index + 1, count, same_lab });
         }
         match run_case(&case, runs.limits().as_ref(), &mut runner, context) {
-            Ok(recorded) => runs.keep(&case, file.name(), recorded, count == 1),
+            Ok(made) => runs.keep(&case, file.name(), made, count == 1),
             Err(error) if count == 1 => return Err(error.in_part(&case.name)),
             Err(_) if context.is_interrupted() => {}
             Err(error) => {
@@ -81,12 +81,12 @@ fn run_case(
     limits: Option<&Protection>,
     runner: &mut PlanRunner<'_>,
     context: RunContext<'_>,
-) -> Result<RecordedRun, ExperimentError> {
+) -> Result<(RecordedRun, Option<LabError>), ExperimentError> {
     let protected = with_settings(case, limits, &context.settings.out)?;
     let case = Case { file: protected.as_ref().unwrap_or(case.file), ..case.clone() };
-    let recorded = runner.run_and_read(&case)?;
+    let (recorded, ended) = runner.run_and_read(&case)?;
     context.report(&Progress::RunRecorded(&recorded.path));
-    Ok(recorded)
+    Ok((recorded, ended))
 }
 
 impl<'a> LabRuns<'a> {
@@ -95,15 +95,24 @@ impl<'a> LabRuns<'a> {
         self.completed.iter().rev().find_map(|run| protection(run.findings()))
     }
 
-    /// Keeps a run. One that was cut short is shown, but it is no evidence together with others.
-    fn keep(&mut self, case: &Case<'a>, own_name: &'a str, recorded: RecordedRun, only: bool) {
-        let mut judged = JudgedRun::new(case, &recorded);
-        if only || judged.status != RunStatus::Interrupted {
-            let (variant, name) = (case.variant, case.variant.unwrap_or(own_name));
-            self.completed.push(CompletedRun { variant, name, file: case.file, recorded });
-        } else {
-            judged.row = None;
+    /// Keeps a run. One that the user cut short is shown, but it is no evidence together with others; one in which a service
+    /// ended is none at all.
+    fn keep(
+        &mut self,
+        case: &Case<'a>,
+        own_name: &'a str,
+        (recorded, ended): (RecordedRun, Option<LabError>),
+        only: bool,
+    ) {
+        let mut outcome = CaseOutcome::of_run(case, &recorded, ended);
+        if let Ok(judged) = &mut outcome.result {
+            if only || judged.status != RunStatus::Interrupted {
+                let (variant, name) = (case.variant, case.variant.unwrap_or(own_name));
+                self.completed.push(CompletedRun { variant, name, file: case.file, recorded });
+            } else {
+                judged.row = None;
+            }
         }
-        self.outcomes.push(CaseOutcome::new(case, Ok(judged)));
+        self.outcomes.push(outcome);
     }
 }

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use plimsoll_analyze::Protection;
+use plimsoll_lab::substitute_settings;
 use plimsoll_plan::{PlanFile, Protector};
 use plimsoll_report::snippet;
 use plimsoll_units::unix_ms;
@@ -34,7 +35,7 @@ pub(crate) fn with_settings(
     let path = written(case, protector, limits, folder)?;
     let mut file = case.file.clone();
     for command in file.lab_hosts.iter_mut().flat_map(|host| &mut host.run) {
-        *command = command.replace(VARIABLE, &path.display().to_string());
+        *command = substitute_settings(command, &path);
     }
     Ok(Some(file))
 }

@@ -59,12 +59,15 @@ impl<'a> PlanRunner<'a> {
         Ok((path, ended))
     }
 
-    /// Makes the run of a case and reads it back. That a service ended meanwhile is reported.
-    pub(crate) fn run_and_read(&mut self, case: &Case<'_>) -> Result<RecordedRun, ExperimentError> {
+    /// Makes the run of a case and reads it back. That a service ended meanwhile is reported, and given too.
+    pub(crate) fn run_and_read(
+        &mut self,
+        case: &Case<'_>,
+    ) -> Result<(RecordedRun, Option<LabError>), ExperimentError> {
         let (path, ended) = self.run(case)?;
         if let Some(error) = &ended {
             self.context.report(&Progress::ServiceEnded(error));
         }
-        read_run(&path)
+        Ok((read_run(&path)?, ended))
     }
 }

@@ -73,7 +73,10 @@ impl LabHost {
 
     /// Starts a shell command as a service of the host; its output goes to a file.
     pub(crate) fn serve(&mut self, text: String, folder: &Path) -> Result<(), LabError> {
-        let log = self.folder.join(format!("{}.log", self.services.len()));
+        // Not in the host's own folder, in which every user may put files and links.
+        let mut log = self.folder.clone().into_os_string();
+        log.push(format!("-{}.log", self.services.len()));
+        let log = PathBuf::from(log);
         let output = File::create(&log).map_err(LabError::file("make", &log))?;
         let errors = output.try_clone().map_err(LabError::file("open", &log))?;
         let mut command = Command::new("/bin/sh");

@@ -140,7 +140,8 @@ impl Lab {
         let path = folder.path().join("hosts");
         fs::write(&path, hosts).map_err(LabError::file("write", &path))?;
         let network = NetworkNamespace::create().map_err(LabError::namespaces("bridge"))?;
-        link::batch("ip", &link::bridge_lines(naming::bridge(lease.number)), &network, "the bridge")?;
+        let lines = link::bridge_lines(naming::bridge(lease.number), link::has_ipv6(&network)?);
+        link::batch("ip", &lines, &network, "the bridge")?;
         let (hosts, generators, remarks) = (Vec::new(), Vec::new(), Vec::new());
         Ok(Self { hosts, generators, network, groups, folder, lease, remarks })
     }
@@ -159,6 +160,10 @@ impl Lab {
             self.hosts.push(host);
         }
         self.remarks.extend(remark_on_all(&caps, there));
+        let caps_memory = self.hosts.iter().any(|host| host.capacity.memory_bytes.is_some());
+        if caps_memory && is_in_memory(self.folder()) {
+            self.remarks.push(IN_MEMORY.to_owned());
+        }
         self.generators = self.hosts.split_off(spec.hosts.len());
         if let Some(ports) = spec.generator.ports {
             self.generators.iter().try_for_each(|host| link::limit_ports(&host.network()?, ports))?;
@@ -201,9 +206,11 @@ impl Lab {
     }
 
     fn connect(&self, index: usize, host: &LabHost, single_packets: bool) -> Result<(), LabError> {
-        link::batch("ip", &link::cable_lines(index, host.pid()), &self.network, &host.name)?;
+        let cable = link::cable_lines(index, host.pid(), link::has_ipv6(&self.network)?);
+        link::batch("ip", &cable, &self.network, &host.name)?;
         let own = host.network()?;
-        link::batch("ip", &link::host_lines(host.address, single_packets), &own, &host.name)?;
+        let lines = link::host_lines(host.address, single_packets, link::has_ipv6(&own)?);
+        link::batch("ip", &lines, &own, &host.name)?;
         host.cap_link()
     }
 
@@ -316,6 +323,17 @@ fn hosts_text(hosts: impl Iterator<Item = (String, Ipv4Addr)>) -> String {
     "127.0.0.1 localhost\n::1 localhost\n".to_owned() + &lines.collect::<String>()
 }
 
+/// What is to be known where the lab's folder is in memory and a host has a cap of it.
+const IN_MEMORY: &str = "the hosts' own folders are in memory, so that the files they write there count towards their caps of memory; set \
+                         TMPDIR to a folder on a disk";
+
+/// True if what is written to a folder stays in memory.
+fn is_in_memory(folder: &Path) -> bool {
+    // include/uapi/linux/magic.h
+    const TMPFS_MAGIC: rustix::fs::FsWord = 0x0102_1994;
+    rustix::fs::statfs(folder).is_ok_and(|found| found.f_type == TMPFS_MAGIC)
+}
+
 /// The cores that this process may use, by its affinity and by the quotas of the groups that it is in, in which the lab's groups are.
 /// `None` where that is not known.
 fn cores_there() -> Option<f64> {
@@ -356,6 +374,11 @@ mod tests {
         assert_eq!(remark_on_all(&[0.7, 0.7, 0.6], Some(2.0)), None);
         assert_eq!(remark_on_all(&[3.0, 1.0], Some(2.0)), None, "one alone has a remark of its own");
         assert_eq!(remark_on_all(&[3.0, 1.0], None), None);
+    }
+
+    #[test]
+    fn a_folder_in_memory_is_no_folder_on_a_disk() {
+        assert!(is_in_memory(Path::new("/dev/shm")) && !is_in_memory(Path::new("/proc/self")));
     }
 
     #[test]

@@ -28,4 +28,4 @@ pub use plimsoll_sys::{CgroupPaths, NetworkNamespace};
 pub use privileges::Privileges;
 pub use readiness::{NotReady, check_ready, check_ready_unix};
 pub use service::output_tail;
-pub use substitution::{Variables, substitute_hosts};
+pub use substitution::{Variables, substitute_hosts, substitute_settings};

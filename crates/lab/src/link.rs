@@ -6,6 +6,7 @@
 use std::fs;
 use std::io::Write as _;
 use std::net::Ipv4Addr;
+use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -44,44 +45,54 @@ pub(crate) fn port(index: usize) -> String {
     format!("host{index}")
 }
 
+/// True if the kernel has IPv6, and interfaces of this network get it.
+pub(crate) fn has_ipv6(network: &NetworkNamespace) -> Result<bool, LabError> {
+    let path = "/proc/sys/net/ipv6/conf/default/disable_ipv6";
+    let disabled = network.run(|| fs::read_to_string(path)).map_err(LabError::file("read", path))?;
+    Ok(disabled.is_ok_and(|disabled| disabled.trim() == "0"))
+}
+
+/// The line that keeps an interface from making itself an address of IPv6; empty without IPv6, where it is refused.
+fn no_own_address_line(interface: &str, ipv6: bool) -> String {
+    if ipv6 { format!("link set {interface} addrgenmode none\n") } else { String::new() }
+}
+
 /// The lines that make the bridge.
-pub(crate) fn bridge_lines(address: Ipv4Addr) -> String {
+pub(crate) fn bridge_lines(address: Ipv4Addr, ipv6: bool) -> String {
     format!(
         "link set lo up\nlink add {BRIDGE} type bridge stp_state 0 mcast_snooping 0\n\
-         link set {BRIDGE} addrgenmode none\naddress add {address}/{PREFIX} dev {BRIDGE}\nlink set {BRIDGE} up\n"
+         {}address add {address}/{PREFIX} dev {BRIDGE}\nlink set {BRIDGE} up\n",
+        no_own_address_line(BRIDGE, ipv6)
     )
 }
 
 /// The lines that put a cable between the bridge and the host that this process lives in.
-pub(crate) fn cable_lines(index: usize, pid: u32) -> String {
+pub(crate) fn cable_lines(index: usize, pid: u32, ipv6: bool) -> String {
     let port = port(index);
     format!(
-        "link add {port} type veth peer name {INTERFACE} netns {pid}\nlink set {port} addrgenmode none\n\
-         link set {port} master {BRIDGE} up\n"
+        "link add {port} type veth peer name {INTERFACE} netns {pid}\n{}link set {port} master {BRIDGE} up\n",
+        no_own_address_line(&port, ipv6)
     )
 }
 
 /// The network of IPv6 addresses of a lab's hosts, unique local ones (RFC 4193).
 const PREFIX6: &str = "fd70:6c69:6d73:6f6c";
 
-/// The line that gives a host an address of IPv6 too; empty where the kernel has none. Servers ask for addresses of the families
-/// that their machine has, and some listen on those of IPv6 only.
+/// The line that gives a host an address of IPv6 too. Servers ask for addresses of the families that their machine has, and some
+/// listen on those of IPv6 only.
 fn address6_line(address: Ipv4Addr) -> String {
-    if !Path::new("/proc/net/if_inet6").exists() {
-        return String::new();
-    }
     let [a, b, c, d] = address.octets();
     format!("address add {PREFIX6}::{a:x}{b:02x}:{c:x}{d:02x}/64 dev {INTERFACE} nodad\n")
 }
 
 /// The lines that set up the network within a host. With a cap in the lab, packets are sent as they would be on a
 /// cable: not in bundles that the last interface cuts, which would count as one.
-pub(crate) fn host_lines(address: Ipv4Addr, single_packets: bool) -> String {
+pub(crate) fn host_lines(address: Ipv4Addr, single_packets: bool, ipv6: bool) -> String {
     let single = if single_packets { " gso_max_segs 1" } else { "" };
+    let address6 = if ipv6 { address6_line(address) } else { String::new() };
     format!(
-        "link set lo up\nlink set {INTERFACE} addrgenmode none\nlink set {INTERFACE}{single} up\n\
-         address add {address}/{PREFIX} dev {INTERFACE}\n{}",
-        address6_line(address)
+        "link set lo up\n{}link set {INTERFACE}{single} up\naddress add {address}/{PREFIX} dev {INTERFACE}\n{address6}",
+        no_own_address_line(INTERFACE, ipv6)
     )
 }
 
@@ -146,6 +157,8 @@ pub(crate) fn batch(
         let mut command = Command::new(program);
         command.args(["-batch", "-"]).env("PATH", format!("{path}:{SYSTEM_FOLDERS}"));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        // Out of reach of Ctrl-C, which ends the lab between two of these and not within one.
+        command.process_group(0);
         let mut child = command.spawn()?;
         if let Some(mut input) = child.stdin.take() {
             best_effort(
@@ -179,6 +192,17 @@ mod tests {
             inward.contains("mpu") && inward.contains("pfifo") && !inward.contains("200000000bit"),
             "{inward}"
         );
+    }
+
+    #[test]
+    fn without_ipv6_no_line_is_about_it() {
+        let address = Ipv4Addr::new(198, 18, 0, 2);
+        let lines = |ipv6: bool| {
+            [bridge_lines(address, ipv6), cable_lines(0, 7, ipv6), host_lines(address, true, ipv6)].concat()
+        };
+        let about = ["addrgenmode", PREFIX6, "nodad"];
+        assert!(about.iter().all(|word| lines(true).contains(word) && !lines(false).contains(word)));
+        assert_eq!(lines(false).lines().count(), lines(true).lines().count() - 4, "{}", lines(false));
     }
 
     #[test]

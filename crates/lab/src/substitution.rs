@@ -2,13 +2,64 @@
 //!
 //! A shell runs the commands, and its own variables have the same form. All others are left to it.
 
+use std::convert::Infallible;
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 
 use crate::LabError;
 
+/// The variable of the settings that protect a host.
+const PROTECTION: &str = "protection";
+
 /// The settings that protect a host which is not to be protected: an empty file.
 const NO_SETTINGS: &str = "/dev/null";
+
+/// Where in a shell's command a value stands. That decides how it is written so that the shell takes it as it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Quoting {
+    None,
+    Single,
+    Double,
+}
+
+impl Quoting {
+    /// The quoting after more of the command.
+    fn after(self, text: &str) -> Self {
+        let mut quoting = self;
+        let mut characters = text.chars();
+        while let Some(character) = characters.next() {
+            quoting = match (quoting, character) {
+                (Self::None, '\'') => Self::Single,
+                (Self::None, '"') => Self::Double,
+                (Self::Single, '\'') | (Self::Double, '"') => Self::None,
+                (Self::None | Self::Double, '\\') => {
+                    characters.next();
+                    quoting
+                }
+                _ => quoting,
+            };
+        }
+        quoting
+    }
+
+    /// A value as the shell has to see it here.
+    fn quoted(self, value: &str) -> String {
+        let is_plain =
+            |character: char| character.is_ascii_alphanumeric() || "/._-+:@%,=".contains(character);
+        match self {
+            Self::None if value.chars().all(is_plain) => value.to_owned(),
+            Self::None => format!("'{}'", Self::Single.quoted(value)),
+            Self::Single => value.replace('\'', r"'\''"),
+            Self::Double => {
+                let escaped = |character| match character {
+                    '"' | '\\' | '$' | '`' => ['\\', character].into_iter().collect(),
+                    _ => String::from(character),
+                };
+                value.chars().map(escaped).collect()
+            }
+        }
+    }
+}
 
 /// The values of the variables on one host.
 #[derive(Debug, Clone, Copy)]
@@ -23,24 +74,35 @@ pub struct Variables<'a> {
 }
 
 impl Variables<'_> {
-    /// The text with values in place of its variables; fails if one names a host or a folder of services that is not there.
+    /// A shell's command with values in place of its variables, quoted where the shell would read more than a value in them; fails
+    /// if one names a host or a folder of services that is not there.
     pub fn substitute(&self, text: &str) -> Result<String, LabError> {
-        replace(text, |name| match name {
-            "dir" => Ok(Some(self.folder.display().to_string())),
-            "tmp" => Ok(Some(self.own.display().to_string())),
-            // An experiment puts the path of settings in its place where a run is to be protected.
-            "protection" => Ok(Some(NO_SETTINGS.to_owned())),
-            "services" => {
-                self.services.map(|folder| Some(folder.display().to_string())).ok_or_else(no_services)
+        replace(text, |name, quoting| {
+            let path = |path: &Path| Ok(Some(quoting.quoted(&path.display().to_string())));
+            match name {
+                "dir" => path(self.folder),
+                "tmp" => path(self.own),
+                // Where a run is to be protected, `substitute_settings` was there before.
+                PROTECTION => path(Path::new(NO_SETTINGS)),
+                "services" => self.services.ok_or_else(no_services).and_then(|folder| path(folder)),
+                name => host(name, self.hosts),
             }
-            name => host(name, self.hosts),
         })
     }
 }
 
 /// A URL with addresses in place of its `${host:NAME}`; fails if one names a host that is not there.
 pub fn substitute_hosts(text: &str, hosts: &[(String, Ipv4Addr)]) -> Result<String, LabError> {
-    replace(text, |name| host(name, hosts))
+    replace(text, |name, _| host(name, hosts))
+}
+
+/// A shell's command with the path of settings in place of its `${protection}`; its other variables stay.
+pub fn substitute_settings(text: &str, settings: &Path) -> String {
+    let value = |name: &str, quoting: Quoting| {
+        (name == PROTECTION).then(|| quoting.quoted(&settings.display().to_string()))
+    };
+    let Ok(command) = replace(text, |name, quoting| Ok::<_, Infallible>(value(name, quoting)));
+    command
 }
 
 fn no_services() -> LabError {
@@ -66,17 +128,20 @@ fn host(name: &str, hosts: &[(String, Ipv4Addr)]) -> Result<Option<String>, LabE
 }
 
 /// Replaces each `${name}` that has a value; the others, and `$${`, are the shell's.
-fn replace(
+fn replace<E>(
     text: &str,
-    value_of: impl Fn(&str) -> Result<Option<String>, LabError>,
-) -> Result<String, LabError> {
+    value_of: impl Fn(&str, Quoting) -> Result<Option<String>, E>,
+) -> Result<String, E> {
     let mut replaced = String::with_capacity(text.len());
-    let mut rest = text;
+    let (mut rest, mut quoting) = (text, Quoting::None);
     while let Some(at) = rest.find("${") {
         let (before, after) = rest.split_at(at);
         replaced += before;
+        quoting = quoting.after(before);
         let value = match after.find('}') {
-            Some(end) if !before.ends_with('$') => value_of(&after[2..end])?.map(|value| (value, end + 1)),
+            Some(end) if !before.ends_with('$') => {
+                value_of(&after[2..end], quoting)?.map(|value| (value, end + 1))
+            }
             _ => None,
         };
         let (value, length) = value.unwrap_or_else(|| ("${".to_owned(), 2));
@@ -108,6 +173,25 @@ mod tests {
         )
         .unwrap();
         assert_eq!(filled, "nginx -c /files/a -p /own ${HOME} $X $${dir} http://198.18.0.3:80 /dev/null ${");
+    }
+
+    /// What a shell makes of a command in which `${dir}` is a path that it would split, expand and end.
+    #[test]
+    fn a_path_is_one_word_for_the_shell_however_the_command_quotes_it() {
+        let folder = Path::new("/My \"$HOME\" `x`\\ it's (1)");
+        let text = r#"printf '%s|' ${dir}/a "${dir}/b" 'in '${dir}' c' '${dir}' A="x" \" ${dir} "\"${dir}""#;
+        let own = Path::new("/own");
+        let command = Variables { hosts: &[], folder, services: None, own }.substitute(text).unwrap();
+        let output = std::process::Command::new("/bin/sh").args(["-c", &command]).output().unwrap();
+        let dir = folder.display();
+        let expected = format!("{dir}/a|{dir}/b|in {dir} c|{dir}|A=x|\"|{dir}|\"{dir}|");
+        assert_eq!(String::from_utf8_lossy(&output.stdout), expected, "{command}");
+    }
+
+    #[test]
+    fn settings_take_the_place_of_their_variable_alone() {
+        let command = substitute_settings("nginx -c ${protection} ${dir} $${x}", Path::new("/a b"));
+        assert_eq!(command, "nginx -c '/a b' ${dir} $${x}");
     }
 
     #[test]

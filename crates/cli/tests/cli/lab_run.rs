@@ -255,6 +255,21 @@ fn runs_of_an_ablation_go_on_in_a_new_lab_after_a_service_ended_and_use_none_of_
 }
 
 #[test]
+fn a_run_in_which_a_service_ended_is_shown_and_is_no_evidence() {
+    // The second service ends once the load has come.
+    let dying = r#"8080", '''until [ "$(awk '/eth0/ {print $3}' /proc/net/dev)" -gt 500 ]; do sleep 0.02; done; exit 3''']"#;
+    let Some(bench) = lab(&SHOP.replace("8080\"]", dying)) else { return };
+    let called = bench.expect(1, &["lab", "run", "one.toml", "--quiet"]);
+    assert!(called.out.contains("requests/s"), "{}", called.out);
+    let why = "a service ended during the run";
+    assert!(called.err.contains(why) && called.err.contains("exit status: 3"), "{}", called.err);
+    let whole = bench.expect(3, &["lab", "diagnose", ".", "--only", "shop", "--json", "--quiet"]).json();
+    let outcome = &whole["scenarios"][0];
+    assert_eq!((&outcome["right"], &outcome["found"]), (&Value::Bool(false), &Value::Null), "{outcome}");
+    assert!(outcome["text"].as_str().unwrap().contains(why), "{outcome}");
+}
+
+#[test]
 fn an_ablation_is_given_up_after_three_labs_in_a_row_that_do_not_start() {
     let Some(bench) = lab(&switched("true").replace("exec plimsoll", "exit 3; plimsoll")) else { return };
     let called = bench.expect(1, &["ablate", "-f", "one.toml", "--rounds", "5"]);

@@ -19,8 +19,8 @@ pub(super) fn device_of(folder: &Path) -> Result<String, &'static str> {
     let number = fs::metadata(folder).map_err(|_| "the lab's own folder cannot be read")?.dev();
     let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
     whole_device(Path::new("/sys/dev/block"), &format!("{major}:{minor}")).ok_or(
-        "the lab's own folder is on no disk of its own but in memory or on layers; set TMPDIR to a folder on a disk, \
-         or leave `disk` out",
+        "the lab's own folder is on no disk of its own, but in memory, on layers or on a file system of several disks (Btrfs, ZFS); \
+         set TMPDIR to a folder on ext4 or XFS, or leave `disk` out",
     )
 }
 

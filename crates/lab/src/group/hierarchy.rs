@@ -14,6 +14,9 @@ const CONTROLLERS_V1: [&str; 4] = ["cpu", "cpuacct", "memory", "blkio"];
 /// Those of version 2. Without one of the others than `cpu` there is no cap of its kind, which is said if one is asked for.
 const CONTROLLERS_V2: [&str; 3] = ["cpu", "memory", "io"];
 
+/// The file of a group of version 2 that names the controllers which groups below it have.
+const CONTROL: &str = "cgroup.subtree_control";
+
 /// The means by which processors are capped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Capping {
@@ -128,9 +131,16 @@ impl Hierarchies {
     }
 }
 
+/// The controllers that groups below this one have.
+fn passed_on(folder: &Path) -> Vec<&'static str> {
+    let control = fs::read_to_string(folder.join(CONTROL)).unwrap_or_default();
+    let is_there = |controller: &&str| control.split_whitespace().any(|one| one == *controller);
+    CONTROLLERS_V2.into_iter().filter(is_there).collect()
+}
+
 /// Fails only if the controller `cpu` is unavailable.
 fn pass_on(folder: &Path) -> io::Result<()> {
-    let file = folder.join("cgroup.subtree_control");
+    let file = folder.join(CONTROL);
     let [cpu, others @ ..] = CONTROLLERS_V2.map(|controller| fs::write(&file, format!("+{controller}")));
     for other in others {
         best_effort(other, "a cap of its kind is refused when one is asked for");
@@ -138,21 +148,38 @@ fn pass_on(folder: &Path) -> io::Result<()> {
     cpu
 }
 
-/// Whether groups with a cap of processors can be made in a group of version 2. One that holds processes itself cannot
-/// pass controllers on, except the topmost.
+/// Whether groups with a cap of processors can be made in a group of version 2. One that holds processes itself passes on `cpu`,
+/// but a group below it is then invalid (cgroup-v2, "Threads"), so that it passes on what it did before again.
 fn usable(folder: &Path) -> bool {
-    let has_cpu = || {
-        let control = fs::read_to_string(folder.join("cgroup.subtree_control")).unwrap_or_default();
-        control.split_whitespace().any(|one| one == "cpu")
-    };
-    let passes_on = || pass_on(folder).is_ok() || has_cpu();
-    is_writable(folder) && passes_on()
+    let before = passed_on(folder);
+    let passes_on = || pass_on(folder).is_ok() || before.contains(&"cpu");
+    let works = is_writable(folder) && passes_on() && attempt(folder, is_domain);
+    if !works {
+        for controller in passed_on(folder).into_iter().filter(|one| !before.contains(one)) {
+            best_effort(
+                fs::write(folder.join(CONTROL), format!("-{controller}")),
+                "a group that passes on more than it needs limits nothing",
+            );
+        }
+    }
+    works
 }
 
-/// Whether a group can be made in this one. Only an attempt can tell.
+/// Whether processes can be put into a group of version 2 and controllers be passed on in it.
+fn is_domain(folder: &Path) -> bool {
+    fs::read_to_string(folder.join("cgroup.type")).map_or(true, |kind| kind.trim() == "domain")
+}
+
+/// Whether a group can be made in this one.
 fn is_writable(folder: &Path) -> bool {
+    attempt(folder, |_| true)
+}
+
+/// Makes a group in this one, and says whether it is fit. Only an attempt can tell.
+fn attempt(folder: &Path, is_fit: impl Fn(&Path) -> bool) -> bool {
     let attempt = folder.join(format!("{}try-{}", NAME, std::process::id()));
-    fs::create_dir(&attempt).and_then(|()| fs::remove_dir(&attempt)).is_ok()
+    let fit = fs::create_dir(&attempt).is_ok() && is_fit(&attempt);
+    fs::remove_dir(&attempt).is_ok() && fit
 }
 
 #[cfg(test)]

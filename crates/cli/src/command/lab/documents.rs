@@ -36,7 +36,7 @@ pub(super) fn case_document(outcome: &CaseOutcome) -> CaseDocument {
         lower_bound: peak.map(|peak| peak.lower_bound),
         connections: peak.map(|peak| peak.connections),
         p99_ms: peak.and_then(|peak| peak.p99_ns).map(|ns| ns / 1e6),
-        file: judged.map(|judged| judged.file.to_string_lossy().into_owned()),
+        file: outcome.file().map(|file| file.to_string_lossy().into_owned()),
     }
 }
 
