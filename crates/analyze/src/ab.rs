@@ -14,7 +14,7 @@ mod verdict;
 pub use carry_over::{Effect, EffectKind, RoundRatio};
 pub use figure::{AbFigure, Better};
 pub use judge::{AbFindings, AbRule, ComparedFigure, SUCCESS_MARGIN, SideSummary, compare_sides};
-pub use load::{AbLoad, AbSide, LoadKind, Unusable};
+pub use load::{AbLoad, AbSide, LoadKind, SearchGap, Unusable};
 pub use plimsoll_stats::rounds::MIN_ROUNDS;
 pub use quantiles::{QuantileDifference, quantile_differences};
 pub use verdict::{AbVerdict, MoreRounds};

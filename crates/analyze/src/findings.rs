@@ -398,9 +398,10 @@ impl Findings {
         answered_late(&self.steps)
     }
 
-    /// The step in which the target was lost, if it was.
+    /// The step in which the target was lost, if it was: of the ladder or of the search.
     pub fn lost_step(&self) -> Option<&StepSummary> {
-        self.steps.iter().find(|step| step.end == plimsoll_record::StepEnd::TargetLost)
+        let trials = self.search.iter().flat_map(|search| &search.trials).map(|trial| &trial.step);
+        self.steps.iter().chain(trials).find(|step| step.end == plimsoll_record::StepEnd::TargetLost)
     }
 }
 

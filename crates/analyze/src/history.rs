@@ -12,4 +12,6 @@ pub use entry::{EntryMachine, RunEntry};
 pub use figures::{Measured, RunFigures, chosen_step, is_unfinished};
 pub use metric::TrendMetric;
 pub use plimsoll_stats::change_points::MIN_VALUES as MIN_TREND_RUNS;
-pub use trend::{LeftOutRuns, LevelChange, TooFewRuns, Trend, TrendLevel, TrendOptions, TrendPoint, trend};
+pub use trend::{
+    LeftOutRuns, LevelChange, NewerRuns, TooFewRuns, Trend, TrendLevel, TrendOptions, TrendPoint, trend,
+};

@@ -56,6 +56,7 @@ pub use capacity::comparability::{Incomparable, RunSide, Setting, incomparable};
 pub use capacity::compare::{
     BestComparison, Comparison, ComparisonRow, Margin, StepOutcome, compare, step_outcomes,
 };
+pub use capacity::highest_rates::{HighestRates, RateBracket, highest_rates};
 pub use capacity::kinds::{RequestKind, request_kinds};
 pub use capacity::latency_difference::{
     LatencyDifferences, PercentileDifference, SharedLoad, latency_differences,

@@ -173,6 +173,8 @@ pub(crate) fn of_run(run: &Run, plan: &Plan) -> Result<Option<RateSearch>, (u32,
     let tried = tried(&trials);
     let aim = aim(plan, order);
     let bracket = Bracket::of(aim.tolerance, &tried);
+    let is_whole = |trial: &&TrialSummary| trial.step.end != StepEnd::TargetLost;
+    let whole: Vec<TrialSummary> = trials.iter().filter(is_whole).cloned().collect();
     let end = match bracket::next(aim, &tried) {
         _ if bracket.limited_per_sec.is_some() && bracket.broken.is_none() => SearchEnd::GeneratorLimited,
         bracket::Next::Try { .. } | bracket::Next::GaveUp => SearchEnd::Unfinished,
@@ -186,7 +188,7 @@ pub(crate) fn of_run(run: &Run, plan: &Plan) -> Result<Option<RateSearch>, (u32,
         held_per_sec: bracket.held_per_sec,
         broken_per_sec: bracket.broken.map(|(rate, _)| rate),
         breach: bracket.broken.map(|(_, breach)| breach),
-        drift: bracket::drift(order.tolerance, &tried),
+        drift: bracket::drift(order.tolerance, &self::tried(&whole)),
         hysteresis_per_sec: bracket.hysteresis_per_sec,
         outage: None,
         end,

@@ -2,7 +2,7 @@
 
 use plimsoll_record::{EventKind, Run};
 
-use crate::{Findings, OverloadClass, SloCheck, Steadiness};
+use crate::{Findings, OverloadClass, SearchEnd, SloCheck, Steadiness};
 
 /// How a measured run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,8 +62,9 @@ impl RunStatus {
     }
 }
 
-/// True if the generator did not limit the run, and every step was steady where it could be.
+/// True if the generator limited neither the ladder nor the search, and every step was steady where it could be.
 fn is_evidence(findings: &Findings) -> bool {
     let steady = |steadiness| matches!(steadiness, Steadiness::Steady | Steadiness::Ramp);
-    !findings.lower_bound && findings.steps.iter().all(|step| steady(step.steadiness))
+    let limited = findings.search.as_ref().is_some_and(|search| search.end == SearchEnd::GeneratorLimited);
+    !findings.lower_bound && !limited && findings.steps.iter().all(|step| steady(step.steadiness))
 }

@@ -24,7 +24,23 @@ impl HistoryError {
             Self::File(error) => {
                 matches!(error, StoreError::Damaged { .. } | StoreError::NotARunFile { .. })
             }
-            Self::Analysis(_) | Self::PartlyDamaged { .. } => true,
+            // Its digests match: another version wrote it, and can deliver it.
+            Self::Analysis(AnalyzeError::Plan(_)) => false,
+            Self::Analysis(AnalyzeError::Histogram { .. }) | Self::PartlyDamaged { .. } => true,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_plan::Plan;
+
+    use super::*;
+
+    #[test]
+    fn a_plan_of_another_version_is_not_the_end_of_a_run() {
+        let plan = Plan::from_json(r#"{"what": "a later version adds"}"#).unwrap_err();
+        assert!(!HistoryError::from(AnalyzeError::from(plan)).is_final());
+        assert!(HistoryError::PartlyDamaged { path: PathBuf::new() }.is_final());
     }
 }

@@ -79,11 +79,12 @@ impl RunNotes {
         }
     }
 
-    /// Changes the tags. The next delivery to each store that has the run takes the change along.
+    /// Changes the tags. The run waits for each store that has it, so that the next delivery there takes the change along.
     pub fn change_tags(&mut self, change: impl Fn(&mut TagChanges)) {
         change(&mut self.tags);
         for store in &self.delivered_to {
             change(self.unsent.entry(store.clone()).or_default());
+            self.waiting_for.insert(store.clone());
         }
     }
 
@@ -204,6 +205,18 @@ mod tests {
         assert_eq!(unsent(&notes, "two"), "a=1 b=1 c=1", "c was set while the others were delivered");
         notes.note_delivery("two", &notes.unsent_to("two"));
         assert_eq!((unsent(&notes, "one").as_str(), unsent(&notes, "two").as_str()), ("b=1 c=1", ""));
+    }
+
+    #[test]
+    fn a_run_with_a_new_tag_waits_for_the_stores_that_have_it_and_for_no_other() {
+        let mut notes = RunNotes::default();
+        set(&mut notes, "a=1");
+        assert!(notes.waiting_for.is_empty(), "no store is to get it");
+        notes.note_delivery("one", &notes.unsent_to("one"));
+        set(&mut notes, "b=1");
+        assert_eq!(notes.waiting_for, ["one".to_owned()].into());
+        notes.note_delivery("one", &notes.unsent_to("one"));
+        assert!(notes.waiting_for.is_empty());
     }
 
     #[test]

@@ -185,7 +185,7 @@ fn read(text: &str, root: &DeTable<'_>) -> Result<PlanFile> {
     let slo = load::slo(&section)?;
     match spec.search {
         Some(_) => spec.search_within(slo),
-        None => spec.slo = slo,
+        None => spec.judge_by(slo),
     }
     if let Some(overload) = overload {
         spec.overload_with(overload);

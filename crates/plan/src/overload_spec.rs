@@ -58,6 +58,12 @@ impl OverloadSpec {
         bounded(MIN_PATIENCE_PER_LIMIT * limit_sec, usual, MAX_STAGE)
     }
 
+    /// How long a response is waited for at least: beyond every limit of latency, after which it is late.
+    pub(crate) fn least_patience(slo: &Slo) -> Duration {
+        let longest_ms = slo.latency.iter().map(|limit| limit.limit_ms).fold(0.0, f64::max);
+        bounded(MIN_PATIENCE_PER_LIMIT * longest_ms / 1e3, Duration::ZERO, MAX_STAGE)
+    }
+
     /// Checks the overloads and fills in what was left open.
     ///
     /// # Errors

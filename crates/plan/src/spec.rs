@@ -99,6 +99,8 @@ const DEFAULT_CONNECTIONS: u32 = 10;
 const DEFAULT_MAX_CONNECTIONS: u32 = 10_000;
 /// The highest step of a ladder that doubles until it stops by itself.
 const DEFAULT_MAX_DOUBLING: u32 = 16_384;
+/// The same of a ladder that a search follows, which has to come to its end in half of the time.
+const DEFAULT_MAX_BEFORE_SEARCH: u32 = 1024;
 /// The steps that a budget is meant to suffice for: a ladder that doubles from 1 to 16,384.
 const STEPS_IN_BUDGET: u32 = 15;
 const DEFAULT_DURATION: Duration = Duration::from_secs(10);
@@ -211,6 +213,7 @@ impl PlanSpec {
     pub fn search_within(&mut self, given: Slo) {
         self.slo_assumed = given.is_empty();
         self.slo = given.or_reference();
+        self.timeout = self.timeout.max(OverloadSpec::least_patience(&self.slo));
     }
 
     /// Makes this load and nothing after it. Where no condition was given, those of a search or an overload are left open again.
@@ -241,14 +244,15 @@ impl PlanSpec {
         self.headers.extend_from_slice(given);
     }
 
-    /// Conditions that count before those that the plan has. In an overload the patience of users follows from them, so a timeout
-    /// that is typed has to be set after this.
+    /// Conditions that count before those that the plan has. The timeout follows from them, so one that is typed has to be set after
+    /// this.
     pub fn judge_by(&mut self, given: Slo) {
         self.slo_assumed &= given.is_empty();
         self.slo = given.or(&self.slo);
-        if self.overload.is_some() {
-            self.timeout = OverloadSpec::patience(&self.slo);
-        }
+        self.timeout = match self.overload {
+            Some(_) => OverloadSpec::patience(&self.slo),
+            None => self.timeout.max(OverloadSpec::least_patience(&self.slo)),
+        };
     }
 
     /// Overloads the target after the load. Conditions that the plan leaves open are those of the reference, users give up after a
@@ -286,7 +290,10 @@ impl PlanSpec {
             Some((order, rate_per_sec)) => {
                 reference_load(order, rate_per_sec, connections_max.unwrap_or(DEFAULT_MAX_CONNECTIONS), depth)
             }
-            None => freeze_load(self.load, connections_max, depth)?,
+            None => {
+                let searched = self.search.and(Some(DEFAULT_MAX_BEFORE_SEARCH));
+                freeze_load(self.load, connections_max, searched, depth)?
+            }
         };
         let search = self.search.filter(|_| given_per_sec.is_none()).map(checked_search).transpose()?;
         let warm = self.warm.map(|value| time("the warm-up", value, 1000)).transpose()?;
@@ -375,7 +382,13 @@ fn first_connections(load: &Load) -> u32 {
     }
 }
 
-fn freeze_load(load: LoadSpec, connections_max: Option<u32>, depth: u16) -> Result<Load> {
+/// `searched` is where a ladder ends that a search follows, if `connections_max` does not say it.
+fn freeze_load(
+    load: LoadSpec,
+    connections_max: Option<u32>,
+    searched: Option<u32>,
+    depth: u16,
+) -> Result<Load> {
     match load {
         LoadSpec::Single { connections, profile, arrivals, duration, requests_max } => {
             profile.as_ref().map(check_rates).transpose()?;
@@ -398,8 +411,8 @@ fn freeze_load(load: LoadSpec, connections_max: Option<u32>, depth: u16) -> Resu
                 budget.map(|value| (value / STEPS_IN_BUDGET).max(Duration::from_millis(MIN_STEP_LIMIT_MS)));
             let step_limit = step_limit.or(part).unwrap_or(DEFAULT_STEP_LIMIT);
             let step_limit = time("the step limit", step_limit, MIN_STEP_LIMIT_MS)?;
-            let doubling =
-                LadderSteps::Doubling { connections_max: connections_max.unwrap_or(DEFAULT_MAX_DOUBLING) };
+            let end = connections_max.or(searched).unwrap_or(DEFAULT_MAX_DOUBLING);
+            let doubling = LadderSteps::Doubling { connections_max: end };
             let steps = steps.map_or(Ok(doubling), |steps| freeze_steps(&steps, connections_max))?;
             Ok(Load::Ladder { steps, depth, step_limit, budget })
         }

@@ -107,6 +107,7 @@ fn parse_row(line: usize, text: &str) -> Result<StepOutcome, DatError> {
     }
     Ok(StepOutcome {
         lower_bound: false,
+        unfinished: false,
         connections: step.ok_or_else(|| error("concurrency", connections, "a whole number from 1 on"))?,
         throughput: Estimate::exact(amount("QPS", qps)?),
         exact: true,

@@ -28,7 +28,7 @@ pub use junit::{junit, junit_of_ab, junit_of_failure};
 pub use markdown::{markdown, markdown_of_ab, markdown_of_comparison, markdown_of_failure};
 pub use plan_view::PlanView;
 pub use privacy::{
-    HIDDEN, Values, for_figures, shareable_plan, shown_address, shown_brokers, shown_header, shown_setting,
+    Values, for_figures, shareable_plan, shown_address, shown_brokers, shown_header, shown_setting,
 };
 pub use profiled::{NoProfile, Order, ProfiledRun};
 pub use snippet::snippet;

@@ -10,7 +10,7 @@ use plimsoll_units::escape_control;
 
 use crate::ab::AbReport;
 use crate::privacy::{Values, for_figures};
-use crate::text::comparison::{headline, notes, objection, steps};
+use crate::text::comparison::{headline, highest_rates, notes, objection, steps};
 use crate::text::{self, Side, ab, origin, overload, search, short, slo, verdict};
 use crate::words;
 
@@ -125,7 +125,8 @@ pub fn markdown_of_comparison(
     let against = against.iter().map(|one| remark(&objection(one))).collect();
     let rows = table(&steps(comparison, [reference.label, candidate.label]));
     let notes = list(&notes(candidate, reference));
-    blocks([heading, sentence, escaped(margin.trim()), against, rows, notes])
+    let rates = highest_rates(comparison).map(|text| escaped(&text)).unwrap_or_default();
+    blocks([heading, sentence, rates, escaped(margin.trim()), against, rows, notes])
 }
 
 /// The comparison of two services that were loaded in turn; `trouble` is what ended the rounds before their end.

@@ -3,7 +3,7 @@
 //! Credentials in headers are always hidden; the values of queries and the bodies of requests unless they are asked for.
 
 use plimsoll_analyze::{Findings, RateSearch, StepSummary};
-use plimsoll_plan::Plan;
+use plimsoll_plan::{HIDDEN, HIDDEN_VALUE, Plan, is_credential};
 use serde_json::Value;
 
 /// Whether the values of queries and the bodies of requests are shown.
@@ -13,13 +13,6 @@ pub enum Values {
     Hidden,
     Shown,
 }
-
-/// What the names of headers contain whose values are credentials, in lower case.
-const SECRET: [&str; 8] = ["auth", "cookie", "credential", "key", "passw", "secret", "session", "token"];
-/// Replaces the value of such a header, and a body.
-pub const HIDDEN: &str = "(hidden)";
-/// Replaces a value of a query.
-const HIDDEN_VALUE: &str = "…";
 
 /// The findings with no value of a query in the target's URL and in the names of requests, for figures and tables.
 pub fn for_figures(findings: &Findings, values: Values) -> Findings {
@@ -64,7 +57,7 @@ pub(crate) fn shown_plan(stored: &str, values: Values) -> Value {
         .as_array()
         .into_iter()
         .flatten()
-        .filter_map(|name| Some(name.as_str()?.to_ascii_lowercase()))
+        .filter_map(|name| Some(name.as_str()?.to_owned()))
         .collect();
     let hide = |request: &mut Value| {
         hide_headers(request, &redacted);
@@ -101,9 +94,9 @@ pub fn shareable_plan(stored: &str) -> Option<String> {
 fn hide_headers(request: &mut Value, redacted: &[String]) {
     let headers = request.get_mut("headers").and_then(Value::as_array_mut);
     for header in headers.into_iter().flatten() {
-        let name = header.get(0).and_then(Value::as_str).map(str::to_ascii_lowercase);
-        if let (Some(name), Some(value)) = (name, header.get_mut(1))
-            && (SECRET.iter().any(|part| name.contains(part)) || redacted.contains(&name))
+        let name = header.get(0).and_then(Value::as_str);
+        if name.is_some_and(|name| is_credential(name, redacted))
+            && let Some(value) = header.get_mut(1)
         {
             *value = Value::from(HIDDEN);
         }

@@ -2031,9 +2031,13 @@ export interface DiffDocument {
    */
   best: BestDocument | null;
   /**
-   * Whether it is: `within`, `beyond` or `not_known`; null without a margin.
+   * Whether it is, by best throughput, success and highest rates: `within`, `beyond` or `not_known`; null without a margin.
    */
   gate: string | null;
+  /**
+   * The highest rates; null unless both runs searched for theirs within the same conditions.
+   */
+  highest_rates: HighestRatesDocument | null;
   /**
    * How latency differs at a load that both had; null without one, and for tables.
    */
@@ -2084,7 +2088,8 @@ export interface BestDocument {
    */
   connections: number;
   /**
-   * True if that is a lower bound: the generator was the limit.
+   * True if that is a lower bound: the generator was the limit, or the ladder ended before it was known what more connections
+   * serve, and the best of the other is at another number of them.
    */
   lower_bound: boolean;
   /**
@@ -2096,6 +2101,27 @@ export interface BestDocument {
    */
   throughput_ratio: number | null;
   throughput_ratio_interval: Interval;
+}
+/**
+ * The highest rates of two searches.
+ */
+export interface HighestRatesDocument {
+  /**
+   * The same.
+   */
+  against_broken_per_sec: number | null;
+  /**
+   * Those of the old run.
+   */
+  against_held_per_sec: number | null;
+  /**
+   * The lowest rate above it that did not hold; null if none did not.
+   */
+  broken_per_sec: number | null;
+  /**
+   * The highest rate that the new run held, requests per second; null if none did.
+   */
+  held_per_sec: number | null;
 }
 /**
  * How the latency of two runs differs at one load.
@@ -2149,7 +2175,8 @@ export interface IncomparableDocument {
    */
   new: string | null;
   /**
-   * The setting of the old run, without values of queries: it may look as the new one; null where it concerns one run.
+   * The setting of the old run, without values of queries and headers, and bodies: it may look as the new one; null where it
+   * concerns one run.
    */
   old: string | null;
   /**
@@ -2163,7 +2190,8 @@ export interface IncomparableDocument {
   value: number | null;
   /**
    * A setting in which they differ: `machine`, `cores`, `kernel`, `tool_version`, `driver`, `protocol`, `tls`, `requests`,
-   * `load`, `keep_alive`, `server`; or of one of them `generator_limited`, `noisy` or `other_processes`.
+   * `load`, `keep_alive`, `server`; or of one of them `generator_limited`, `unfinished` (its ladder, whose best is at other
+   * connections than that of the other), `noisy` or `other_processes`.
    */
   why: string;
 }
@@ -2324,7 +2352,7 @@ export interface AbDocument {
    */
   effects: AbEffectDocument[];
   /**
-   * From the begin of the first round to the end of the last.
+   * From the begin of the first load to the end of the last.
    */
   elapsed_sec: number | null;
   /**
@@ -2415,7 +2443,8 @@ export interface AbFigureDocument {
    */
   count: number;
   /**
-   * `throughput_per_sec`, `max_rate_per_sec`, `cpu_us` (of the service, for a request) or `latency_ms`.
+   * `throughput_per_sec`, `max_rate_per_sec` (of a search: the geometric middle of the highest rate that held and the lowest that
+   * did not, or the former where none broke), `cpu_us` (of the service, for a request) or `latency_ms`.
    */
   figure: string;
   /**
@@ -2440,7 +2469,8 @@ export interface AbFigureDocument {
    */
   same_within: number | null;
   /**
-   * `better`, `worse`, `same` (the interval is narrow and includes 1) or `not_known`.
+   * `better`, `worse`, `same` (the interval is narrow and includes 1) or `not_known`: the interval is too wide, or a side may be
+   * better than was measured, so that it does not say.
    */
   verdict: string;
 }
@@ -2492,13 +2522,19 @@ export interface AbSideDocument {
    */
   label: string;
   /**
-   * Loads that the generator limited, and searches that found no rate that breaks.
+   * Loads that the generator limited, of a search its ladder. If they are most, `throughput_per_sec` and `latency_ms` of this side
+   * may be better than was measured.
    */
   limited: number;
   /**
    * Loads that were made.
    */
   loads: number;
+  /**
+   * Searches that found a rate that holds and none that does not. If they are most, `max_rate_per_sec` of this side is a lower
+   * bound.
+   */
+  open_ended: number;
   /**
    * `A` or `B`.
    */
@@ -2516,6 +2552,10 @@ export interface AbSideDocument {
    * Loads that failed or were cut short.
    */
   unusable: number;
+  /**
+   * Searches whose highest rate that held and lowest that did not are further apart than twice the tolerance of the search.
+   */
+  wide: number;
   /**
    * Searches that found that no rate holds.
    */

@@ -74,11 +74,11 @@ export interface RunEntryDocument {
    */
   name: string;
   /**
-   * Median of latency.
+   * Median of latency, at the rate that a search found; null if it found none.
    */
   p50_ms: number | null;
   /**
-   * 99th percentile of latency; null if too few requests ended.
+   * 99th percentile, there too; null also if too few requests ended.
    */
   p99_ms: number | null;
   /**
@@ -90,7 +90,7 @@ export interface RunEntryDocument {
    */
   started_unix_ms: number;
   /**
-   * Successful responses over all requests.
+   * Successful responses over all requests, there too.
    */
   success_ratio: number | null;
   /**

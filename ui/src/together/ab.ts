@@ -50,7 +50,7 @@ function oneSidedRound(found: AbDocument, ratio: number | null): string | null {
 function mainInWords(main: AbFigureDocument): string {
   if (oneSided(main) === null) return `The ${named(main)} of B is ${change(main.ratio)} against that of A.`;
   const [without, has, value] = main.b === 0 ? ["B", "A", main.a] as const : ["A", "B", main.b] as const;
-  return main.figure === "max_rate_per_sec" ? `${without} holds no rate within the conditions, ${has} holds ${rate(value)}.`
+  return main.figure === "max_rate_per_sec" ? `${without} holds no rate within the conditions, ${has} holds about ${rate(value)}.`
     : `The ${named(main)} of ${without} is 0, that of ${has} ${amount(main, value)}.`;
 }
 
@@ -111,7 +111,8 @@ export function ab(found: AbDocument): HTMLElement[] {
   })));
   return [section("compared", "The comparison", h("p", { class: "lead" }, gate(found)),
     facts(found.sides.map((side) => [side.side, foreign(`${side.label}: ${counted(side.loads, "load")}, success ${ratio(side.success)}`
-      + `${side.unusable > 0 ? `, ${count(side.unusable)} not usable` : ""}${side.limited > 0 ? `, ${counted(side.limited, "lower bound")}` : ""}`)] as const)),
+      + `${side.unusable > 0 ? `, ${count(side.unusable)} not usable` : ""}${side.limited > 0 ? `, ${counted(side.limited, "lower bound")}` : ""}`
+      + `${side.open_ended > 0 ? `, ${count(side.open_ended)} without a rate that breaks` : ""}`)] as const)),
     found.figures.length === 0 ? null : figures(found), latency, found.ratios.length === 0 ? null : rounds(found),
     ...found.effects.filter((one) => one.sure).map((one) => h("p", {}, effect(one))))];
 }

@@ -14,7 +14,7 @@ pub enum Better {
 pub enum AbFigure {
     /// Requests per second.
     Throughput,
-    /// The highest rate of arrivals within the conditions, requests per second.
+    /// The highest rate of arrivals within the conditions, requests per second: the middle of the two rates between which it lies.
     MaxRate,
     /// CPU time of the service for one request, in seconds.
     Cpu,
@@ -57,10 +57,5 @@ impl AbFigure {
             Self::Cpu => load.cpu_sec,
             Self::Latency(_) => None,
         }
-    }
-
-    /// True if [`AbLoad::lower_bound`](super::AbLoad::lower_bound) concerns this figure.
-    pub(super) fn is_bounded(self) -> bool {
-        self != Self::Cpu
     }
 }

@@ -1,5 +1,7 @@
 //! From loads to what is known of B against A.
 
+use std::iter;
+
 use plimsoll_record::CorruptHistogram;
 use plimsoll_stats::rounds::{Centre, Difference, Rounds};
 use plimsoll_stats::{difference_upper, dispersion, median, wilson};
@@ -7,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::carry_over::{Effect, RoundRatio, effects};
 use super::figure::AbFigure;
-use super::load::{AbLoad, AbSide, LoadKind, rounds};
+use super::load::{AbLoad, AbSide, LoadKind, SearchGap, rounds};
 use super::quantiles::pairs;
 use super::verdict::{AbVerdict, margin};
 use crate::{Estimate, Margin};
@@ -35,7 +37,7 @@ pub struct AbRule {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ComparedFigure {
     pub figure: AbFigure,
-    /// The medians over the rounds in which both are known; 0 for a rate if it is known that none holds.
+    /// The medians over the rounds in which both are known; 0 for a highest rate if it is known that none holds.
     pub a: f64,
     pub b: f64,
     /// B over A, with the interval that holds for all figures together.
@@ -54,8 +56,12 @@ pub struct SideSummary {
     pub loads: u32,
     /// Loads that say nothing of it: lost, silent, or with too many failures.
     pub unusable: u32,
-    /// Loads that the generator limited, and searches that found no rate that breaks.
+    /// Loads that the generator limited; of a search, its ladder.
     pub limited: u32,
+    /// Searches that found a rate that holds and none that breaks.
+    pub open_ended: u32,
+    /// Searches whose ends are further apart than twice their tolerance.
+    pub wide: u32,
     /// Searches that found that no rate holds.
     pub without_rate: u32,
     /// Searches after which it is not known whether any rate holds: their rounds lack the main figure.
@@ -65,9 +71,15 @@ pub struct SideSummary {
 }
 
 impl SideSummary {
-    /// True if most of its loads show less than the service may do.
-    pub fn is_lower_bound(&self) -> bool {
-        2 * self.limited > self.loads
+    /// True if most of its loads show less than the service may do by this figure. What the generator did to the ladder of a search
+    /// does not make the rate at which the service broke a bound.
+    pub fn is_lower_bound(&self, figure: AbFigure) -> bool {
+        let bounded = match figure {
+            AbFigure::Throughput | AbFigure::Latency(_) => self.limited,
+            AbFigure::MaxRate => self.open_ended,
+            AbFigure::Cpu => 0,
+        };
+        2 * bounded > self.loads
     }
 }
 
@@ -83,7 +95,7 @@ pub struct AbFindings {
     pub sides: [SideSummary; 2],
     /// Rounds in which both sides were measured.
     pub rounds: u32,
-    /// From the begin of the first round to the end of the last, in seconds.
+    /// From the begin of the first load to the end of the last, in seconds.
     pub elapsed_sec: f64,
     /// The figures that are known, the main one first.
     pub figures: Vec<ComparedFigure>,
@@ -107,10 +119,13 @@ impl AbFindings {
 
     /// Whether B is worse than the margin allows by this figure alone.
     pub fn gate_of(&self, known: &ComparedFigure) -> Margin {
-        let bounds = self.sides.each_ref().map(SideSummary::is_lower_bound);
-        let bounds = if known.figure.is_bounded() { bounds } else { [false; 2] };
-        margin(known.ratio, known.figure.better(), self.rule.margin, bounds)
+        margin(known.ratio, known.figure.better(), self.rule.margin, bounds(&self.sides, known.figure))
     }
+}
+
+/// Whether A and B may do better by this figure than was measured.
+fn bounds(sides: &[SideSummary; 2], figure: AbFigure) -> [bool; 2] {
+    sides.each_ref().map(|side| side.is_lower_bound(figure))
 }
 
 /// Compares the sides of loads in the order in which they were made.
@@ -120,15 +135,18 @@ impl AbFindings {
 pub fn compare_sides(loads: &[AbLoad], rule: AbRule) -> Result<AbFindings, CorruptHistogram> {
     let kind = loads.first().map_or(LoadKind::Closed, |load| load.kind);
     let rounds = rounds(loads);
-    let elapsed = elapsed(&rounds, loads, rule);
+    let ends_sec = ends_sec(loads, rule);
+    let elapsed = elapsed(&rounds, loads, &ends_sec, rule);
     let figures = AbFigure::of(kind);
     let series = figures.iter().map(|figure| Series::new(*figure, &rounds)).collect::<Result<Vec<_>, _>>()?;
     let differences: Vec<Vec<Difference>> = series.iter().map(Series::differences).collect();
     let judged = Rounds { figures: &differences, elapsed: &elapsed, precision: rule.precision };
     let outcome = judged.outcome();
-    let known = series.iter().zip(outcome.centres).filter_map(|(series, centre)| series.known(centre, rule));
-    let figures: Vec<ComparedFigure> = known.collect();
     let sides = AbSide::BOTH.map(|side| side_summary(side, loads));
+    let known = |(series, centre): (&Series, Option<Centre>)| {
+        series.known(centre, bounds(&sides, series.figure), rule)
+    };
+    let figures: Vec<ComparedFigure> = series.iter().zip(outcome.centres).filter_map(known).collect();
     let fails_more = fails_more(kind, &sides);
     let ratios = series.first().map_or_else(Vec::new, |main| main.ratios(&rounds, loads));
     let mut findings = AbFindings {
@@ -138,7 +156,7 @@ pub fn compare_sides(loads: &[AbLoad], rule: AbRule) -> Result<AbFindings, Corru
         rate_per_sec: shared(loads, |load| load.rate_per_sec).flatten(),
         sides,
         rounds: rounds.len() as u32,
-        elapsed_sec: elapsed_ms(loads) / 1e3,
+        elapsed_sec: ends_sec.last().copied().unwrap_or(0.0),
         figures,
         effects: effects(&ratios),
         ratios,
@@ -155,27 +173,30 @@ fn shared<T: PartialEq>(loads: &[AbLoad], value: impl Fn(&AbLoad) -> T) -> Optio
     loads.iter().all(|load| value(load) == first).then_some(first)
 }
 
-fn elapsed_ms(loads: &[AbLoad]) -> f64 {
-    let began = loads.iter().map(|load| load.began_unix_ms).min().unwrap_or(0);
-    let ended = loads.iter().map(|load| load.ended_unix_ms).max().unwrap_or(0);
-    ended.saturating_sub(began) as f64
+/// When each load had ended, in seconds since the first began: the times of the loads and those between them. A clock that was set
+/// back between two loads, or ahead by more than the budget, adds nothing.
+fn ends_sec(loads: &[AbLoad], rule: AbRule) -> Vec<f64> {
+    let budget_ms = (1e3 * rule.budget_sec) as u64;
+    let between = |pair: &[AbLoad]| {
+        let gap = pair[1].began_unix_ms.saturating_sub(pair[0].ended_unix_ms);
+        if gap > budget_ms { 0 } else { gap }
+    };
+    let ended = |passed: &mut u64, (gap, load): (u64, &AbLoad)| {
+        *passed += gap + load.ended_unix_ms.saturating_sub(load.began_unix_ms);
+        Some(*passed as f64 / 1e3)
+    };
+    iter::once(0).chain(loads.windows(2).map(between)).zip(loads).scan(0, ended).collect()
 }
 
 /// The part of the budget, of time or of rounds, that had passed at the end of each round.
-fn elapsed(rounds: &[(&AbLoad, &AbLoad)], loads: &[AbLoad], rule: AbRule) -> Vec<f64> {
-    let began = loads.iter().map(|load| load.began_unix_ms).min().unwrap_or(0);
-    let part = |(a, b): &(&AbLoad, &AbLoad)| {
-        let ended_ms = a.ended_unix_ms.max(b.ended_unix_ms).saturating_sub(began);
-        let of_time = ended_ms as f64 / 1e3 / rule.budget_sec.max(1e-3);
+fn elapsed(rounds: &[(&AbLoad, &AbLoad)], loads: &[AbLoad], ends_sec: &[f64], rule: AbRule) -> Vec<f64> {
+    let part = |(a, _): &(&AbLoad, &AbLoad)| {
+        let last = loads.iter().zip(ends_sec).rfind(|(load, _)| load.round == a.round);
+        let of_time = last.map_or(0.0, |(_, ended)| ended / rule.budget_sec.max(1e-3));
         let of_rounds = rule.rounds_max.map_or(0.0, |most| f64::from(a.round) / f64::from(most.max(1)));
         of_time.max(of_rounds)
     };
-    // A clock that is set back does not give time back.
-    let grown = |longest: &mut f64, part: f64| {
-        *longest = longest.max(part);
-        Some(*longest)
-    };
-    rounds.iter().map(part).scan(0.0, grown).collect()
+    rounds.iter().map(part).collect()
 }
 
 /// A figure in each round in which both sides have it.
@@ -216,7 +237,7 @@ impl Series {
         self.usable().map(|(round, a, b)| Difference { round: *round, value: ratio(*a, *b).ln() }).collect()
     }
 
-    fn known(&self, centre: Option<Centre>, rule: AbRule) -> Option<ComparedFigure> {
+    fn known(&self, centre: Option<Centre>, bounds: [bool; 2], rule: AbRule) -> Option<ComparedFigure> {
         let a = median(self.usable().map(|(_, a, _)| *a).collect())?;
         let b = median(self.usable().map(|(.., b)| *b).collect())?;
         let few = || Estimate::exact(ratio(a, b));
@@ -226,26 +247,25 @@ impl Series {
         });
         let count = self.usable().count();
         let differs = centre.is_some_and(|centre| centre.differs);
-        let verdict = AbVerdict::new(ratio, differs, self.figure.better(), rule.precision, self.taken());
+        let better = self.figure.better();
+        let verdict = AbVerdict::new(ratio, differs, better, bounds, rule.precision, self.taken());
         let moved = centre.is_some_and(|centre| centre.moved);
         Some(ComparedFigure { figure: self.figure, a, b, ratio, verdict, count, moved })
     }
 
     fn ratios(&self, rounds: &[(&AbLoad, &AbLoad)], loads: &[AbLoad]) -> Vec<RoundRatio> {
         let of_round = |(round, a, b): &(usize, f64, f64)| {
-            let (load_a, load_b) = rounds[*round];
-            let a_first = load_a.began_unix_ms <= load_b.began_unix_ms;
-            let first = if a_first { load_a } else { load_b };
-            let before = loads.iter().filter(|load| load.began_unix_ms < first.began_unix_ms);
-            let before = before.max_by_key(|load| load.began_unix_ms);
-            RoundRatio {
-                round: load_a.round,
+            let round = rounds[*round].0.round;
+            let first = loads.iter().position(|load| load.round == round)?;
+            let side = loads[first].side;
+            Some(RoundRatio {
+                round,
                 ratio: ratio(*a, *b),
-                a_first,
-                switched: before.map(|load| load.side != first.side),
-            }
+                a_first: side == AbSide::A,
+                switched: first.checked_sub(1).map(|before| loads[before].side != side),
+            })
         };
-        self.usable().map(of_round).collect()
+        self.usable().filter_map(of_round).collect()
     }
 }
 
@@ -268,6 +288,8 @@ fn side_summary(side: AbSide, loads: &[AbLoad]) -> SideSummary {
         loads: own.len() as u32,
         unusable: count(|load| load.unusable.is_some()),
         limited: count(|load| load.lower_bound),
+        open_ended: count(|load| load.gap == Some(SearchGap::Open)),
+        wide: count(|load| load.gap == Some(SearchGap::Wide)),
         without_rate: count(|load| load.unusable.is_none() && load.max_rate_per_sec == Some(0.0)),
         undecided: count(|load| {
             load.kind == LoadKind::Search && load.unusable.is_none() && load.max_rate_per_sec.is_none()

@@ -10,10 +10,12 @@ use crate::hosts::topology::walk;
 use crate::hosts::tracks::{self, Hosts, StepSamples};
 use crate::hosts::usage::served_cores;
 use crate::load::summary::latencies;
-use crate::{Findings, SearchEnd, StepSummary};
+use crate::{Findings, SearchEnd, StepSummary, chosen_step};
 
 /// With a lower success ratio, figures are those of something else.
 const MIN_SUCCESS: f64 = 0.95;
+/// The ends of a search that differ by more than so many times its tolerance are wide.
+const WIDE: f64 = 2.0;
 
 /// A service that is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -58,10 +60,20 @@ impl LoadKind {
     }
 }
 
+/// How far apart the highest rate of a search that held and the lowest that did not are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SearchGap {
+    Narrow,
+    /// By more than twice the tolerance of the search.
+    Wide,
+    /// No rate broke: more may hold.
+    Open,
+}
+
 /// Why a load says nothing of its service.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Unusable {
-    /// The user ended it.
+    /// It was ended early: by the user, by a lost generator, or because plimsoll itself was killed.
     Cut,
     /// The service stopped answering.
     Lost,
@@ -86,14 +98,17 @@ pub struct AbLoad {
     /// The offered rate of an open loop, requests per second.
     pub rate_per_sec: Option<f64>,
     pub throughput_per_sec: f64,
-    /// The highest rate that held, of a search: 0 if it is known that none does, `None` if that is open.
+    /// Of a search, the geometric middle of the highest rate that held and the lowest that did not, or the former where none broke: 0
+    /// if it is known that none holds, `None` if that is open.
     pub max_rate_per_sec: Option<f64>,
+    /// Between these; `None` where no rate is known to hold.
+    pub gap: Option<SearchGap>,
     /// CPU time of the service for one request, in seconds; `None` where its processes were not sampled.
     pub cpu_sec: Option<f64>,
     pub succeeded: u64,
     /// Requests that ended.
     pub ended: u64,
-    /// The service may be faster than this says: the generator was the limit, or a search found no rate that breaks.
+    /// The generator was the limit: throughput and latency may be better than this says.
     pub lower_bound: bool,
     pub unusable: Option<Unusable>,
     /// Latencies in nanoseconds; empty of a search.
@@ -108,14 +123,14 @@ impl AbLoad {
     pub fn new(run: &Run, findings: &Findings, side: AbSide, round: u32) -> Result<Self, AnalyzeError> {
         let kind = LoadKind::new(&findings.plan);
         let decisive = match kind {
-            LoadKind::Search => findings.best_step(),
+            LoadKind::Search => best_within(findings),
             LoadKind::Closed | LoadKind::Open => findings.steps.iter().enumerate().next_back(),
         };
         let step = decisive.map(|(_, step)| step);
         let max_rate_per_sec = max_rate(kind, findings);
-        let unusable = unusable(run, step);
-        // That low rates fail, too, is what a search found, and no other figure is that of a service that works.
-        let is_failing = max_rate_per_sec == Some(0.0) && matches!(unusable, Some(Unusable::Failing(_)));
+        let unusable = unusable(run, kind, step);
+        // What a search found stands although the ladder failed, but no other figure is that of a service that works.
+        let is_failing = max_rate_per_sec.is_some() && matches!(unusable, Some(Unusable::Failing(_)));
         let figures = decisive.filter(|_| !is_failing);
         let ended_ns = run.drained_ns();
         let began_unix_ms = run.manifest.started_unix_ms;
@@ -129,10 +144,11 @@ impl AbLoad {
             rate_per_sec: step.and_then(|step| step.rate_per_sec),
             throughput_per_sec: figures.map_or(0.0, |(_, step)| step.throughput.value),
             max_rate_per_sec,
+            gap: gap(findings),
             cpu_sec: figures.and_then(|(position, step)| cpu_sec(run, findings, position, step)),
             succeeded: findings.steps.iter().map(|step| step.counts.ok).sum(),
             ended: findings.steps.iter().map(|step| step.counts.ended()).sum(),
-            lower_bound: findings.lower_bound || kind == LoadKind::Search && is_open(findings),
+            lower_bound: findings.lower_bound,
             unusable: unusable.filter(|_| !is_failing),
             latency: match step.filter(|_| kind != LoadKind::Search) {
                 Some(step) => latency(run, &findings.plan, step.index)?,
@@ -142,12 +158,21 @@ impl AbLoad {
     }
 }
 
-/// The highest rate that held; 0 if low rates broke the conditions, too, or none was tried as the lowest step was too slow.
+/// The best step within the conditions and its position: one that serves more, but refuses most of it, is not what is compared.
+fn best_within(findings: &Findings) -> Option<(usize, &StepSummary)> {
+    let chosen = chosen_step(findings)?.index;
+    findings.steps.iter().enumerate().find(|(_, step)| step.index == chosen)
+}
+
+/// The rate that a search came to; 0 if low rates broke the conditions, too, or none was tried as the lowest step was too slow.
 fn max_rate(kind: LoadKind, findings: &Findings) -> Option<f64> {
     match &findings.search {
         _ if kind != LoadKind::Search => None,
         Some(search) if search.end == SearchEnd::NeverHeld => Some(0.0),
-        Some(search) => search.held_per_sec,
+        Some(search) => {
+            let held = search.held_per_sec?;
+            Some(search.broken_per_sec.map_or(held, |broken| (held * broken).sqrt()))
+        }
         None => {
             let check = findings.slo.as_ref()?;
             (check.best_step.is_none() && check.is_too_slow()).then_some(0.0)
@@ -155,16 +180,26 @@ fn max_rate(kind: LoadKind, findings: &Findings) -> Option<f64> {
     }
 }
 
-/// A search found a rate that holds, and none that does not.
-fn is_open(findings: &Findings) -> bool {
-    findings
-        .search
-        .as_ref()
-        .is_some_and(|search| search.held_per_sec.is_some() && search.broken_per_sec.is_none())
+fn gap(findings: &Findings) -> Option<SearchGap> {
+    let (search, order) = findings.search.as_ref().zip(findings.plan.search)?;
+    let held = search.held_per_sec?;
+    Some(match search.broken_per_sec {
+        None => SearchGap::Open,
+        Some(broken) if broken / held > 1.0 + WIDE * order.tolerance => SearchGap::Wide,
+        Some(_) => SearchGap::Narrow,
+    })
 }
 
-fn unusable(run: &Run, step: Option<&StepSummary>) -> Option<Unusable> {
-    if run.events.iter().any(|event| event.kind == EventKind::Interrupted) {
+/// True for a load that did not run to its end. The ladder of a search may be cut by its share of the time, and says all the same
+/// what it says.
+fn is_cut(run: &Run, kind: LoadKind, step: Option<&StepSummary>) -> bool {
+    let is_interrupted = || run.events.iter().any(|event| event.kind == EventKind::Interrupted);
+    let is_step_cut = || kind != LoadKind::Search && step.is_some_and(|step| step.end == StepEnd::Cut);
+    !run.manifest.sealed || is_interrupted() || is_step_cut()
+}
+
+fn unusable(run: &Run, kind: LoadKind, step: Option<&StepSummary>) -> Option<Unusable> {
+    if is_cut(run, kind, step) {
         return Some(Unusable::Cut);
     }
     let Some(step) = step else { return Some(Unusable::Silent) };

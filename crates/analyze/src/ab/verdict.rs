@@ -16,6 +16,8 @@ pub enum AbVerdict {
     Same { within: f64 },
     /// The interval is too wide to say.
     Open { more: MoreRounds },
+    /// A side is a lower bound, or both are, so that the interval does not say.
+    Bounded,
 }
 
 /// How many rounds more would make an interval narrow enough.
@@ -28,17 +30,32 @@ pub enum MoreRounds {
 
 impl AbVerdict {
     /// The verdict on a ratio B/A after so many rounds, with those that were merged or lacked it, of which it is known, or not,
-    /// that it is not 1.
-    pub(super) fn new(ratio: Estimate, differs: bool, better: Better, precision: f64, rounds: usize) -> Self {
+    /// that it is not 1. A side that is a lower bound may be better than was measured; more rounds do not help where both are.
+    pub(super) fn new(
+        ratio: Estimate,
+        differs: bool,
+        better: Better,
+        bounds: [bool; 2],
+        precision: f64,
+        rounds: usize,
+    ) -> Self {
+        if bounds == [true; 2] {
+            return Self::Bounded;
+        }
         // The test finds a difference in fewer rounds than an interval takes.
         if differs {
             let is_better = (ratio.value > 1.0) == (better == Better::Higher);
-            return if is_better { Self::Better } else { Self::Worse };
+            return match (is_better, bounds) {
+                (true, [false, _]) => Self::Better,
+                (false, [_, false]) => Self::Worse,
+                _ => Self::Bounded,
+            };
         }
         let Some((low, high)) = ratio.interval else { return Self::Open { more: MoreRounds::Unknown } };
         let half = (high / low).ln() / 2.0;
         if half <= precision {
-            return Self::Same { within: (1.0 - low).max(high - 1.0) };
+            let within = (1.0 - low).max(high - 1.0);
+            return if bounds == [false; 2] { Self::Same { within } } else { Self::Bounded };
         }
         // An interval narrows with the root of the number of rounds.
         let more = rounds as f64 * ((half / precision).powi(2) - 1.0);
@@ -48,8 +65,8 @@ impl AbVerdict {
 
 /// How far a ratio of B to A may be from 1 and not be worse than the margin, and whether it is known to be.
 ///
-/// A side that the generator held back serves more than was measured: the ratio is too low where that is B, and too high
-/// where it is A.
+/// A side that is a lower bound may do better than was measured: the ratio of a rate is too low where that is B, and too high where
+/// it is A.
 pub(super) fn margin(ratio: Estimate, better: Better, margin: f64, bounds: [bool; 2]) -> Margin {
     let Some((low, high)) = ratio.interval else { return Margin::Unknown };
     let (is_beyond, is_within) = match better {
@@ -75,7 +92,7 @@ mod tests {
     #[test]
     fn a_verdict_follows_the_interval_and_the_way_the_figure_is_better() {
         let verdict = |low: f64, high: f64, better| {
-            AbVerdict::new(ratio(low, high), low > 1.0 || high < 1.0, better, 0.01, 20)
+            AbVerdict::new(ratio(low, high), low > 1.0 || high < 1.0, better, [false; 2], 0.01, 20)
         };
         assert_eq!(verdict(1.02, 1.05, Better::Higher), AbVerdict::Better);
         assert_eq!(verdict(1.02, 1.05, Better::Lower), AbVerdict::Worse);
@@ -85,14 +102,14 @@ mod tests {
         };
         assert!((within - 0.008).abs() < 1e-9);
         // Twice as wide as asked for takes four times as many rounds.
-        let wide = AbVerdict::new(ratio(1.0 / 1.0202, 1.0202), false, Better::Higher, 0.01, 20);
+        let wide = AbVerdict::new(ratio(1.0 / 1.0202, 1.0202), false, Better::Higher, [false; 2], 0.01, 20);
         assert!(matches!(wide, AbVerdict::Open { more: MoreRounds::About(58..=62) }), "{wide:?}");
-        let unknown = AbVerdict::new(Estimate::exact(1.0), false, Better::Higher, 0.01, 5);
+        let unknown = AbVerdict::new(Estimate::exact(1.0), false, Better::Higher, [false; 2], 0.01, 5);
         assert_eq!(unknown, AbVerdict::Open { more: MoreRounds::Unknown });
         // The test of all figures together found what the interval does not.
-        let tested = AbVerdict::new(ratio(0.999, 1.021), true, Better::Lower, 0.01, 20);
+        let tested = AbVerdict::new(ratio(0.999, 1.021), true, Better::Lower, [false; 2], 0.01, 20);
         assert_eq!(tested, AbVerdict::Worse);
-        let few = AbVerdict::new(Estimate::exact(2.96), true, Better::Lower, 0.01, 8);
+        let few = AbVerdict::new(Estimate::exact(2.96), true, Better::Lower, [false; 2], 0.01, 8);
         assert_eq!(
             few,
             AbVerdict::Worse,
@@ -109,6 +126,25 @@ mod tests {
         assert_eq!(judged(1.06, 1.10, Better::Lower), Margin::Beyond);
         assert_eq!(judged(0.50, 1.04, Better::Lower), Margin::Within);
         assert_eq!(margin(Estimate::exact(1.0), Better::Lower, 0.05, [false; 2]), Margin::Unknown);
+    }
+
+    #[test]
+    fn a_verdict_says_nothing_that_a_side_which_may_do_better_could_undo() {
+        let verdict = |low: f64, high: f64, better, bounds| {
+            AbVerdict::new(ratio(low, high), low > 1.0 || high < 1.0, better, bounds, 0.01, 20)
+        };
+        let (a, b, both) = ([true, false], [false, true], [true; 2]);
+        assert_eq!(verdict(0.90, 0.93, Better::Higher, b), AbVerdict::Bounded, "B may be as fast");
+        assert_eq!(verdict(0.90, 0.93, Better::Higher, a), AbVerdict::Worse, "A is faster still");
+        assert_eq!(verdict(1.07, 1.10, Better::Higher, b), AbVerdict::Better);
+        assert_eq!(verdict(1.07, 1.10, Better::Higher, a), AbVerdict::Bounded);
+        assert_eq!(verdict(1.07, 1.10, Better::Lower, b), AbVerdict::Bounded, "its latency may be less");
+        assert_eq!(verdict(1.07, 1.10, Better::Lower, a), AbVerdict::Worse);
+        for bounds in [a, b, both] {
+            assert_eq!(verdict(0.998, 1.002, Better::Higher, bounds), AbVerdict::Bounded, "{bounds:?}");
+        }
+        assert_eq!(verdict(0.8, 1.2, Better::Higher, both), AbVerdict::Bounded, "more rounds do not help");
+        assert!(matches!(verdict(0.8, 1.2, Better::Higher, b), AbVerdict::Open { .. }), "they may show more");
     }
 
     #[test]

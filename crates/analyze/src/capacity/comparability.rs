@@ -1,8 +1,9 @@
 //! Why the figures of two runs cannot be compared, or only with care.
 
-use plimsoll_plan::{Level, Load, Plan};
+use plimsoll_plan::{HIDDEN, HIDDEN_VALUE, Level, Load, Network, Plan, is_credential};
 use plimsoll_record::{Manifest, Run};
 
+use super::compare::{compare, step_outcomes};
 use crate::hosts::resource::ResourceKind;
 use crate::{Findings, StepSummary};
 
@@ -41,9 +42,9 @@ pub enum Setting {
     Protocol,
     /// Version and cipher of TLS.
     Tls,
-    /// Method, path, body or headers of what is requested.
+    /// What is requested, and how often each of several requests is.
     Requests,
-    /// Connections, rate, or what is under way on each connection.
+    /// Connections or a ladder of them, rate, or what is under way on each connection.
     Load,
     /// Whether connections stay open.
     KeepAlive,
@@ -54,10 +55,12 @@ pub enum Setting {
 /// Why two runs cannot be compared.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Incomparable {
-    /// They were made in different ways; the old value, and the new one.
+    /// They were made in different ways; the old value, and the new one. Requests that differ in what must not be shown may look alike.
     Differs(Setting, String, String),
     /// The load generator was the limit of one of them.
     GeneratorLimited(RunSide),
+    /// The ladder of one of them ended before it was known what more connections serve, and its best is at another number of them.
+    Unfinished(RunSide),
     /// The throughput of one of them is known too badly: half of its interval over its value, or nothing at all.
     Noisy(RunSide, Option<f64>),
     /// Others than the target used this part of the processors of its host.
@@ -74,16 +77,28 @@ impl Incomparable {
 /// Everything that speaks against comparing two runs.
 pub fn incomparable(old: (&Run, &Findings), new: (&Run, &Findings)) -> Vec<Incomparable> {
     let mut found = settings((&old.0.manifest, &old.1.plan), (&new.0.manifest, &new.1.plan));
+    found.extend(unfinished(old.1, new.1));
     for (side, (_, findings)) in [(RunSide::Old, old), (RunSide::New, new)] {
         found.extend(doubts(side, findings));
     }
     found
 }
 
+fn unfinished(old: &Findings, new: &Findings) -> Vec<Incomparable> {
+    let best = compare(&step_outcomes(new), &step_outcomes(old)).best;
+    let [new, old] = best.map_or([false; 2], |best| best.unfinished());
+    let sides = [(old, RunSide::Old), (new, RunSide::New)].into_iter();
+    sides
+        .filter(|(is_unfinished, _)| *is_unfinished)
+        .map(|(_, side)| Incomparable::Unfinished(side))
+        .collect()
+}
+
 fn settings(old: (&Manifest, &Plan), new: (&Manifest, &Plan)) -> Vec<Incomparable> {
+    let is_other = |setting| setting == Setting::Requests && are_other_requests(old.1, new.1);
     let named = Setting::ALL.into_iter().map(|setting| (setting, setting.of(old), setting.of(new)));
-    let differ: Vec<_> = named.filter(|(_, old, new)| old != new).collect();
-    differ.into_iter().map(|(setting, old, new)| Incomparable::Differs(setting, old, new)).collect()
+    let differ = named.filter(|(setting, old, new)| old != new || is_other(*setting));
+    differ.map(|(setting, old, new)| Incomparable::Differs(setting, old, new)).collect()
 }
 
 impl Setting {
@@ -161,15 +176,38 @@ fn requests(plan: &Plan) -> String {
     }
 }
 
-/// Ladders and single numbers of connections are compared where they have the same.
+/// Whether two plans differ in what is sent. Of a copy from a team's store, which has no bodies and no values of queries, that is not
+/// known.
+fn are_other_requests(old: &Plan, new: &Plan) -> bool {
+    let redacted = [old.redact.as_slice(), &new.redact].concat();
+    let (old, new) = (sent(old, &redacted), sent(new, &redacted));
+    !old.is_of_same_requests(&new) && ![old, new].iter().any(is_copy)
+}
+
+/// What is sent, without what runs of the same requests may differ in: the values of credentials, which are often made anew for each
+/// run; what the requests are called; and the connection, whose settings are compared one by one.
+fn sent(plan: &Plan, redacted: &[String]) -> Plan {
+    let mut mix = plan.mixed().into_owned();
+    let headers = mix.iter_mut().flat_map(|request| &mut request.headers);
+    headers.filter(|(name, _)| is_credential(name, redacted)).for_each(|(_, value)| value.clear());
+    Plan { mix, group: None, http2: false, tls: None, network: Network::default(), ..plan.clone() }
+}
+
+fn is_copy(plan: &Plan) -> bool {
+    plan.mix.iter().any(|request| request.body == HIDDEN.as_bytes() || request.path.contains(HIDDEN_VALUE))
+}
+
+/// Ladders are compared by the best of each, whatever their steps are.
 fn load(plan: &Plan) -> String {
     match &plan.load {
         Load::Single { level: Level::Open { profile, arrivals, .. }, .. } => {
             format!("{profile} requests/s, {arrivals:?} arrivals").to_lowercase()
         }
-        Load::Single { level: Level::Closed { depth, .. }, .. } | Load::Ladder { depth, .. } => {
-            format!("connections with {depth} under way on each")
+        Load::Single { level: Level::Closed { connections, depth }, .. } => {
+            let plural = if *connections == 1 { "" } else { "s" };
+            format!("{connections} connection{plural} with {depth} under way on each")
         }
+        Load::Ladder { depth, .. } => format!("a ladder of connections with {depth} under way on each"),
     }
 }
 
@@ -264,6 +302,102 @@ mod tests {
         assert!(differing((&six, &same), (&six, &post)).contains(&Setting::Requests));
         let closing = plan("http://a:80/x", |spec| spec.network.keep_alive = false);
         assert!(differing((&six, &same), (&six, &closing)).contains(&Setting::KeepAlive));
+    }
+
+    /// Whether the requests of two plans of one URL are others.
+    fn are_others(
+        old: impl FnOnce(&mut plimsoll_plan::PlanSpec),
+        new: impl FnOnce(&mut plimsoll_plan::PlanSpec),
+    ) -> bool {
+        let one = manifest("6.1");
+        let [old, new] = [plan("http://a:80/x", old), plan("http://a:80/x", new)];
+        let found = differing((&one, &old), (&one, &new));
+        assert!(found.iter().all(|setting| *setting == Setting::Requests), "{found:?}");
+        !found.is_empty()
+    }
+
+    #[test]
+    fn requests_of_equal_length_and_number_differ_in_what_is_sent() {
+        type Spec = plimsoll_plan::PlanSpec;
+        let body = |text: &'static [u8]| move |spec: &mut Spec| spec.body = Some(text.to_vec());
+        assert!(are_others(body(b"{1}"), body(b"{9}")) && !are_others(body(b"{1}"), body(b"{1}")));
+        let header = |line: &'static str| move |spec: &mut Spec| spec.headers = vec![line.to_owned()];
+        assert!(are_others(header("Accept-Encoding: gzip"), header("Accept-Encoding: identity")));
+        let mix = |weights: [u32; 2]| {
+            let request = |(weight, line)| plimsoll_plan::RequestSpec {
+                name: format!("{line}"),
+                weight,
+                line,
+                method: "GET".to_owned(),
+                url: format!("/{line}"),
+                headers: Vec::new(),
+                body: Vec::new(),
+            };
+            move |spec: &mut Spec| {
+                spec.scenario.requests = weights.into_iter().zip(1..).map(request).collect()
+            }
+        };
+        assert!(are_others(mix([9, 1]), mix([1, 9])) && !are_others(mix([9, 1]), mix([9, 1])));
+    }
+
+    #[test]
+    fn a_new_token_and_another_name_make_no_other_requests() {
+        type Spec = plimsoll_plan::PlanSpec;
+        let token = |value: &'static str| {
+            move |spec: &mut Spec| spec.headers = vec![format!("Authorization: {value}")]
+        };
+        assert!(!are_others(token("Bearer 1"), token("Bearer 2")));
+        let tenant = |value: &'static str| {
+            move |spec: &mut Spec| {
+                spec.headers = vec![format!("X-Tenant: {value}")];
+                spec.redact = vec!["x-tenant".to_owned()];
+            }
+        };
+        assert!(!are_others(tenant("a"), tenant("b")));
+        assert!(!are_others(|_| {}, |spec| spec.group = Some("login".to_owned())));
+    }
+
+    #[test]
+    fn what_a_copy_of_a_run_does_not_have_is_no_difference() {
+        let several = |path: &str, body: &[u8]| {
+            let request = |line, url: &str, body: &[u8]| plimsoll_plan::RequestSpec {
+                name: url.to_owned(),
+                weight: 1,
+                line,
+                method: "POST".to_owned(),
+                url: url.to_owned(),
+                headers: Vec::new(),
+                body: body.to_vec(),
+            };
+            plan("http://a:80/x", |spec| {
+                spec.scenario.requests = vec![request(1, "/a", b""), request(2, path, body)];
+            })
+        };
+        let (one, run) = (manifest("6.1"), several("/b?k=1", b"1"));
+        let differs = |other: &Plan| !differing((&one, &run), (&one, other)).is_empty();
+        assert!(differs(&several("/b?k=2", b"1")) && differs(&several("/b?k=1", b"2")));
+        let mut copy = run.clone();
+        (copy.mix[1].path, copy.mix[1].body) = ("/b?k=…".to_owned(), HIDDEN.into());
+        assert!(!differs(&copy));
+    }
+
+    #[test]
+    fn single_numbers_of_connections_are_the_same_load_only_where_they_are_equal() {
+        let closed = |connections: u64| {
+            plan("http://a:80/x", |spec| {
+                spec.load = plimsoll_plan::LoadSpec::Single {
+                    connections: Some(connections),
+                    profile: None,
+                    arrivals: plimsoll_plan::ArrivalProcess::Constant,
+                    duration: None,
+                    requests_max: None,
+                };
+            })
+        };
+        let one = manifest("6.1");
+        assert_eq!(differing((&one, &closed(4)), (&one, &closed(4))), []);
+        assert_eq!(differing((&one, &closed(64)), (&one, &closed(4))), [Setting::Load]);
+        assert_eq!(differing((&one, &closed(4)), (&one, &plan("http://a:80/x", |_| {}))), [Setting::Load]);
     }
 
     #[test]

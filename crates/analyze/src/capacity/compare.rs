@@ -2,7 +2,8 @@
 
 use plimsoll_stats::{difference_upper, ratio};
 
-use crate::{Estimate, Findings, StepSummary};
+use super::highest_rates::HighestRates;
+use crate::{Estimate, Findings, StepSummary, is_unfinished};
 
 /// Steps whose success ratio is below this are the best only if there is no other: failed answers are fast.
 const MIN_SUCCESS: f64 = 0.95;
@@ -17,6 +18,8 @@ pub struct StepOutcome {
     pub exact: bool,
     /// True where the generator held the load back, so that the target would have served more.
     pub lower_bound: bool,
+    /// True if the ladder that it is a step of ended before it was known what more connections serve.
+    pub unfinished: bool,
     /// Mean latency in nanoseconds.
     pub mean_latency_ns: f64,
     /// 99th percentile of latency in nanoseconds.
@@ -56,6 +59,8 @@ pub struct Comparison {
     pub rows: Vec<ComparisonRow>,
     /// The best of each, if each has a step and the reference's has throughput.
     pub best: Option<BestComparison>,
+    /// The highest rates of two runs that searched for them within the same conditions.
+    pub highest_rates: Option<HighestRates>,
 }
 
 /// Whether the candidate is worse than the reference by more than a margin.
@@ -72,14 +77,14 @@ pub enum Margin {
 impl Comparison {
     /// The candidate is worse by more than `margin`, a ratio such as 0.05, if its best throughput is below (1 − margin) of the
     /// reference's with the whole interval of that ratio, or its success ratio is lower by more than `margin`, with the whole
-    /// interval of the difference, at the best steps or at any concurrency that both have.
+    /// interval of the difference, at the best steps or at any concurrency that both have, or its highest rate is lower by more.
     pub fn judge(&self, margin: f64) -> Margin {
         let best = self.best.map(|best| (best.candidate, best.reference));
         let mut pairs = self.rows.iter().filter_map(|row| row.candidate.zip(row.reference)).chain(best);
         let fails_more = |(candidate, reference): (StepOutcome, StepOutcome)| {
             difference_upper(candidate.success(), reference.success()) < -margin
         };
-        if pairs.any(fails_more) {
+        if pairs.any(fails_more) || self.highest_rates.is_some_and(|rates| rates.is_worse(margin)) {
             return Margin::Beyond;
         }
         self.best.map_or(Margin::Unknown, |best| best.judge(margin))
@@ -93,6 +98,19 @@ impl StepOutcome {
 }
 
 impl BestComparison {
+    /// Whether the ladder of the candidate, and that of the reference, might have shown a better step at more connections. At equal
+    /// numbers of connections that does not matter.
+    pub fn unfinished(&self) -> [bool; 2] {
+        let differ = self.candidate.connections != self.reference.connections;
+        [self.candidate, self.reference].map(|side| side.unfinished && differ)
+    }
+
+    /// Whether the best throughput of the candidate, and that of the reference, is a lower bound.
+    pub fn lower_bounds(&self) -> [bool; 2] {
+        let [candidate, reference] = self.unfinished();
+        [self.candidate.lower_bound || candidate, self.reference.lower_bound || reference]
+    }
+
     /// The ratio is too low where the candidate's throughput is a lower bound, and too high where the reference's is.
     fn judge(&self, margin: f64) -> Margin {
         let ratio = self.throughput_ratio;
@@ -101,11 +119,10 @@ impl BestComparison {
             None if self.candidate.exact && self.reference.exact => ratio.value,
             None => return Margin::Unknown,
         };
-        let is_below = upper < 1.0 - margin;
-        match (is_below, self.candidate.lower_bound, self.reference.lower_bound) {
-            (true, false, _) => Margin::Beyond,
-            (false, _, false) => Margin::Within,
-            (true, true, _) | (false, _, true) => Margin::Unknown,
+        match (upper < 1.0 - margin, self.lower_bounds()) {
+            (true, [false, _]) => Margin::Beyond,
+            (false, [_, false]) => Margin::Within,
+            (true, [true, _]) | (false, [_, true]) => Margin::Unknown,
         }
     }
 }
@@ -116,7 +133,7 @@ pub fn compare(candidate: &[StepOutcome], reference: &[StepOutcome]) -> Comparis
     levels.sort_unstable();
     levels.dedup();
     let rows = levels.into_iter().map(|level| row(level, candidate, reference)).collect();
-    Comparison { rows, best: best_of_both(candidate, reference) }
+    Comparison { rows, best: best_of_both(candidate, reference), highest_rates: None }
 }
 
 fn row(connections: u32, a: &[StepOutcome], b: &[StepOutcome]) -> ComparisonRow {
@@ -160,15 +177,17 @@ fn best(steps: &[StepOutcome]) -> Option<StepOutcome> {
 
 /// The levels of a run that a comparison needs; steps in which no request ended are left out.
 pub fn step_outcomes(findings: &Findings) -> Vec<StepOutcome> {
-    findings.steps.iter().filter_map(outcome).collect()
+    let unfinished = is_unfinished(findings);
+    findings.steps.iter().filter_map(|step| outcome(step, unfinished)).collect()
 }
 
-fn outcome(step: &StepSummary) -> Option<StepOutcome> {
+fn outcome(step: &StepSummary, unfinished: bool) -> Option<StepOutcome> {
     Some(StepOutcome {
         connections: step.connections,
         throughput: step.throughput,
         exact: false,
         lower_bound: step.lower_bound,
+        unfinished,
         mean_latency_ns: step.latency.mean_ns,
         p99_ns: step.latency.p99.ns,
         success_ratio: step.success_ratio?,
@@ -181,6 +200,7 @@ mod tests {
     use plimsoll_stats::wilson;
 
     use super::*;
+    use crate::RateBracket;
 
     /// A level of a run, or without a half width a row of a table.
     fn step(connections: u32, throughput: f64, half: Option<f64>) -> StepOutcome {
@@ -190,6 +210,7 @@ mod tests {
             throughput: Estimate { value: throughput, interval },
             exact: half.is_none(),
             lower_bound: false,
+            unfinished: false,
             mean_latency_ns: 2e6,
             p99_ns: None,
             success_ratio: 1.0,
@@ -280,6 +301,31 @@ mod tests {
         assert_eq!(judge(99.0, true, false), Margin::Within, "A is no slower than that");
         assert_eq!(judge(90.0, false, true), Margin::Beyond, "B is no slower than that");
         assert_eq!(judge(99.0, false, true), Margin::Unknown, "B may be faster");
+    }
+
+    #[test]
+    fn a_highest_rate_breaks_a_margin_only_with_the_whole_of_both_brackets() {
+        let judge = |held_per_sec, broken_per_sec| {
+            let candidate = RateBracket { held_per_sec, broken_per_sec };
+            let reference = RateBracket { held_per_sec: Some(1000.0), broken_per_sec: Some(1050.0) };
+            let same = compare(&[step(1, 100.0, None)], &[step(1, 100.0, None)]);
+            Comparison { highest_rates: Some(HighestRates { candidate, reference }), ..same }.judge(0.05)
+        };
+        assert_eq!(judge(Some(500.0), Some(525.0)), Margin::Beyond, "with the same best QPS");
+        assert_eq!(judge(Some(900.0), Some(960.0)), Margin::Within);
+        assert_eq!(judge(Some(500.0), None), Margin::Within, "it may hold more");
+        assert_eq!(judge(None, Some(500.0)), Margin::Beyond, "no rate holds");
+    }
+
+    #[test]
+    fn the_best_of_an_unfinished_ladder_decides_at_its_own_connections_alone() {
+        let judge = |a: StepOutcome, b: StepOutcome| compare(&[a], &[b]).judge(0.05);
+        let unfinished =
+            |connections, per_sec| StepOutcome { unfinished: true, ..step(connections, per_sec, None) };
+        assert_eq!(judge(unfinished(4, 30.0), step(64, 120.0, None)), Margin::Unknown, "cut at 4");
+        assert_eq!(judge(step(64, 120.0, None), unfinished(4, 30.0)), Margin::Unknown);
+        assert_eq!(judge(unfinished(128, 130.0), step(64, 120.0, None)), Margin::Within);
+        assert_eq!(judge(unfinished(2, 30.0), unfinished(2, 120.0)), Margin::Beyond, "the same connections");
     }
 
     #[test]

@@ -37,10 +37,11 @@ pub struct RunFigures {
     /// The highest rate of a search that held, requests per second. The interval ends at the lowest rate that did not; without one more
     /// may hold.
     pub held_per_sec: Option<Measured>,
-    /// Latency at the rate that a search found, else at the step of the throughput; nanoseconds.
+    /// Latency in nanoseconds at the rate that a search found, `None` if it found none; without a search at the step of the
+    /// throughput. A closed loop and arrivals at random wait for different queues, so that one never stands for the other.
     pub p50_ns: Option<Measured>,
     pub p99_ns: Option<Measured>,
-    /// Successes over everything that ended, at the same step.
+    /// Successes over everything that ended, where the latency is from.
     pub success_ratio: Option<f64>,
     /// CPU time of the target's processes a request, in nanoseconds, where they were sampled.
     pub cpu_per_request_ns: Option<Measured>,
@@ -72,6 +73,12 @@ pub fn is_unfinished(findings: &Findings) -> bool {
 }
 
 impl RunFigures {
+    /// True if the generator was the limit: an unfinished ladder alone leaves it open what limits.
+    pub fn is_generator_limited(&self) -> bool {
+        let has_limit = ![Limit::None.name(), Limit::Unknown.name()].contains(&self.limit.as_str());
+        self.is_least && (has_limit || !self.generator_healthy)
+    }
+
     /// The rate that stands for the run, the highest of a search that held or else the throughput, and whether more may be served.
     pub fn served(&self) -> Option<(Measured, bool)> {
         let of_search = self.held_per_sec.map(|held| (held, held.interval.is_none()));
@@ -83,7 +90,8 @@ impl RunFigures {
         let chosen = chosen_step(findings).filter(|step| step.counts.ok > 0);
         let search = findings.search.as_ref();
         let found = search.and_then(|search| search.best()).map(|trial| &trial.step);
-        let latency = found.or(chosen).map(|step| step.latency);
+        let decisive = if findings.plan.search.is_some() { found } else { chosen };
+        let latency = decisive.map(|step| step.latency);
         let held = search.and_then(|search| {
             let value = search.held_per_sec?;
             Some(Measured { value, interval: search.broken_per_sec.map(|broken| (value, broken)) })
@@ -94,7 +102,7 @@ impl RunFigures {
             held_per_sec: held,
             p50_ns: latency.and_then(|latency| percentile(latency.p50)),
             p99_ns: latency.and_then(|latency| percentile(latency.p99)),
-            success_ratio: found.or(chosen).and_then(|step| step.success_ratio),
+            success_ratio: decisive.and_then(|step| step.success_ratio),
             cpu_per_request_ns: cpu_per_request(findings),
             limit: findings.verdict.limit.name().to_owned(),
             generator_healthy: findings.generator.healthy(),

@@ -39,12 +39,15 @@ impl TrendMetric {
         if self.is_rate() { "requests_per_sec" } else { "ns" }
     }
 
-    /// True where the target may have served more than this figure of a run says.
-    pub fn is_least(self, run: &RunEntry) -> bool {
+    /// True where this figure of a run is a bound: the target may have served more, or its latency may be less, as the generator that
+    /// was the limit adds to it. The rates of a search are those that the generator could make.
+    pub fn is_bound(self, run: &RunEntry) -> bool {
+        let figures = &run.figures;
         match self {
-            Self::Throughput => run.figures.is_least,
-            Self::HighestRate => run.figures.held_per_sec.is_some_and(|held| held.interval.is_none()),
-            Self::Median | Self::P99 | Self::CpuPerRequest => false,
+            Self::Throughput => figures.is_least,
+            Self::HighestRate => figures.held_per_sec.is_some_and(|held| held.interval.is_none()),
+            Self::Median | Self::P99 => figures.held_per_sec.is_none() && figures.is_generator_limited(),
+            Self::CpuPerRequest => false,
         }
     }
 

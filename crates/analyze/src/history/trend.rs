@@ -48,7 +48,8 @@ pub struct LevelChange {
     /// Whether the new level is worse; `None` where the interval of the ratio is missing or holds 1: the test finds changes of the
     /// spread, too.
     pub worse: Option<bool>,
-    /// Most runs of the lower level show a least value, and of throughput those of the higher one do not: it may not be lower.
+    /// There may be none: most runs of the lower level of rates, or of the higher one of times, show bounds, and those of the other
+    /// level do not, unless they are searches.
     pub is_bounded: bool,
 }
 
@@ -65,6 +66,23 @@ pub struct LeftOutRuns {
     pub older: usize,
 }
 
+/// Runs of the same command that are newer than the last point, and of which the metric is not known: it may be worse than ever,
+/// such as the highest rate of a search that found none that holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct NewerRuns {
+    /// Those that are comparable.
+    pub comparable: usize,
+    /// Those of another plan or machine: with a value the newest of them would be the run that others are compared with.
+    pub others: usize,
+}
+
+impl NewerRuns {
+    /// All of them.
+    pub fn count(self) -> usize {
+        self.comparable + self.others
+    }
+}
+
 /// A metric over comparable runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trend {
@@ -75,9 +93,7 @@ pub struct Trend {
     pub levels: Vec<TrendLevel>,
     pub changes: Vec<LevelChange>,
     pub left_out: LeftOutRuns,
-    /// Of the runs without this metric, those that are newer than the last point: it may be unknown because it is worse than ever,
-    /// such as the highest rate of a search that found none that holds.
-    pub newer_without_value: usize,
+    pub newer_without_value: NewerRuns,
 }
 
 /// So few comparable runs show no change, and no lack of one.
@@ -90,7 +106,7 @@ pub struct TooFewRuns {
 
 impl Trend {
     /// Whether the newest level is worse than the one before by more than `margin`, a ratio such as 0.05: with the whole interval
-    /// of their ratio, so not without one. A level that may not be lower is not worse.
+    /// of their ratio, so not without one. A level that may be the same is not worse.
     pub fn regressed(&self, margin: f64) -> bool {
         let worse = self.changes.last().filter(|change| change.worse == Some(true) && !change.is_bounded);
         let Some(change) = worse else { return false };
@@ -107,14 +123,14 @@ impl Trend {
         (1..self.points.len()).filter(differs).collect()
     }
 
-    /// Points of which only a least value is known.
-    pub fn lower_bounds(&self) -> usize {
-        self.points.iter().filter(|point| self.is_least(point)).count()
+    /// Points of which only a bound is known.
+    pub fn bounds(&self) -> usize {
+        self.points.iter().filter(|point| self.is_bound(point)).count()
     }
 
-    /// True where the target may have served more than a point shows.
-    pub fn is_least(&self, point: &TrendPoint) -> bool {
-        self.metric.is_least(&point.run)
+    /// True where a point is a bound, of rates the least value, of times the greatest.
+    pub fn is_bound(&self, point: &TrendPoint) -> bool {
+        self.metric.is_bound(&point.run)
     }
 }
 
@@ -141,23 +157,24 @@ pub fn trend(runs: &[RunEntry], options: TrendOptions) -> Result<Trend, TooFewRu
             TrendLevel { mean: level(&values[points.clone()]), points }
         })
         .collect();
-    let mostly_least = |level: &TrendLevel| {
+    let mostly_bound = |level: &TrendLevel| {
         let points = &points[level.points.clone()];
-        2 * points.iter().filter(|point| options.metric.is_least(&point.run)).count() > points.len()
+        2 * points.iter().filter(|point| options.metric.is_bound(&point.run)).count() > points.len()
     };
-    // Of throughput at one load, a lower least value is a fall where both are.
+    // At one load, a change of bounds is one where both levels are such: the generator is in both.
     let is_of_searches = options.metric == TrendMetric::HighestRate;
     let changes = found.iter().zip(levels.windows(2)).map(|(change, pair)| {
         let (before, after) = (pair[0].mean, pair[1].mean);
         let falls = after.value < before.value;
-        let (lower, higher) = if falls { (&pair[1], &pair[0]) } else { (&pair[0], &pair[1]) };
+        let (worse, better) =
+            if falls == options.metric.is_rate() { (&pair[1], &pair[0]) } else { (&pair[0], &pair[1]) };
         let ratio = ratio(after, before);
         LevelChange {
             at: change.at,
             p_value: change.p_value,
             ratio,
             worse: is_worse(options.metric, ratio),
-            is_bounded: mostly_least(lower) && (is_of_searches || !mostly_least(higher)),
+            is_bounded: mostly_bound(worse) && (is_of_searches || !mostly_bound(better)),
         }
     });
     let changes = changes.collect();
@@ -170,37 +187,42 @@ fn is_worse(metric: TrendMetric, ratio: Option<Estimate>) -> Option<bool> {
     (falls || low > 1.0).then_some(falls == metric.is_rate())
 }
 
-/// The runs that are comparable with the newest one that has a value, and how many such runs without a value are newer.
+/// The runs that are comparable with the newest one that has a value, and the newer ones without a value.
 fn comparable(
     runs: &[RunEntry],
     options: TrendOptions,
     left_out: &mut LeftOutRuns,
-) -> (Vec<TrendPoint>, usize) {
+) -> (Vec<TrendPoint>, NewerRuns) {
     let has_value = |run: &&RunEntry| run.is_sealed() && options.metric.of(run).is_some();
     let newest = runs.iter().filter(has_value).max_by_key(|run| run.started_unix_ms);
     let Some(newest) = newest else {
         left_out.unfinished = runs.iter().filter(|run| !run.is_sealed()).count();
         left_out.without_value = runs.len() - left_out.unfinished;
-        return (Vec::new(), 0);
+        return (Vec::new(), NewerRuns::default());
     };
-    let (mut points, mut newer_without_value) = (Vec::new(), 0);
+    let (mut points, mut newer) = (Vec::new(), NewerRuns::default());
     for run in runs {
+        let is_newer_without_value = run.started_unix_ms > newest.started_unix_ms
+            && run.command == newest.command
+            && options.metric.of(run).is_none();
         let reason = if !run.is_sealed() {
             &mut left_out.unfinished
         } else if !is_same_load(run, newest, options.any_plan) {
+            newer.others += usize::from(is_newer_without_value);
             &mut left_out.other_plan
         } else if !options.any_machine && !run.machine.is_same(&newest.machine) {
+            newer.others += usize::from(is_newer_without_value);
             &mut left_out.other_machine
         } else if let Some(value) = options.metric.of(run) {
             points.push(TrendPoint { run: run.clone(), value });
             continue;
         } else {
-            newer_without_value += usize::from(run.started_unix_ms > newest.started_unix_ms);
+            newer.comparable += usize::from(is_newer_without_value);
             &mut left_out.without_value
         };
         *reason += 1;
     }
-    (points, newer_without_value)
+    (points, newer)
 }
 
 fn is_same_load(run: &RunEntry, newest: &RunEntry, any_plan: bool) -> bool {
@@ -286,9 +308,29 @@ mod tests {
             run.figures.held_per_sec = Some(Measured { value, interval });
         }
         let of_searches = trend(&runs, options(TrendMetric::HighestRate)).unwrap();
-        assert_eq!(of_searches.lower_bounds(), 15);
+        assert_eq!(of_searches.bounds(), 15);
         assert!(of_searches.changes[0].is_bounded && !of_searches.regressed(0.0));
         assert!(trend(&runs, options(TrendMetric::Throughput)).unwrap().regressed(0.0));
+    }
+
+    #[test]
+    fn a_rise_of_latency_that_the_generator_may_have_made_is_no_regression() {
+        let limited_from = |first: usize| {
+            let mut runs = runs();
+            for run in &mut runs[first..] {
+                (run.figures.is_least, run.figures.generator_healthy) = (true, false);
+            }
+            trend(&runs, options(TrendMetric::P99)).unwrap()
+        };
+        let newest = limited_from(25);
+        assert!(newest.changes[0].is_bounded && newest.bounds() == 15 && !newest.regressed(0.0));
+        assert!(limited_from(0).regressed(0.0), "the same generator was the limit of all of them");
+        let mut unfinished = runs();
+        unfinished[25..].iter_mut().for_each(|run| {
+            (run.figures.is_least, run.figures.limit) = (true, "none".to_owned());
+        });
+        let unfinished = trend(&unfinished, options(TrendMetric::P99)).unwrap();
+        assert!(unfinished.regressed(0.0), "a ladder that is too short adds nothing to its latency");
     }
 
     #[test]
@@ -320,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_runs_without_a_value_are_counted_and_those_of_other_plans_are_not() {
+    fn the_newest_runs_without_a_value_are_counted_and_those_of_other_plans_apart() {
         let mut runs = runs();
         for run in &mut runs {
             let value = run.figures.throughput_per_sec.unwrap().value;
@@ -331,9 +373,13 @@ mod tests {
         runs[38].plan_hash = "other".to_owned();
         runs[39].id = None;
         let found = trend(&runs, options(TrendMetric::HighestRate)).unwrap();
-        assert_eq!((found.newer_without_value, found.left_out.without_value), (2, 3));
+        let newer = NewerRuns { comparable: 2, others: 1 };
+        assert_eq!((found.newer_without_value, found.left_out.without_value), (newer, 3));
+        runs[38].command = RunCommand::Run;
+        let found = trend(&runs, options(TrendMetric::HighestRate)).unwrap();
+        assert_eq!(found.newer_without_value.others, 0, "a run at one rate has no highest rate");
         let older = trend(&runs[..36], options(TrendMetric::HighestRate)).unwrap();
-        assert_eq!((older.newer_without_value, older.left_out.without_value), (0, 1));
+        assert_eq!((older.newer_without_value.count(), older.left_out.without_value), (0, 1));
     }
 
     #[test]

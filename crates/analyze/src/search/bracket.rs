@@ -13,6 +13,9 @@ const LOWEST: f64 = 0.01;
 const CONFIRMED: usize = 2;
 /// So many trials at an end of the interval that cannot be decided move that end outwards.
 const UNDECIDED: usize = 2;
+/// Two trials that contradict each other are a sign of a maximum that moves if their rates differ by this ratio at least, less 1: nearer
+/// to the maximum a trial is wrong now and then.
+const DRIFT: f64 = 0.05;
 /// Two rates that differ by less than this ratio are the same.
 const ROUNDING: f64 = 1e-9;
 /// Trials of one rate for which the generator was the limit: one may be other work of the machine.
@@ -145,8 +148,8 @@ impl Bracket {
     }
 }
 
-/// The contradiction between two trials whose rates lie furthest apart, if those differ by more than the ratio `tolerance`: within
-/// it, the outcome of a trial is partly chance. Trials right after an overload say nothing of it.
+/// The contradiction between two trials whose rates lie furthest apart, if those differ by more than the ratio `tolerance`, and by so much
+/// that it is not chance. Trials right after an overload say nothing of it.
 pub fn drift(tolerance: f64, trials: &[Trial]) -> Option<Drift> {
     let of = |outcome: fn(TrialOutcome) -> bool| {
         let is = move |(_, trial): &(usize, &Trial)| outcome(trial.outcome) && !trial.after_overload;
@@ -160,7 +163,9 @@ pub fn drift(tolerance: f64, trials: &[Trial]) -> Option<Drift> {
         })
     });
     let ratio = |drift: &Drift| drift.held_per_sec / drift.broken_per_sec;
-    pairs.filter(|drift| ratio(drift) > 1.0 + tolerance).max_by(|a, b| ratio(a).total_cmp(&ratio(b)))
+    pairs
+        .filter(|drift| ratio(drift) > 1.0 + tolerance.max(DRIFT))
+        .max_by(|a, b| ratio(a).total_cmp(&ratio(b)))
 }
 
 /// Whether a rate that held broke right after an overload: the overload may be the reason.

@@ -33,6 +33,9 @@ const TAIL_PERCENT: f64 = 99.0;
 const BURST_LIMITS: f64 = 10.0;
 const MIN_BURST_SEC: f64 = 0.5;
 const MAX_BURST_SEC: f64 = 3.0;
+/// The number of requests under way at a slow service goes up and down by chance for as long as one of them takes; a queue is there for
+/// this many times the limit at least.
+const SLOW_BURST_LIMITS: f64 = 3.0;
 
 /// Judges one rate by the frames of its step, in any order of the workers.
 ///
@@ -261,10 +264,10 @@ impl Judge {
 
     /// Whether so many requests are under way that latency is beyond its limit, for longer than a burst takes.
     fn is_queue(&self, intervals: &[Interval]) -> bool {
-        let limit = self.slo.highest_limit().map(|limit| limit.limit_ms);
+        let limit_sec = self.slo.highest_limit().map_or(QUEUE_SEC, |limit| limit.limit_ms / 1e3);
         let most = self.most_under_way(total_sec(intervals));
-        let burst_sec =
-            (BURST_LIMITS * limit.map_or(QUEUE_SEC, |ms| ms / 1e3)).clamp(MIN_BURST_SEC, MAX_BURST_SEC);
+        let usual_sec = (BURST_LIMITS * limit_sec).clamp(MIN_BURST_SEC, MAX_BURST_SEC);
+        let burst_sec = usual_sec.max(SLOW_BURST_LIMITS * limit_sec);
         let beyond = intervals.iter().rev().take_while(|interval| interval.under_way as f64 > most);
         beyond.map(|interval| interval.span_sec).sum::<f64>() >= burst_sec
     }

@@ -1,7 +1,8 @@
 //! Ladders: knee, verdict, comparison.
 
 use plimsoll_analyze::{
-    Advice, At, Confidence, FailureAdvice, Limit, Margin, Observation, Place, UslFit, compare, step_outcomes,
+    Advice, At, Confidence, FailureAdvice, Findings, Incomparable, Limit, Margin, Observation, Place,
+    RunSide, UslFit, compare, incomparable, step_outcomes,
 };
 use plimsoll_plan::Slo;
 use plimsoll_record::{FailureKind, StepEnd};
@@ -174,4 +175,20 @@ fn a_run_compared_with_itself_is_equal() {
     let (low, high) = ratio.interval.unwrap();
     assert!(ratio.value == 1.0 && low < 1.0 && high > 1.0);
     assert_eq!(comparison.judge(0.0), Margin::Within);
+}
+
+#[test]
+fn a_ladder_that_was_cut_while_throughput_grew_is_no_evidence_against_a_whole_one() {
+    let (old, new) = (ladder(&doubling(64), Slo::default()), ladder(&doubling(4), Slo::default()));
+    let (old, new) = ((&old, &findings(&old)), (&new, &findings(&new)));
+    let judge =
+        |new: &Findings, old: &Findings| compare(&step_outcomes(new), &step_outcomes(old)).judge(0.05);
+    assert_eq!((judge(new.1, old.1), judge(new.1, new.1)), (Margin::Unknown, Margin::Within));
+    let unfinished = |old, new| {
+        let found = incomparable(old, new);
+        found.into_iter().filter(|one| matches!(one, Incomparable::Unfinished(_))).collect::<Vec<_>>()
+    };
+    assert_eq!(unfinished(old, new), [Incomparable::Unfinished(RunSide::New)]);
+    assert_eq!(unfinished(new, old), [Incomparable::Unfinished(RunSide::Old)]);
+    assert!(unfinished(new, new).is_empty(), "both have the same connections");
 }

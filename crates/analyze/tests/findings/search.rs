@@ -4,16 +4,17 @@
 
 use std::time::Duration;
 
-use plimsoll_analyze::ab::{AbLoad, AbSide};
+use plimsoll_analyze::ab::{AbLoad, AbSide, SearchGap, Unusable};
 use plimsoll_analyze::search::{Judge, longest_trial};
 use plimsoll_analyze::{
-    Breach, Held, OverloadClass, OverloadDoubt, RateSearch, RunStatus, SearchEnd, SloCheck, TrialOutcome,
+    Breach, Held, OverloadClass, OverloadDoubt, RateBracket, RateSearch, RunFigures, RunStatus, SearchEnd,
+    SloCheck, TrialOutcome, highest_rates,
 };
 use plimsoll_plan::{LatencyLimit, OverloadSpec, Plan, RateSearchOrder, Slo};
 use plimsoll_record::{FailureKind, Run, StepEnd};
 
 use crate::overload::frozen;
-use crate::synthetic::{Level, findings, ladder};
+use crate::synthetic::{Level, findings, ladder, single};
 
 const P99: LatencyLimit = LatencyLimit::p99(100.0);
 
@@ -23,8 +24,12 @@ fn slo() -> Slo {
 
 /// A ladder whose throughput is 3200 a second, and then these rates.
 fn searched(trials: &[Level]) -> Run {
-    let climbed = [1, 2, 4, 8, 16, 32, 64].map(Level::closed);
-    let levels: Vec<Level> = climbed.into_iter().chain(trials.iter().cloned()).collect();
+    searched_after(&[1, 2, 4, 8, 16, 32, 64].map(Level::closed), trials)
+}
+
+/// A ladder of these, and then these rates.
+fn searched_after(climbed: &[Level], trials: &[Level]) -> Run {
+    let levels: Vec<Level> = climbed.iter().chain(trials).cloned().collect();
     let mut run = ladder(&levels, slo());
     let mut plan = Plan::from_json(&run.manifest.plan).unwrap();
     plan.search = Some(RateSearchOrder { tolerance: 0.05 });
@@ -138,6 +143,26 @@ fn the_maximum_lies_between_the_highest_rate_that_holds_and_the_lowest_that_does
     let never = findings(&searched(&never));
     assert_eq!(never.search.map(|search| search.end), Some(SearchEnd::NeverHeld));
     assert!(never.slo.is_some_and(|check| check.is_too_slow()));
+}
+
+#[test]
+fn a_target_that_is_lost_in_the_search_is_reported_as_lost_and_not_as_one_that_drifts() {
+    let gone = Level { intervals: 20, end: StepEnd::TargetLost, ..Level::open(2500.0) };
+    let found = findings(&searched(&[Level::open(2800.0), gone]));
+    assert_eq!(found.lost_step().and_then(|step| step.rate_per_sec), Some(2500.0));
+    assert_eq!(found.search.unwrap().drift, None);
+    assert_eq!(findings(&searched(&[Level::open(2800.0)])).lost_step(), None);
+}
+
+#[test]
+fn a_search_that_the_generator_ended_is_no_evidence() {
+    let busy = Level { busy: 0.97, ..late(3000.0) };
+    let strict = |trials: &[Level]| {
+        let run = searched(trials);
+        RunStatus::new(&run, &findings(&run), true)
+    };
+    assert_eq!(strict(&[Level::open(2800.0), busy.clone(), busy]), RunStatus::NotEvidence);
+    assert_eq!(strict(&[Level::open(2800.0)]), RunStatus::Met);
 }
 
 #[test]
@@ -302,6 +327,54 @@ fn conditions_are_not_known_to_hold_where_no_rate_is_although_the_ladder_kept_th
     assert_eq!(judged(&never, |plan| plan.slo_assumed = true).1, RunStatus::Broken);
 }
 
+/// What a comparison of two services takes from a run.
+fn compared(run: &Run) -> AbLoad {
+    AbLoad::new(run, &findings(run), AbSide::B, 1).unwrap()
+}
+
+#[test]
+fn two_services_are_compared_by_the_middle_of_the_rate_that_held_and_the_one_that_did_not() {
+    let rate = |trials: &[Level]| {
+        let load = compared(&searched(trials));
+        (load.max_rate_per_sec.map(f64::round), load.gap)
+    };
+    assert_eq!(rate(&[Level::open(2800.0), late(2900.0)]), (Some(2850.0), Some(SearchGap::Narrow)));
+    assert_eq!(rate(&[Level::open(2500.0), late(3600.0)]), (Some(3000.0), Some(SearchGap::Wide)));
+    assert_eq!(rate(&[Level::open(2800.0)]), (Some(2800.0), Some(SearchGap::Open)));
+    assert_eq!(rate(&[late(2800.0)]), (None, None));
+}
+
+#[test]
+fn a_ladder_that_ends_in_refusals_does_not_hide_the_rate_that_a_search_found() {
+    let refuses = |level: Level, refused: f64| Level { refused, ..level };
+    let trials = [Level::open(900.0), refuses(Level::open(1000.0), 0.1)];
+    // 1,000 a second are served, and the others are refused sooner.
+    let climbed = [Level::at(1, 800.0), refuses(Level::at(2, 20_000.0), 0.95)];
+    let load = compared(&searched_after(&climbed, &trials));
+    assert_eq!((load.unusable, load.max_rate_per_sec.map(f64::round)), (None, Some(949.0)));
+    assert!((load.throughput_per_sec - 800.0).abs() < 8.0, "that of the step that was served: {load:?}");
+
+    let refused = [refuses(Level::at(1, 1800.0), 0.5), refuses(Level::at(2, 20_000.0), 0.95)];
+    let load = compared(&searched_after(&refused, &trials));
+    assert_eq!((load.unusable, load.max_rate_per_sec.map(f64::round)), (None, Some(949.0)));
+    assert_eq!(load.throughput_per_sec, 0.0, "no step shows that of a service that works");
+    let load = compared(&searched_after(&refused, &[]));
+    assert!(matches!(load.unusable, Some(Unusable::Failing(_))), "no rate is known: {load:?}");
+}
+
+#[test]
+fn a_load_that_did_not_run_to_its_end_is_no_load_of_a_comparison() {
+    let whole = Level::closed(4);
+    let cut = Level { intervals: 5, end: StepEnd::Cut, ..whole.clone() };
+    assert_eq!(compared(&single(whole)).unusable, None);
+    assert_eq!(compared(&single(cut)).unusable, Some(Unusable::Cut));
+    let climbed = [Level::closed(1), Level { end: StepEnd::Cut, ..Level::closed(2) }];
+    let mut search = searched_after(&climbed, &[Level::open(300.0), late(310.0)]);
+    assert_eq!(compared(&search).unusable, None, "the ladder has its share of the time");
+    search.manifest.sealed = false;
+    assert_eq!(compared(&search).unusable, Some(Unusable::Cut), "plimsoll was killed in the search");
+}
+
 #[test]
 fn two_services_are_compared_by_the_rate_that_holds_which_is_none_where_low_rates_break() {
     let max_rate = |trials: &[Level], p99_ms: f64| {
@@ -309,7 +382,7 @@ fn two_services_are_compared_by_the_rate_that_holds_which_is_none_where_low_rate
         let mut plan = Plan::from_json(&run.manifest.plan).unwrap();
         plan.slo.latency = vec![LatencyLimit::p99(p99_ms)];
         run.manifest.plan = plan.to_json();
-        let load = AbLoad::new(&run, &findings(&run), AbSide::B, 1).unwrap();
+        let load = compared(&run);
         (load.max_rate_per_sec, load.unusable)
     };
     let never = [2800.0, 2380.0, 1720.0, 898.0, 245.0, 28.0];
@@ -350,4 +423,34 @@ fn a_rate_is_judged_alike_while_its_load_goes_on_and_afterwards() {
         assert_eq!(live(false), outcome(level.clone()));
         assert_eq!(live(true), outcome(level));
     }
+}
+
+#[test]
+fn the_latency_of_a_history_is_that_at_the_rate_that_was_found_or_not_known() {
+    let figures = |trials: &[Level]| RunFigures::new(&findings(&searched(trials)));
+    let found = figures(&[Level::open(2800.0)]);
+    assert!(
+        found.p99_ns.is_some_and(|p99| p99.value < 4e6),
+        "2 ms and not the 5 ms of the ladder: {found:?}"
+    );
+    let never = figures(&[late(2800.0)]);
+    assert!(never.throughput_per_sec.is_some(), "the ladder served requests");
+    assert_eq!(
+        (never.held_per_sec, never.p50_ns, never.p99_ns, never.success_ratio),
+        (None, None, None, None)
+    );
+}
+
+#[test]
+fn the_highest_rates_of_two_searches_are_compared_within_the_same_conditions() {
+    let old = findings(&searched(&[Level::open(2800.0), late(2900.0)]));
+    let new = findings(&searched(&[Level::open(1400.0), late(1450.0)]));
+    let rates = highest_rates(&new, &old).unwrap();
+    let bracket = |held, broken| RateBracket { held_per_sec: Some(held), broken_per_sec: Some(broken) };
+    assert_eq!((rates.candidate, rates.reference), (bracket(1400.0, 1450.0), bracket(2800.0, 2900.0)));
+    assert!(rates.is_worse(0.05) && !rates.is_worse(0.5));
+    let mut other = old.clone();
+    other.plan.slo.success_ratio = None;
+    assert_eq!(highest_rates(&new, &other), None);
+    assert_eq!(highest_rates(&new, &findings(&ladder(&[Level::closed(16)], slo()))), None);
 }

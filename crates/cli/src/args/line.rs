@@ -6,7 +6,8 @@ use std::sync::OnceLock;
 
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command};
-use plimsoll_report::{HIDDEN, shown_address, shown_brokers, shown_header, shown_setting};
+use plimsoll_plan::HIDDEN;
+use plimsoll_report::{shown_address, shown_brokers, shown_header, shown_setting};
 
 /// The options whose values are the addresses of a broker.
 const BROKERS: [&str; 2] = ["fleet", "join"];

@@ -42,9 +42,9 @@ pub(crate) struct SearchOptions {
     /// from 3m on 3%, from 10m on 2%, from 30m on 1%]
     #[arg(long, value_name = "RATIO", value_parser = parse_ratio)]
     pub(crate) within: Option<f64>,
-    /// The most connections that are opened
-    #[arg(long, value_name = "N", default_value = "1024", value_parser = parse_count)]
-    pub(crate) max_connections: u64,
+    /// The most connections that are opened [default: 1024 by the ladder, 10000 for a rate of arrivals]
+    #[arg(long, value_name = "N", value_parser = parse_count)]
+    pub(crate) max_connections: Option<u64>,
     /// Load the target before the first step until its throughput is steady, at most so long; that time is not of the
     /// budget, and nothing of it is counted
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
@@ -62,7 +62,7 @@ impl SearchOptions {
         let mut base = Base::new(LoadSpec::Ladder { steps: None, step_limit: None, budget: Some(budget) });
         base.spec.search = Some(self.order(budget));
         base.spec.warm = self.warm;
-        base.spec.connections_max = Some(self.max_connections);
+        base.spec.connections_max = self.max_connections;
         base
     }
 }
@@ -221,8 +221,8 @@ impl AnswerArgs {
     /// The plan of the whole answer.
     pub(crate) fn plan(&self) -> anyhow::Result<Asked> {
         let mut base = self.search.base(self.budget);
-        let csv = self.request.apply_to(self.url.as_deref(), &mut base.spec)?;
         base.spec.search_within(self.slo.objective()?);
+        let csv = self.request.apply_to(self.url.as_deref(), &mut base.spec)?;
         base.asked(csv, &self.keep, &self.watch)
     }
 }
@@ -231,8 +231,8 @@ impl SearchArgs {
     /// The plan of a search.
     pub(crate) fn plan(&self) -> anyhow::Result<Asked> {
         let mut base = self.search.base(self.budget);
-        let csv = self.request.apply_to(self.url.as_deref(), &mut base.spec)?;
         base.spec.search_within(self.slo.objective()?);
+        let csv = self.request.apply_to(self.url.as_deref(), &mut base.spec)?;
         base.asked(csv, &self.keep, &self.watch)
     }
 }
@@ -250,7 +250,6 @@ impl SweepArgs {
         }
         spec.warm = self.warm.or(spec.warm);
         spec.connections_max = self.max_connections.or(spec.connections_max);
-        // The patience of users follows from the conditions, and a timeout that is typed counts before it.
         spec.judge_by(self.slo.objective()?);
         let csv = self.request.apply_to(self.url.as_deref(), spec)?;
         base.asked(csv, &self.keep, &self.watch)
@@ -277,7 +276,6 @@ impl RunArgs {
         spec.warm = self.warm.or(spec.warm);
         spec.connections_max = self.max_connections.or(spec.connections_max);
         spec.depth = self.pipeline.or(spec.depth);
-        // The patience of users follows from the conditions, and a timeout that is typed counts before it.
         spec.judge_by(self.slo.objective()?);
         let csv = self.request.apply_to(self.url.as_deref(), spec)?;
         let asked = base.asked(csv, &self.keep, &self.watch)?;

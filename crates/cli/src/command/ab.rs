@@ -285,13 +285,13 @@ fn sides(args: &AbArgs) -> anyhow::Result<([AbSideSpec; 2], Option<Vec<u8>>)> {
         }
     };
     let mut spec = PlanSpec { seed: fresh_seed(), ..PlanSpec::new("", args.load.spec()) };
-    let csv = args.request.apply_to(Some(url_a), &mut spec)?;
-    spec.warm = args.load.warm;
-    spec.hosts = args.watch.hosts();
     if args.load.search {
         spec.search = Some(RateSearchOrder { tolerance: SEARCH_WITHIN });
         spec.search_within(args.slo.objective()?);
     }
+    let csv = args.request.apply_to(Some(url_a), &mut spec)?;
+    spec.warm = args.load.warm;
+    spec.hosts = args.watch.hosts();
     let side = |url: &str, command: &Option<String>| -> anyhow::Result<AbSideSpec> {
         let spec = PlanSpec { url: with_plain_host(url)?, ..spec.clone() };
         let target = spec.clone().freeze()?.target;

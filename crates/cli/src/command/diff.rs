@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use plimsoll_analyze::{
-    Comparison, Findings, Incomparable, LatencyDifferences, Margin, StepOutcome, compare, incomparable,
-    latency_differences, step_outcomes,
+    Comparison, Findings, Incomparable, LatencyDifferences, Margin, StepOutcome, compare, highest_rates,
+    incomparable, latency_differences, step_outcomes,
 };
 use plimsoll_experiment::{RecordedRun, file_stem, read_run};
 use plimsoll_report::figure::{self, Caption, Series};
@@ -36,11 +36,11 @@ pub(crate) struct DiffArgs {
     /// The new run, compared with it: a run file or a .dat file
     #[arg(value_parser = values::run_file())]
     new: PathBuf,
-    /// How much worse than the old one the best QPS or the success ratio of the new one may be
+    /// How much worse than the old one the best QPS, the success ratio or the highest rate of the new one may be
     #[arg(long, value_name = "RATIO", value_parser = parse_ratio)]
     margin: Option<f64>,
-    /// Exit with code 4 if the runs are not comparable: made on another machine or in another way, too noisy, or limited by the
-    /// load generator
+    /// Exit with code 4 if the runs are not comparable: made on another machine or in another way, too noisy, unfinished, or limited
+    /// by the load generator; of .dat files that is not known, so they are refused
     #[arg(long)]
     strict: bool,
     /// One JSON document on standard output instead of text
@@ -86,14 +86,18 @@ impl Side {
 }
 
 pub(crate) fn diff(args: &DiffArgs) -> anyhow::Result<Exit> {
+    if args.strict {
+        refuse_tables([&args.old, &args.new])?;
+    }
     let ((mut old, run_old), (mut new, run_new)) = (read_side(&args.old)?, read_side(&args.new)?);
     if old.name == new.name {
         let (name_old, name_new) = distinct_names(&args.old, &args.new);
         old.rename(name_old);
         new.rename(name_new);
     }
-    let comparison = compare(&new.steps, &old.steps);
     let runs = run_old.as_ref().zip(run_new.as_ref());
+    let highest_rates = runs.and_then(|(old, new)| highest_rates(&new.findings, &old.findings));
+    let comparison = Comparison { highest_rates, ..compare(&new.steps, &old.steps) };
     let against = runs.map_or_else(Vec::new, |(old, new)| {
         incomparable((&old.run, &old.findings), (&new.run, &new.findings))
     });
@@ -135,6 +139,15 @@ pub(crate) fn diff(args: &DiffArgs) -> anyhow::Result<Exit> {
     })
 }
 
+/// Nothing is known of the machine, the version and the load behind the figures of a table.
+fn refuse_tables(paths: [&Path; 2]) -> Result<(), UsageError> {
+    let Some(table) = paths.into_iter().find(|path| is_table(path)) else { return Ok(()) };
+    Err(UsageError(format!(
+        "--strict needs two run files: {} does not say how its figures were made. Name its .plimsoll file, or leave --strict out",
+        table.display()
+    )))
+}
+
 /// A comparison with all that is said of it.
 struct Compared<'a> {
     old: &'a Side,
@@ -152,7 +165,8 @@ impl Compared<'_> {
     }
 
     fn margin(&self) -> String {
-        self.judged.as_ref().map(margin_line).unwrap_or_default()
+        let line = |judged| margin_line(judged, self.comparison.highest_rates.is_some());
+        self.judged.as_ref().map(line).unwrap_or_default()
     }
 
     fn document(&self) -> DiffDocument {
@@ -187,17 +201,20 @@ impl Compared<'_> {
     }
 }
 
-fn margin_line((judged, margin): &(Margin, f64)) -> String {
+fn margin_line((judged, margin): &(Margin, f64), has_rates: bool) -> String {
     let margin = percent_text(*margin);
+    let by = if has_rates { "best QPS, success and highest rate" } else { "best QPS and success" };
     match judged {
-        Margin::Beyond => format!("New is worse than old by more than the margin of {margin}.\n"),
-        Margin::Within => {
-            format!("New is not shown to be worse than old by more than the margin of {margin}.\n")
+        Margin::Beyond => {
+            format!("New is worse than old by more than the margin of {margin}, judged by {by}.\n")
         }
+        Margin::Within => format!(
+            "New is not shown to be worse than old by more than the margin of {margin}, judged by {by} alone.\n"
+        ),
         Margin::Unknown => format!(
             "Whether new is worse than old by more than the margin of {margin} is not known: one of the runs has no step with \
-             responses, is too short to show how much its throughput varies, or was held back by its generator (≥). Repeat that \
-             run, longer or with a stronger generator.\n"
+             responses, is too short to show how much its throughput varies, was held back by its generator (≥), or ended before \
+             more connections were tried (≥). Repeat that run, longer or with a stronger generator.\n"
         ),
     }
 }
@@ -256,9 +273,13 @@ pub(super) fn figures(stem: &str, old: &Side, new: &Side) -> anyhow::Result<Vec<
 /// The longest `.dat` that is read, in bytes.
 const MAX_DAT_BYTES: u64 = 16 << 20;
 
+fn is_table(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending == "dat")
+}
+
 /// Reads a side: a `.dat` by its ending, anything else as a run file, which comes back too.
 fn read_side(path: &Path) -> anyhow::Result<(Side, Option<RecordedRun>)> {
-    let (side, recorded) = if path.extension().is_some_and(|ending| ending == "dat") {
+    let (side, recorded) = if is_table(path) {
         let read = plimsoll_sys::read_regular(path, MAX_DAT_BYTES);
         let content = read.and_then(|bytes| String::from_utf8(bytes).map_err(io::Error::other));
         let content = content.with_context(|| format!("could not read {}", path.display()))?;

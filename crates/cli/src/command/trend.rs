@@ -1,5 +1,6 @@
 //! `plimsoll trend`: where a metric changed over many runs.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use plimsoll_analyze::{
@@ -13,7 +14,7 @@ use crate::args::StoreArgs;
 use crate::args::values::RUNS_FOLDER;
 use crate::exit::{Exit, NoEvidence, UsageError};
 use crate::files::{Output, Written};
-use crate::terminal::{page, print};
+use crate::terminal::{page, print, report_error};
 
 /// The newest comparable runs that are compared where no number is given: the time grows with its square.
 const DEFAULT_RUNS: usize = 200;
@@ -87,21 +88,25 @@ pub(crate) fn trend(args: &TrendArgs) -> anyhow::Result<Exit> {
     match args.fail_on_regression {
         Some(margin) if found.regressed(margin) => Ok(Exit::Broken),
         // A pipeline must not pass because what it follows can be measured no longer.
-        Some(_) if found.newer_without_value > 0 => {
-            Err(NoEvidence(text::newest_without_value(&found)).into())
+        Some(_) if found.newer_without_value.count() > 0 => {
+            // The document is printed, and an error would be a second one.
+            report_error(&NoEvidence(text::newest_without_value(&found)));
+            Ok(Exit::Refused)
         }
         _ => Ok(Exit::of_all(drawn, false)),
     }
 }
 
-/// The runs of the folder and of the store that the filter lets through, each once.
+/// The runs of the folder and of the store that the filter lets through, each once, however many copies of its file there are.
 fn chosen_runs(args: &TrendArgs) -> anyhow::Result<Vec<RunEntry>> {
     let filter = args.filter.filter(None)?;
     let mut listed = folder_runs(&args.folder)?.runs;
     let store = args.store.address()?;
     let others = store.map(|store| other_runs(&store, &mut listed)).unwrap_or_default();
     let own = listed.into_iter().filter_map(|run| run.entry.ok());
-    Ok(own.chain(others).filter(|run| filter.holds(run)).collect())
+    let mut seen = BTreeSet::new();
+    let is_first = |run: &RunEntry| run.id.as_ref().is_none_or(|id| seen.insert(id.clone()));
+    Ok(own.chain(others).filter(|run| filter.holds(run)).filter(is_first).collect())
 }
 
 fn no_evidence(few: TooFewRuns) -> NoEvidence {

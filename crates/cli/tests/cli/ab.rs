@@ -7,6 +7,8 @@ use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::Stdio;
 
+use plimsoll_sys::ReservedPort;
+use plimsoll_testkit::refused_address;
 use serde_json::Value;
 
 use crate::bench::{Bench, Called, Target};
@@ -17,11 +19,6 @@ const SHORT: [&str; 8] = ["-c", "2", "-d", "150ms", "--rounds", "12", "--no-prob
 
 fn compared(bench: &Bench, code: i32, urls: &[&str], more: &[&str]) -> Called {
     bench.expect(code, &[&["ab"], urls, &SHORT, more].concat())
-}
-
-/// A port on which nothing listens.
-fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
 /// The folder that a comparison left.
@@ -84,7 +81,7 @@ fn a_side_that_takes_twice_as_long_is_worse_and_its_report_says_so_again() {
 #[test]
 fn a_comparison_that_cannot_begin_says_so_in_its_documents() {
     let bench = Bench::new();
-    let away = format!("http://{}/?key=1f0c", plimsoll_testkit::refused_address());
+    let away = format!("http://{}/?key=1f0c", refused_address());
     compared(&bench, 1, &[&away, &away], &["--junit", "ab.xml", "--markdown", "ab.md"]);
     let [junit, markdown] = ["ab.xml", "ab.md"].map(|name| fs::read_to_string(bench.path(name)).unwrap());
     assert!(junit.contains("<error ") && markdown.contains("❌"), "{junit}{markdown}");
@@ -149,7 +146,8 @@ fn an_open_loop_compares_latency_at_a_rate() {
 #[test]
 fn services_are_started_for_each_load_and_nothing_of_them_is_left() {
     let bench = Bench::new();
-    let port = free_port();
+    let reserved = ReservedPort::take().unwrap();
+    let port = reserved.number();
     // The name may have an address of each family, and the service listens on one of them.
     let url = format!("http://localhost:{port}/sleep?ms=2");
     let binary = env!("CARGO_BIN_EXE_plimsoll");
@@ -183,7 +181,7 @@ fn services_are_started_for_each_load_and_nothing_of_them_is_left() {
 #[test]
 fn a_service_that_does_not_start_is_named_with_what_it_wrote() {
     let bench = Bench::new();
-    let url = format!("http://127.0.0.1:{}/", free_port());
+    let url = format!("http://{}/", refused_address());
     let broken = "echo no such file: conf.toml >&2; exit 7";
     let called = bench.expect(1, &["ab", &url, "--a", broken, "--b", broken, "-c", "1"]);
     let named = called.err.contains("A (") || called.err.contains("B (");
@@ -203,7 +201,7 @@ fn a_port_that_is_taken_gets_no_load_instead_of_the_service() {
 fn a_side_that_cannot_be_reached_is_named() {
     let bench = Bench::new();
     let target = Target::start(&bench);
-    let dead = format!("http://127.0.0.1:{}/", free_port());
+    let dead = format!("http://{}/", refused_address());
     let called = bench.expect(1, &["ab", &target.url("/"), &dead, "-c", "1", "-d", "100ms"]);
     assert!(called.err.contains("B (") && called.err.contains(&dead), "{}", called.err);
 }
@@ -251,7 +249,8 @@ fn ctrl_c_keeps_the_rounds_and_prints_what_they_show() {
 #[test]
 fn a_second_ctrl_c_ends_a_service_that_does_not_end_when_it_is_asked_to() {
     let bench = Bench::new();
-    let url = format!("http://127.0.0.1:{}/sleep?ms=2", free_port());
+    let port = ReservedPort::take().unwrap();
+    let url = format!("http://{}/sleep?ms=2", port.address());
     let binary = env!("CARGO_BIN_EXE_plimsoll");
     let service = format!("trap '' TERM; echo $$ > number; {binary} target --port {{port}}; sleep 60");
     let options = ["-c", "1", "-d", "100ms", "--no-probe", "--budget", "5m", "--ready", "/healthz"];

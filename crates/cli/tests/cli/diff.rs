@@ -160,6 +160,45 @@ fn runs_of_different_loads_are_named_and_refused_if_asked_for() {
 }
 
 #[test]
+fn another_number_of_connections_and_other_requests_are_not_comparable() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    let url = target.url("/healthz");
+    let runs: [(&str, &[&str]); 4] = [
+        ("old", &["-c", "4", "-H", "Authorization: 1", "-H", "Accept-Encoding: gzip"]),
+        ("same", &["-c", "4", "-H", "Authorization: 2", "-H", "Accept-Encoding: gzip"]),
+        ("fewer", &["-c", "1", "-H", "Authorization: 1", "-H", "Accept-Encoding: gzip"]),
+        ("other", &["-c", "4", "-H", "Authorization: 1", "-H", "Accept-Encoding: br"]),
+    ];
+    for (folder, more) in runs {
+        bench.expect(0, &[&["run", &url, "-n", "200", "--no-probe", "-o", folder], more].concat());
+    }
+    let differing = |folder| {
+        let [old, new] = ["old", folder].map(|folder| bench.run_file(folder));
+        let document = bench
+            .call(&["diff", old.to_str().unwrap(), new.to_str().unwrap(), "--no-files", "--json"])
+            .json();
+        let why = document["not_comparable"].as_array().unwrap().clone();
+        let settings = why.into_iter().filter(|one| one["side"].is_null());
+        settings.map(|one| one["why"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(differing("same"), [""; 0], "a new token makes no other requests");
+    assert_eq!(differing("fewer"), ["load"]);
+    assert_eq!(differing("other"), ["requests"]);
+    let [old, other] = ["old", "other"].map(|folder| bench.run_file(folder));
+    let called = bench.expect(4, &["diff", old.to_str().unwrap(), other.to_str().unwrap(), "--strict"]);
+    let said = called.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("Send the same in both runs"), "{said}");
+}
+
+#[test]
+fn a_strict_comparison_refuses_tables() {
+    let bench = with_tables();
+    let refused = bench.expect(2, &["diff", "api.dat", "http.dat", "--strict", "--no-files"]);
+    assert!(refused.err.contains("api.dat") && refused.err.contains(".plimsoll"), "{}", refused.err);
+}
+
+#[test]
 fn runs_too_short_for_an_interval_leave_a_margin_open() {
     let bench = Bench::new();
     let target = Target::start(&bench);

@@ -166,6 +166,11 @@ fn a_trend_finds_the_run_at_which_latency_rose() {
     assert!(text.contains("p50 rose by") && text.contains("(release 2)"), "{text}");
     assert!(text.lines().count() <= 20 && text.lines().all(|line| line.chars().count() <= 80), "{text}");
     assert!(bench.path("plimsoll-runs/api.trend-p50.png").is_file());
+    // Another copy of a file is no other run.
+    fs::copy(bench.path("plimsoll-runs/api-0.plimsoll"), bench.path("plimsoll-runs/baseline.plimsoll"))
+        .unwrap();
+    let once = bench.expect(0, &[&trend[..], &["--no-files"]].concat()).out;
+    assert!(once.replace('\n', " ").contains("p50 of 16 runs"), "{once}");
     // A newer run of something else takes no place away from those that are compared.
     run(&bench, &target, "/healthz", &["--name", "other", "--tag", "release=2"]);
     run(&bench, &target, "/sleep?ms=100", &["--name", "api", "--tag", "release=2", "--no-git"]);
@@ -183,6 +188,13 @@ fn a_trend_finds_the_run_at_which_latency_rose() {
     write(&bench.path("plimsoll-runs/api-newest.plimsoll"), &newest);
     let open = bench.expect(4, &within);
     assert!(open.err.contains("1 comparable run after the last one compared"), "{}", open.err);
+    let document = bench.expect(4, &[&within[..], &["--json"]].concat()).json();
+    satisfies(&document, "trend.schema.json");
+    assert_eq!(
+        (&document["regressed"], &document["newer_without_value"]),
+        (&Value::Null, &1.into()),
+        "one document says both"
+    );
     bench.expect(3, &[&trend[..], &["--no-files", "--fail-on-regression=20%"]].concat());
 }
 
@@ -345,7 +357,12 @@ fn a_run_has_the_tags_of_the_store_here_and_as_a_copy() {
     bench.expect(0, &["runs", "tag", "last", "mine"]);
     let ours = serde_json::json!({ "mine": "", "nightly": "" });
     assert_eq!(tags(with_store(&bench, &url, &["runs", "--json"])), ours);
-    assert_eq!(with_store(&bench, &url, &["runs", "--deliver=all"]).code, 0);
+    let delivered = with_store(&bench, &url, &["runs", "--deliver"]);
+    assert!(
+        delivered.err.contains("delivered 1 run"),
+        "a tag given without the store waits: {}",
+        delivered.err
+    );
     let both = serde_json::json!({ "mine": "", "seen": "bob" });
     assert_eq!(tags(with_store(&bench, &url, &["runs", "--json"])), both);
 }

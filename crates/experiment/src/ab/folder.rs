@@ -99,9 +99,10 @@ pub fn read_ab(folder: &Path) -> Result<(AbRecord, Vec<AbLoad>), ExperimentError
         let Some((round, side)) = parsed(&row.path) else { continue };
         loads.push(read_load(&row.path, side, round)?);
     }
-    // What the user cut short says nothing of its side.
+    // What was cut short says nothing of its side.
     loads.retain(|load| load.unusable != Some(Unusable::Cut));
-    loads.sort_by_key(|load| load.began_unix_ms);
+    // A clock that was set moves no round.
+    loads.sort_by_key(|load| (load.round, load.began_unix_ms));
     Ok((record, loads))
 }
 

@@ -408,6 +408,7 @@ mod tests {
             rate_per_sec: None,
             throughput_per_sec: 1.0,
             max_rate_per_sec: None,
+            gap: None,
             cpu_sec: None,
             succeeded: 1,
             ended: 1,

@@ -101,8 +101,28 @@ fn users_are_as_patient_as_the_limit_that_an_overload_is_judged_by() {
     overloading.judge_by(p99(1000.0));
     assert_eq!(overloading.freeze().unwrap().generator.timeout, Duration::from_secs(4));
     let mut other = spec(ladder(None));
-    other.judge_by(p99(5000.0));
+    other.judge_by(p99(500.0));
     assert_eq!(other.timeout, Duration::from_secs(1), "only an overload has users who lose patience");
+    other.judge_by(p99(12_000.0));
+    assert_eq!(other.timeout, Duration::from_secs(15), "a response within its limit is not given up");
+    let mut searched = spec(ladder(None));
+    searched.search_within(p99(20_000.0));
+    assert_eq!(searched.timeout, Duration::from_secs(25));
+}
+
+#[test]
+fn a_rate_that_is_searched_for_has_more_connections_than_the_ladder_before_it() {
+    let most = |search: Option<RateSearchOrder>, connections_max| {
+        let plan = PlanSpec { search, connections_max, ..spec(ladder(None)) }.freeze().unwrap();
+        let Load::Ladder { steps: LadderSteps::Doubling { connections_max }, .. } = plan.load else {
+            panic!("{:?}", plan.load)
+        };
+        (connections_max, plan.generator.connections_max)
+    };
+    let search = Some(RateSearchOrder { tolerance: 0.05 });
+    assert_eq!(most(search, None), (1024, 10_000));
+    assert_eq!(most(search, Some(200)), (200, 200));
+    assert_eq!(most(None, None), (16_384, 10_000));
 }
 
 #[test]

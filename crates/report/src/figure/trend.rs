@@ -19,7 +19,7 @@ pub fn trend(trend: &Trend) -> Result<Figure, FigureError> {
     let (unit, scale) = if trend.metric.is_rate() { ("requests/s", 1.0) } else { ("ms", 1e-6) };
     let legend = trend::metric(trend.metric).to_owned();
     let marks = trend.points.iter().enumerate().map(|(index, point)| Mark {
-        hollow: trend.is_least(point),
+        hollow: trend.is_bound(point),
         ..Mark::new(place(index), point.value.times(scale))
     });
     let measured = Line::new(legend.clone(), Place::Alone.throughput(), marks);

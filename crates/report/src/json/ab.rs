@@ -43,7 +43,7 @@ document! {
         },
         /// Rounds in which both sides were measured.
         rounds: u32 = report.findings.rounds,
-        /// From the begin of the first round to the end of the last.
+        /// From the begin of the first load to the end of the last.
         elapsed_sec: f64 = report.findings.elapsed_sec,
         /// A, then B.
         sides: Vec<AbSideDocument> = report
@@ -73,8 +73,14 @@ document! {
         loads: u32 = side.loads,
         /// Loads that failed or were cut short.
         unusable: u32 = side.unusable,
-        /// Loads that the generator limited, and searches that found no rate that breaks.
+        /// Loads that the generator limited, of a search its ladder. If they are most, `throughput_per_sec` and `latency_ms` of this side
+        /// may be better than was measured.
         limited: u32 = side.limited,
+        /// Searches that found a rate that holds and none that does not. If they are most, `max_rate_per_sec` of this side is a lower
+        /// bound.
+        open_ended: u32 = side.open_ended,
+        /// Searches whose highest rate that held and lowest that did not are further apart than twice the tolerance of the search.
+        wide: u32 = side.wide,
         /// Searches that found that no rate holds.
         without_rate: u32 = side.without_rate,
         /// Searches that ended before it was known whether any rate holds: their rounds lack the main figure.
@@ -87,7 +93,8 @@ document! {
 
     /// One figure of both sides.
     pub struct AbFigureDocument(known: &ComparedFigure) {
-        /// `throughput_per_sec`, `max_rate_per_sec`, `cpu_us` (of the service, for a request) or `latency_ms`.
+        /// `throughput_per_sec`, `max_rate_per_sec` (of a search: the geometric middle of the highest rate that held and the lowest that
+        /// did not, or the former where none broke), `cpu_us` (of the service, for a request) or `latency_ms`.
         figure: &'static str = match known.figure {
             AbFigure::Throughput => "throughput_per_sec",
             AbFigure::MaxRate => "max_rate_per_sec",
@@ -107,17 +114,18 @@ document! {
         ratio: f64 = known.ratio.value,
         /// Where that lies.
         ratio_interval: Interval = known.ratio,
-        /// `better`, `worse`, `same` (the interval is narrow and includes 1) or `not_known`.
+        /// `better`, `worse`, `same` (the interval is narrow and includes 1) or `not_known`: the interval is too wide, or a side may be
+        /// better than was measured, so that it does not say.
         verdict: &'static str = match known.verdict {
             AbVerdict::Better => "better",
             AbVerdict::Worse => "worse",
             AbVerdict::Same { .. } => "same",
-            AbVerdict::Open { .. } => "not_known",
+            AbVerdict::Open { .. } | AbVerdict::Bounded => "not_known",
         },
         /// How much they differ at most, of figures that are the same.
         same_within: Option<f64> = match known.verdict {
             AbVerdict::Same { within } => Some(within),
-            AbVerdict::Better | AbVerdict::Worse | AbVerdict::Open { .. } => None,
+            AbVerdict::Better | AbVerdict::Worse | AbVerdict::Open { .. } | AbVerdict::Bounded => None,
         },
         /// About how many rounds more would make the interval narrow enough; null where that is not known or not asked.
         rounds_more: Option<u32> = match known.verdict {

@@ -1,7 +1,7 @@
 //! Runs compared with one of them, as by `plimsoll diff`; CPU time per request, of one run and of one run against another.
 
 use plimsoll_analyze::{
-    BestComparison, Comparison, ComparisonRow, Incomparable, LatencyDifferences, Margin,
+    BestComparison, Comparison, ComparisonRow, HighestRates, Incomparable, LatencyDifferences, Margin,
     PercentileDifference, SharedLoad,
 };
 use plimsoll_profile::{Change, Cost, FunctionCost, Micros, difference};
@@ -28,7 +28,7 @@ document! {
         new: String = names[1],
         /// How much worse the new one may be; null if no margin was given.
         margin: Option<f64> = judged.map(|(_, margin)| margin),
-        /// Whether it is: `within`, `beyond` or `not_known`; null without a margin.
+        /// Whether it is, by best throughput, success and highest rates: `within`, `beyond` or `not_known`; null without a margin.
         gate: Option<&'static str> = judged.map(|(judged, _)| match judged {
             Margin::Within => "within",
             Margin::Beyond => "beyond",
@@ -40,17 +40,33 @@ document! {
         best: Option<BestDocument> = comparison.best.as_ref().map(BestDocument::new),
         /// Every number of connections of either run, with the old one as the other.
         rows: Vec<ComparisonRowDocument> = each(&comparison.rows, ComparisonRowDocument::new),
+        /// The highest rates; null unless both runs searched for theirs within the same conditions.
+        highest_rates: Option<HighestRatesDocument> = comparison.highest_rates.map(HighestRatesDocument::new),
         /// How latency differs at a load that both had; null without one, and for tables.
         latency: Option<LatencyDifferencesDocument> = latency.map(LatencyDifferencesDocument::new),
+    }
+
+    /// The highest rates of two searches.
+    pub struct HighestRatesDocument(rates: HighestRates) {
+        /// The highest rate that the new run held, requests per second; null if none did.
+        held_per_sec: Option<f64> = rates.candidate.held_per_sec,
+        /// The lowest rate above it that did not hold; null if none did not.
+        broken_per_sec: Option<f64> = rates.candidate.broken_per_sec,
+        /// Those of the old run.
+        against_held_per_sec: Option<f64> = rates.reference.held_per_sec,
+        /// The same.
+        against_broken_per_sec: Option<f64> = rates.reference.broken_per_sec,
     }
 
     /// Something that speaks against a comparison.
     pub struct IncomparableDocument(one: &Incomparable) {
         /// A setting in which they differ: `machine`, `cores`, `kernel`, `tool_version`, `driver`, `protocol`, `tls`, `requests`,
-        /// `load`, `keep_alive`, `server`; or of one of them `generator_limited`, `noisy` or `other_processes`.
+        /// `load`, `keep_alive`, `server`; or of one of them `generator_limited`, `unfinished` (its ladder, whose best is at other
+        /// connections than that of the other), `noisy` or `other_processes`.
         why: &'static str = match one {
             Incomparable::Differs(setting, ..) => setting.name(),
             Incomparable::GeneratorLimited(_) => "generator_limited",
+            Incomparable::Unfinished(_) => "unfinished",
             Incomparable::Noisy(..) => "noisy",
             Incomparable::OtherProcesses(..) => "other_processes",
         },
@@ -60,10 +76,12 @@ document! {
         side: Option<&'static str> = match one {
             Incomparable::Differs(..) => None,
             Incomparable::GeneratorLimited(side)
+            | Incomparable::Unfinished(side)
             | Incomparable::Noisy(side, _)
             | Incomparable::OtherProcesses(side, _) => Some(side.name()),
         },
-        /// The setting of the old run, without values of queries: it may look as the new one; null where it concerns one run.
+        /// The setting of the old run, without values of queries and headers, and bodies: it may look as the new one; null where it
+        /// concerns one run.
         old: Option<String> = match one {
             Incomparable::Differs(_, old, _) => Some(shown_sentence(old)),
             _ => None,
@@ -78,7 +96,7 @@ document! {
         value: Option<f64> = match one {
             Incomparable::Noisy(_, half) => *half,
             Incomparable::OtherProcesses(_, share) => Some(*share),
-            Incomparable::Differs(..) | Incomparable::GeneratorLimited(_) => None,
+            Incomparable::Differs(..) | Incomparable::GeneratorLimited(_) | Incomparable::Unfinished(_) => None,
         },
     }
 
@@ -118,14 +136,15 @@ document! {
     pub struct BestDocument(best: &BestComparison) {
         /// Requests per second.
         throughput_per_sec: f64 = best.candidate.throughput.value,
-        /// True if that is a lower bound: the generator was the limit.
-        lower_bound: bool = best.candidate.lower_bound,
+        /// True if that is a lower bound: the generator was the limit, or the ladder ended before it was known what more connections
+        /// serve, and the best of the other is at another number of them.
+        lower_bound: bool = best.lower_bounds()[0],
         /// Connections of that step.
         connections: u32 = best.candidate.connections,
         /// Requests per second of the other.
         against_per_sec: f64 = best.reference.throughput.value,
         /// True if that is a lower bound.
-        against_lower_bound: bool = best.reference.lower_bound,
+        against_lower_bound: bool = best.lower_bounds()[1],
         /// Connections of that step.
         against_connections: u32 = best.reference.connections,
         /// One over the other.

@@ -65,11 +65,11 @@ document! {
         held_per_sec: Option<f64> = known(run.figures.held_per_sec),
         /// The lowest rate of a search that did not; null where none was found, so that a higher one may hold.
         broken_per_sec: Option<f64> = run.figures.held_per_sec.and_then(|held| Some(held.interval?.1)),
-        /// Median of latency.
+        /// Median of latency, at the rate that a search found; null if it found none.
         p50_ms: Option<f64> = known(run.figures.p50_ns).map(ms),
-        /// 99th percentile of latency; null if too few requests ended.
+        /// 99th percentile, there too; null also if too few requests ended.
         p99_ms: Option<f64> = known(run.figures.p99_ns).map(ms),
-        /// Successful responses over all requests.
+        /// Successful responses over all requests, there too.
         success_ratio: Option<f64> = run.figures.success_ratio,
         /// CPU time of the target a request, in microseconds; null where its host was not sampled.
         cpu_us_per_request: Option<f64> = known(run.figures.cpu_per_request_ns).map(|ns| ns / 1e3),
@@ -94,8 +94,14 @@ document! {
         levels: Vec<TrendLevelDocument> = each(&trend.levels, TrendLevelDocument::new),
         /// The changes, in order.
         changes: Vec<LevelChangeDocument> = each(&trend.changes, |change| LevelChangeDocument::new(trend, change)),
-        /// Whether the newest level is worse than the one before by more than the margin; null without a margin.
-        regressed: Option<bool> = margin.map(|margin| trend.regressed(margin)),
+        /// Whether the newest level is worse than the one before by more than the margin; null without a margin, and where it is not
+        /// and newer runs have no value.
+        regressed: Option<bool> = margin
+            .map(|margin| trend.regressed(margin))
+            .filter(|regressed| *regressed || trend.newer_without_value.count() == 0),
+        /// Runs of the same command that are newer than the last of `points` and have no value: it may be worse than ever. Other plans
+        /// and machines count too.
+        newer_without_value: usize = trend.newer_without_value.count(),
         /// Runs that were not compared.
         left_out: LeftOutDocument = LeftOutDocument::new(trend.left_out),
     }
@@ -115,7 +121,9 @@ document! {
         /// Its 95 % interval within the run.
         interval: Interval = point.value,
         /// True if the target may serve more than that.
-        lower_bound: bool = trend.is_least(point),
+        lower_bound: bool = trend.metric.is_rate() && trend.is_bound(point),
+        /// True if the latency of the target may be less than that: the load generator was the limit.
+        upper_bound: bool = !trend.metric.is_rate() && trend.is_bound(point),
     }
 
     /// Runs between two changes.
@@ -144,7 +152,8 @@ document! {
         ratio_interval: Interval = change.ratio,
         /// True if the change is for the worse; null where the level may be the same, as the interval of the ratio is missing or holds 1.
         worse: Option<bool> = change.worse,
-        /// True if it may be none: most runs of the lower level show lower bounds, and of throughput those of the higher one do not.
+        /// True if it may be none: most runs of the lower level of rates show lower bounds, or most of the higher one of times upper
+        /// bounds, and those of the other level do not; of the highest rate whatever those of the other level show.
         bounded: bool = change.is_bounded,
     }
 

@@ -51,22 +51,35 @@ pub(crate) fn headline(findings: &AbFindings) -> String {
         return "Nothing can be compared: no round measured the main figure of both sides.".to_owned();
     };
     let what = format!("{}{}", ab_figure(main.figure), at(findings));
-    let size = difference(main);
+    let seen = || without_rate(main).unwrap_or_else(|| format!("{what} of B is {} of A's", share(main)));
     if let (Some(text), AbVerdict::Better | AbVerdict::Worse) = (without_rate(main), main.verdict) {
         return format!("{text}.");
     }
     match main.verdict {
         AbVerdict::Better | AbVerdict::Worse => {
             let is_better = main.verdict == AbVerdict::Better;
-            format!("B is {} by {size}: {what}.", comparative(main.figure, is_better))
+            format!("B is {} by {}: {what}.", comparative(main.figure, is_better), difference(main))
         }
         AbVerdict::Same { within } => {
             format!("A and B do not differ by more than {}: {what}.", per_cent(within))
         }
         AbVerdict::Open { more } => {
-            let seen = without_rate(main).unwrap_or_else(|| format!("{what} of B is {size} of A's"));
-            format!("Not known yet whether A and B differ: {seen}.{}", needs(findings, main, more))
+            format!("Not known yet whether A and B differ: {}.{}", seen(), needs(findings, main, more))
         }
+        AbVerdict::Bounded => format!(
+            "Not known whether A and B differ: {}, and {} may do better than was measured.",
+            seen(),
+            bounded(&findings.sides, main.figure)
+        ),
+    }
+}
+
+/// The sides that are lower bounds, at least one of which is.
+fn bounded(sides: &[SideSummary; 2], figure: AbFigure) -> &'static str {
+    match sides.each_ref().map(|side| side.is_lower_bound(figure)) {
+        [true, false] => "A",
+        [false, true] => "B",
+        _ => "both",
     }
 }
 
@@ -77,7 +90,7 @@ fn without_rate(main: &ComparedFigure) -> Option<String> {
         (false, true) => ("A", "B", main.b),
         _ => return None,
     };
-    Some(format!("{without} holds no rate within the conditions, {with} holds {}/s", count_text(rate)))
+    Some(format!("{without} holds no rate within the conditions, {with} holds about {}/s", count_text(rate)))
 }
 
 /// How much longer it would take.
@@ -116,7 +129,7 @@ fn comparative(figure: AbFigure, is_better: bool) -> &'static str {
     }
 }
 
-/// `4.1 % (2.8 to 5.4 %)` of a ratio whose interval excludes 1, else the ratio with its interval in per cent.
+/// `4.1 % (2.8 to 5.4 %)` of a ratio whose interval excludes 1, else that of [`share`].
 fn difference(known: &ComparedFigure) -> String {
     let away = |ratio: f64| format!("{:.1}", 100.0 * (ratio - 1.0).abs());
     match known.ratio.interval {
@@ -124,11 +137,13 @@ fn difference(known: &ComparedFigure) -> String {
             let (near, far) = if low > 1.0 { (low, high) } else { (high, low) };
             format!("{} % ({} to {} %)", away(known.ratio.value), away(near), away(far))
         }
-        interval => {
-            let share = |ratio: f64| format!("{:.1} %", 100.0 * ratio);
-            format!("{}{}", share(known.ratio.value), range(interval, share))
-        }
+        _ => share(known),
     }
+}
+
+/// B as a part of A in per cent, with its interval.
+fn share(known: &ComparedFigure) -> String {
+    format!("{}{}", per_cent(known.ratio.value), range(known.ratio.interval, per_cent))
 }
 
 fn per_cent(ratio: f64) -> String {
@@ -224,7 +239,7 @@ fn verdict(known: &ComparedFigure) -> String {
         AbVerdict::Better => more[0].to_owned(),
         AbVerdict::Worse => more[1].to_owned(),
         AbVerdict::Same { within } => format!("same within {}", per_cent(within)),
-        AbVerdict::Open { .. } => "not known".to_owned(),
+        AbVerdict::Open { .. } | AbVerdict::Bounded => "not known".to_owned(),
     }
 }
 
@@ -258,8 +273,16 @@ pub(crate) fn notes(report: &AbReport<'_>) -> Vec<String> {
         counted(findings.rounds, "round"),
         seconds(findings.elapsed_sec),
     )];
+    if findings.kind == LoadKind::Search {
+        notes.push(
+            "The rate of a search is the middle of the highest that held and the lowest that did not."
+                .to_owned(),
+        );
+    }
     notes.extend(findings.sides.iter().filter_map(unusable));
     notes.extend(findings.sides.iter().filter_map(|side| limited(side, findings.kind)));
+    notes.extend(findings.sides.iter().filter_map(open_ended));
+    notes.extend(findings.sides.iter().filter_map(wide));
     notes.extend(findings.sides.iter().filter_map(no_rate));
     notes.extend(findings.sides.iter().filter_map(undecided));
     if findings.figures.iter().any(|known| known.moved) {
@@ -301,20 +324,39 @@ fn undecided(side: &SideSummary) -> Option<String> {
 }
 
 fn limited(side: &SideSummary, kind: LoadKind) -> Option<String> {
-    let meaning = if side.is_lower_bound() {
-        "its figures are lower bounds, and a difference may be larger"
-    } else {
-        "those show less than it can do"
-    };
     let (count, name) = (side.limited, side.side.name());
-    (count > 0).then(|| match kind {
-        LoadKind::Search => format!(
-            "{count} of {} searches of {name} found no rate that breaks, or the load generator was the limit: {meaning}.",
+    let (loads, bounds) = match kind {
+        LoadKind::Search => ("ladders", "its throughput is a lower bound"),
+        LoadKind::Closed | LoadKind::Open => ("loads", "its figures are lower bounds"),
+    };
+    let meaning = match side.is_lower_bound(AbFigure::Throughput) {
+        true => format!("{bounds}, and {name} may do better"),
+        false => "those show less than it can do".to_owned(),
+    };
+    (count > 0).then(|| {
+        format!("The load generator was the limit in {count} of {} {loads} of {name}: {meaning}.", side.loads)
+    })
+}
+
+fn open_ended(side: &SideSummary) -> Option<String> {
+    let (count, name) = (side.open_ended, side.side.name());
+    let meaning = match side.is_lower_bound(AbFigure::MaxRate) {
+        true => format!("its rate is a lower bound, and {name} may hold more"),
+        false => "those show less than it may hold".to_owned(),
+    };
+    (count > 0).then(|| {
+        format!("{count} of {} searches of {name} found no rate that breaks: {meaning}.", side.loads)
+    })
+}
+
+fn wide(side: &SideSummary) -> Option<String> {
+    let (count, name) = (side.wide, side.side.name());
+    (count > 0).then(|| {
+        format!(
+            "{count} of {} searches of {name} ended with these two more than twice as far apart as is asked for, so that their middle is \
+             uncertain: let them last longer (-d).",
             side.loads
-        ),
-        LoadKind::Closed | LoadKind::Open => {
-            format!("The load generator was the limit in {count} of {} loads of {name}: {meaning}.", side.loads)
-        }
+        )
     })
 }
 

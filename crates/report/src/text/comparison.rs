@@ -1,9 +1,12 @@
 //! Two ladders compared.
 
 use plimsoll_analyze::{
-    BestComparison, Comparison, ComparisonRow, Estimate, Incomparable, Setting, StepOutcome,
+    BestComparison, Comparison, ComparisonRow, Estimate, HighestRates, Incomparable, RateBracket, Setting,
+    StepOutcome,
 };
-use plimsoll_units::{duration_text, escape_control, grouped, percent_text, share_text, significant};
+use plimsoll_units::{
+    count_text, duration_text, escape_control, grouped, percent_text, share_text, significant,
+};
 
 use super::page::Page;
 use super::paragraph::{WIDTH, wrapped_to};
@@ -27,8 +30,10 @@ pub struct Side<'a> {
 pub fn comparison(comparison: &Comparison, candidate: Side<'_>, reference: Side<'_>) -> String {
     let notes = notes(candidate, reference);
     let notes = notes.map(|note| wrapped_to(Page::DEFAULT_WIDTH, "  ", "  ", &note)).concat();
-    let headline = wrapped_to(Page::DEFAULT_WIDTH, "", "", &headline(comparison, candidate, reference));
-    headline + "\n" + &laid_out(WIDTH, &steps(comparison, [reference.label, candidate.label])) + &notes
+    let sentences = [Some(headline(comparison, candidate, reference)), highest_rates(comparison)];
+    let sentences = sentences.into_iter().flatten();
+    let head: String = sentences.map(|text| wrapped_to(Page::DEFAULT_WIDTH, "", "", &text)).collect();
+    head + "\n" + &laid_out(WIDTH, &steps(comparison, [reference.label, candidate.label])) + &notes
 }
 
 /// What the comparison comes to, in a sentence.
@@ -36,6 +41,25 @@ pub(crate) fn headline(comparison: &Comparison, candidate: Side<'_>, reference: 
     match &comparison.best {
         Some(best) => best_text(best, &escape_control(candidate.name), &escape_control(reference.name)),
         None => "The best QPS cannot be compared: one of the two runs has no step with responses.".to_owned(),
+    }
+}
+
+/// The highest rates of both runs, if both searched for them within the same conditions.
+pub(crate) fn highest_rates(comparison: &Comparison) -> Option<String> {
+    let HighestRates { candidate, reference } = comparison.highest_rates?;
+    Some(format!(
+        "Highest rate within the conditions, in requests/s: old {}, new {}.",
+        bracket(reference),
+        bracket(candidate)
+    ))
+}
+
+fn bracket(RateBracket { held_per_sec, broken_per_sec }: RateBracket) -> String {
+    match (held_per_sec, broken_per_sec) {
+        (Some(held), Some(broken)) => format!("{} (to {})", count_text(held), count_text(broken)),
+        (Some(held), None) => at_least(held, true),
+        (None, Some(broken)) => format!("below {}", count_text(broken)),
+        (None, None) => "not known".to_owned(),
     }
 }
 
@@ -51,13 +75,14 @@ pub(crate) fn notes(candidate: Side<'_>, reference: Side<'_>) -> [String; 2] {
 
 fn best_text(best: &BestComparison, candidate: &str, reference: &str) -> String {
     let per_cent = |ratio: f64| format!("{:.1} %", ratio * 100.0);
+    let [candidate_least, reference_least] = best.lower_bounds();
     format!(
         "{candidate}: best QPS is {} of {reference}'s{}: {} at {} against {} at {}.",
         per_cent(best.throughput_ratio.value),
         range(best.throughput_ratio.interval, per_cent),
-        speed(best.candidate),
+        at_least(best.candidate.throughput.value, candidate_least),
         connections(best.candidate.connections),
-        speed(best.reference),
+        at_least(best.reference.throughput.value, reference_least),
         connections(best.reference.connections),
     )
 }
@@ -86,17 +111,26 @@ pub(crate) fn objection(one: &Incomparable) -> String {
             let [old, new] = [old, new].map(|value| or_none(&shown_sentence(value)));
             if old == new {
                 return format!(
-                    "Not comparable: {} differ in values of their queries, which are hidden: {old}.",
-                    differing(*setting)
+                    "Not comparable: the requests differ in what is hidden or not shown here (values of queries and headers, \
+                     bodies, weights, further requests, rows of a CSV file): {old}. Send the same in both runs."
                 );
             }
+            let advice = match setting {
+                Setting::Load => " Make both with the same -c, -R or ladder.",
+                _ => "",
+            };
             format!(
-                "Not comparable: {} differ, {old} in the old run and {new} in the new one.",
+                "Not comparable: {} differ, {old} in the old run and {new} in the new one.{advice}",
                 differing(*setting)
             )
         }
         Incomparable::GeneratorLimited(side) => format!(
             "Not comparable: the load generator was the limit of the {} run, whose figures are lower bounds.",
+            side.name()
+        ),
+        Incomparable::Unfinished(side) => format!(
+            "Not comparable: the ladder of the {} run ended before it was known what more connections serve, and the best QPS of the \
+             other one is at another number of them. Let it run to its end, or give both the same --ladder.",
             side.name()
         ),
         Incomparable::Noisy(side, Some(half)) => format!(

@@ -63,10 +63,7 @@ fn drift(search: &RateSearch) -> String {
 
 fn hysteresis(search: &RateSearch) -> String {
     let Some(rate) = search.hysteresis_per_sec else { return String::new() };
-    format!(
-        " Right after an overload it does not hold {} requests/s; after a rest it does.",
-        count_text(rate)
-    )
+    format!(" Right after an overload {} requests/s broke; after a rest they held.", count_text(rate))
 }
 
 fn outage(search: &RateSearch) -> String {
@@ -105,8 +102,9 @@ fn precision(findings: &Findings, search: &RateSearch, (held, broken): (f64, f64
     let steps = findings.steps.iter().chain(search.trials.iter().map(|trial| &trial.step));
     let loaded = seconds(steps.map(|step| step.measured_sec).sum());
     let when = if is_unfinished { ", with the search unfinished," } else { "" };
-    let Some(how) = narrower(findings, *budget, is_unfinished) else { return String::new() };
-    format!(" After {loaded} of load{when} the two differ by {}; {how} narrows that.", share_text(gap))
+    let advice = narrower(findings, *budget, is_unfinished).filter(|_| findings.lost_step().is_none());
+    let advice = if_known(advice, |how| format!("; {how} narrows that"));
+    format!(" After {loaded} of load{when} the two differ by {}{advice}.", share_text(gap))
 }
 
 /// The flags of a search with a narrower interval than one of this budget; `None` where no budget makes it narrower.

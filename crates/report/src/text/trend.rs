@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use plimsoll_analyze::{LeftOutRuns, LevelChange, Trend, TrendLevel, TrendMetric, TrendPoint};
+use plimsoll_analyze::{LeftOutRuns, LevelChange, NewerRuns, Trend, TrendLevel, TrendMetric, TrendPoint};
 use plimsoll_units::escape_control;
 
 use super::page::{Ink, Page};
@@ -122,16 +122,15 @@ fn newest(trend: &Trend, change: &LevelChange, tag: &str) -> String {
 }
 
 fn remarks(trend: &Trend) -> String {
-    let least = match trend.lower_bounds() {
-        0 => None,
-        least => Some(format!(
-            "{least} of {} values are lower bounds (≥): the target may serve more.",
-            trend.points.len()
-        )),
+    let kind = match trend.metric.is_rate() {
+        true => "lower bounds (≥): the target may serve more",
+        false => "upper bounds (≤): the load generator was the limit and may have added to them",
     };
-    let newest = (trend.newer_without_value > 0).then(|| newest_without_value(trend));
+    let bounds = trend.bounds();
+    let bounds = (bounds > 0).then(|| format!("{bounds} of {} values are {kind}.", trend.points.len()));
+    let newest = (trend.newer_without_value.count() > 0).then(|| newest_without_value(trend));
     let sentences =
-        [newest, Some(words::false_alarms()), words::kernels(trend), least, left_out(trend.left_out)];
+        [newest, Some(words::false_alarms()), words::kernels(trend), bounds, left_out(trend.left_out)];
     list(sentences.into_iter().flatten(), " ")
 }
 
@@ -140,13 +139,21 @@ pub fn newest_without_value(trend: &Trend) -> String {
     let why = match trend.metric {
         TrendMetric::HighestRate => "no rate was found to hold",
         TrendMetric::CpuPerRequest => "the target's host was not sampled, or nothing was answered",
-        TrendMetric::Throughput | TrendMetric::Median | TrendMetric::P99 => "too little was answered",
+        TrendMetric::Throughput => "too little was answered",
+        TrendMetric::Median | TrendMetric::P99 => {
+            "too little was answered, or a search found no rate that holds"
+        }
     };
-    let runs = trend.newer_without_value;
+    let NewerRuns { comparable, others } = trend.newer_without_value;
+    let kinds = [
+        (comparable, counted(comparable as u64, "comparable run")),
+        (others, format!("{} with another plan or of another machine", counted(others as u64, "run"))),
+    ];
+    let runs = list(kinds.into_iter().filter(|(count, _)| *count > 0).map(|(_, text)| text), " and ");
+    let has = if trend.newer_without_value.count() == 1 { "has" } else { "have" };
+    let advice = if others > 0 { " Follow one series with --match or --machine." } else { "" };
     format!(
-        "{} after the last one compared {} no {}: {why}. Whether it is worse is not known.",
-        counted(runs as u64, "comparable run"),
-        if runs == 1 { "has" } else { "have" },
+        "{runs} after the last one compared {has} no {}: {why}. Whether it is worse is not known.{advice}",
         words::metric(trend.metric)
     )
 }

@@ -35,7 +35,10 @@ fn size(ratio: f64) -> String {
 /// The change in a phrase: `QPS fell by 5.0 % (4.1 % to 5.9 %), which is worse; p = 0.001`.
 pub(crate) fn change(trend: &Trend, change: &LevelChange) -> String {
     let judged = match (change.is_bounded, change.worse) {
-        (true, _) => "may be no change: most runs of the lower level show lower bounds (≥)",
+        (true, _) if trend.metric.is_rate() => {
+            "may be no change: most runs of the lower level show lower bounds (≥)"
+        }
+        (true, _) => "may be no change: most runs of the higher level show upper bounds (≤)",
         (false, Some(true)) => "is worse",
         (false, Some(false)) => "is better",
         (false, None) => "may be no change of the level: how much the runs vary may have changed instead",

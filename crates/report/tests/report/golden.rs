@@ -261,6 +261,7 @@ fn a_cold_target_is_reported_before_any_figure_and_a_warm_one_only_as_an_event()
 fn step(connections: u32, per_sec: f64, mean_ms: f64) -> StepOutcome {
     StepOutcome {
         lower_bound: false,
+        unfinished: false,
         connections,
         throughput: Estimate::exact(per_sec),
         exact: true,

@@ -86,6 +86,41 @@ fn a_level_that_may_be_the_same_is_neither_worse_nor_better() {
 }
 
 #[test]
+fn newer_runs_without_a_value_leave_it_open_whether_the_level_fell() {
+    let mut runs = runs();
+    runs.truncate(20);
+    runs[18].figures.throughput_per_sec = None;
+    runs[19].figures.throughput_per_sec = None;
+    runs[19].plan_hash = "other".to_owned();
+    let trend = of(TrendMetric::Throughput, &runs);
+    let document = |margin| serde_json::to_value(json::TrendDocument::new(&trend, margin)).unwrap();
+    assert_eq!(document(Some(0.03))["regressed"], serde_json::Value::Null);
+    assert_eq!(document(None)["newer_without_value"], 2);
+    let text = text::newest_without_value(&trend);
+    let expected = "1 comparable run and 1 run with another plan or of another machine after the last one compared have no QPS";
+    assert!(text.starts_with(expected) && text.contains("--match"), "{text}");
+}
+
+#[test]
+fn latency_of_a_busy_generator_is_an_upper_bound() {
+    let mut runs = runs();
+    for run in &mut runs {
+        run.figures.is_least = false;
+    }
+    for run in &mut runs[25..] {
+        (run.figures.is_least, run.figures.generator_healthy) = (true, false);
+    }
+    let trend = of(TrendMetric::P99, &runs);
+    let page = Page { width: 80, colours: false, run_name: None };
+    let text = text::trend(&trend, "commit", &page).replace('\n', " ");
+    assert!(text.contains("15 of 40 values are upper bounds (≤)") && !text.contains("is worse"), "{text}");
+    let document = serde_json::to_value(json::TrendDocument::new(&trend, Some(0.0))).unwrap();
+    assert_eq!(document["regressed"], false);
+    let newest = &document["points"][39];
+    assert_eq!((&newest["upper_bound"], &newest["lower_bound"]), (&true.into(), &false.into()));
+}
+
+#[test]
 fn a_trend_of_any_length_and_any_metric_can_be_drawn() {
     for metric in [TrendMetric::Throughput, TrendMetric::P99] {
         let many: Vec<RunEntry> = (0..150).map(|index| run(index, 1000.0 + (index % 7) as f64)).collect();

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use plimsoll_analyze::{
-    Breach, Drift, Evidence, Held, Overload, OverloadClass, RateSearch, SearchEnd, SloCheck, TrialOutcome,
-    TrialSummary, compare, step_outcomes,
+    Breach, Comparison, Drift, Evidence, Held, HighestRates, Overload, OverloadClass, RateBracket,
+    RateSearch, SearchEnd, SloCheck, TrialOutcome, TrialSummary, compare, step_outcomes,
 };
 use plimsoll_plan::{LatencyLimit, Load, OverloadOrder, RateSearchOrder, Slo};
 use plimsoll_record::{Damage, RunCommand};
 use plimsoll_report::text::Side;
-use plimsoll_report::{Values, junit, markdown, markdown_of_comparison};
+use plimsoll_report::{Values, json, junit, markdown, markdown_of_comparison, text};
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
@@ -175,7 +175,7 @@ fn a_maximum_that_drifts_or_that_needs_rest_is_named_as_such() {
     let sentence = format!(" The maximum rose: 2,900 requests/s broke at first, 3,100 held later. {drifts}");
     assert!(rose.contains(&sentence), "{rose}");
     let tired = searched_with(|search| search.hysteresis_per_sec = Some(2950.0));
-    let sentence = " Right after an overload it does not hold 2,950 requests/s; after a rest it does.";
+    let sentence = " Right after an overload 2,950 requests/s broke; after a rest they held.";
     assert!(tired.contains(sentence) && !tired.contains("drifts"), "{tired}");
 }
 
@@ -412,4 +412,42 @@ fn a_comparison_is_a_table_with_its_ratios() {
     assert!(text.starts_with("## Plimsoll: a\\*b and c\\|d\n\n**c\\|d: best QPS is "), "{text}");
     assert!(text.contains("| conns | QPS old | QPS new | new / old |"), "{text}");
     assert!(text.contains("\n\nNew is within the margin.\n\n"), "{text}");
+}
+
+#[test]
+fn a_comparison_of_two_searches_has_their_highest_rates() {
+    let sample = sample::healthy(RunCommand::Answer);
+    let steps = step_outcomes(&sample.findings);
+    let bracket = |held_per_sec, broken_per_sec| RateBracket { held_per_sec, broken_per_sec };
+    let (candidate, reference) = (bracket(None, Some(1590.0)), bracket(Some(3173.0), Some(3331.0)));
+    let highest_rates = Some(HighestRates { candidate, reference });
+    let comparison = Comparison { highest_rates, ..compare(&steps, &steps) };
+    let sides = [("b", "new"), ("a", "old")].map(|(name, label)| Side { name, label });
+    let text = text::comparison(&comparison, sides[0], sides[1]);
+    let markdown = markdown_of_comparison(&comparison, sides[0], sides[1], &[], "");
+    for document in [text, markdown] {
+        let flowing = document.replace('\n', " ");
+        assert!(flowing.contains("in requests/s: old 3,173 (to 3,331), new below 1,590."), "{document}");
+    }
+    let document = json::DiffDocument::new(["a", "b"], &comparison, &[], None, None);
+    let document = serde_json::to_value(document).unwrap();
+    let rates = &document["highest_rates"];
+    assert_eq!(rates["held_per_sec"], serde_json::Value::Null);
+    assert_eq!((&rates["broken_per_sec"], &rates["against_held_per_sec"]), (&1590.0.into(), &3173.0.into()));
+}
+
+#[test]
+fn the_best_of_an_unfinished_ladder_is_shown_as_a_bound() {
+    let sample = sample::healthy(RunCommand::Sweep);
+    let mut steps = step_outcomes(&sample.findings);
+    let whole = steps.clone();
+    let cut = &mut steps[..2];
+    cut.iter_mut().for_each(|step| step.unfinished = true);
+    let comparison = compare(cut, &whole);
+    let sides = [("b", "new"), ("a", "old")].map(|(name, label)| Side { name, label });
+    let text = text::comparison(&comparison, sides[0], sides[1]);
+    assert!(text.contains(": ≥ ") && !text.contains("against ≥"), "{text}");
+    let document = serde_json::to_value(json::DiffDocument::new(["a", "b"], &comparison, &[], None, None));
+    let best = &document.unwrap()["best"];
+    assert_eq!((&best["lower_bound"], &best["against_lower_bound"]), (&true.into(), &false.into()));
 }

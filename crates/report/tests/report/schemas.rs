@@ -1,9 +1,9 @@
 //! The published schemas, and documents other than a run's that satisfy theirs.
 
 use plimsoll_analyze::{
-    CurvePoint, Fleet, Goal, Incomparable, Margin, PriceList, RateCurve, RequestKind, RunSide, Setting,
-    TableRow, TableTier, Trial, Trials, explain_table, fleet_capacity, ledger, observe_runs, observe_table,
-    plan_day, plan_machines, price_plan, replays, scalings, tier_rows,
+    CurvePoint, Fleet, Goal, HighestRates, Incomparable, Margin, PriceList, RateBracket, RateCurve,
+    RequestKind, RunSide, Setting, TableRow, TableTier, Trial, Trials, explain_table, fleet_capacity, ledger,
+    observe_runs, observe_table, plan_day, plan_machines, price_plan, replays, scalings, tier_rows,
 };
 use plimsoll_record::RunCommand;
 use plimsoll_report::json::{self, schema_of};
@@ -162,10 +162,14 @@ fn a_comparison_of_two_runs_satisfies_its_schema() {
     let against = [
         Incomparable::Differs(Setting::Kernel, "6.1".to_owned(), "6.7".to_owned()),
         Incomparable::GeneratorLimited(RunSide::Old),
+        Incomparable::Unfinished(RunSide::New),
         Incomparable::Noisy(RunSide::New, None),
         Incomparable::OtherProcesses(RunSide::New, 0.4),
     ];
-    let comparison = plimsoll_analyze::compare(&steps, &steps);
+    let bracket = RateBracket { held_per_sec: Some(900.0), broken_per_sec: None };
+    let highest_rates = Some(HighestRates { candidate: bracket, reference: bracket });
+    let comparison =
+        plimsoll_analyze::Comparison { highest_rates, ..plimsoll_analyze::compare(&steps, &steps) };
     let judged = Some((Margin::Within, 0.05));
     satisfies(&json::DiffDocument::new(["old", "new"], &comparison, &against, judged, None));
 }

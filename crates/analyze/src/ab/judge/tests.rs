@@ -59,6 +59,7 @@ impl World {
             rate_per_sec: None,
             throughput_per_sec: 8000.0 / ms,
             max_rate_per_sec: None,
+            gap: None,
             cpu_sec: Some(1e-4 * factor * (0.01 * self.noise.normal()).exp()),
             succeeded: self.requests,
             ended: self.requests,
@@ -247,8 +248,73 @@ fn loads_that_the_generator_limited_do_not_show_that_b_is_as_fast() {
     let mut loads = World::new(1.0).loads(40);
     loads.iter_mut().filter(|load| load.side == AbSide::A).for_each(|load| load.lower_bound = true);
     let findings = compare_sides(&loads, RULE).unwrap();
-    assert!(findings.sides[0].is_lower_bound());
+    assert!(findings.sides[0].is_lower_bound(AbFigure::Throughput));
     assert_eq!(findings.gate, Margin::Unknown);
+    assert_eq!(verdict(&findings, AbFigure::Throughput), AbVerdict::Bounded, "A may be faster");
+    assert!(matches!(verdict(&findings, AbFigure::Cpu), AbVerdict::Same { .. }), "no generator limits it");
+}
+
+#[test]
+fn a_side_that_the_generator_limited_is_not_said_to_be_worse() {
+    let limited = |side: AbSide, slower: f64| {
+        let mut loads = World::new(slower).loads(40);
+        loads.iter_mut().filter(|load| load.side == side).for_each(|load| load.lower_bound = true);
+        compare_sides(&loads, RULE).unwrap()
+    };
+    let b = limited(AbSide::B, 1.1);
+    for figure in [AbFigure::Throughput, AbFigure::Latency(0.5)] {
+        assert_eq!(verdict(&b, figure), AbVerdict::Bounded, "{figure:?}");
+    }
+    assert_eq!(verdict(&b, AbFigure::Cpu), AbVerdict::Worse);
+    assert_eq!(verdict(&limited(AbSide::A, 1.1), AbFigure::Throughput), AbVerdict::Worse);
+    assert_eq!(verdict(&limited(AbSide::B, 0.9), AbFigure::Throughput), AbVerdict::Better);
+    assert_eq!(verdict(&limited(AbSide::A, 0.9), AbFigure::Throughput), AbVerdict::Bounded);
+}
+
+#[test]
+fn a_rate_is_a_bound_where_none_broke_and_not_where_the_generator_limited_the_ladder() {
+    let with = |gap: SearchGap| {
+        let mut loads = World::new(1.0).loads(20);
+        for load in &mut loads {
+            (load.kind, load.max_rate_per_sec) = (LoadKind::Search, Some(load.throughput_per_sec));
+            (load.gap, load.lower_bound) = (Some(gap), true);
+        }
+        compare_sides(&loads, RULE).unwrap()
+    };
+    let found = with(SearchGap::Wide);
+    assert_eq!((found.gate, found.sides[1].wide, found.sides[1].open_ended), (Margin::Within, 20, 0));
+    assert_ne!(verdict(&found, AbFigure::MaxRate), AbVerdict::Bounded);
+    assert_eq!(verdict(&found, AbFigure::Throughput), AbVerdict::Bounded);
+    let open = with(SearchGap::Open);
+    assert_eq!((open.gate, open.sides[1].wide, open.sides[1].open_ended), (Margin::Unknown, 0, 20));
+    assert_eq!(verdict(&open, AbFigure::MaxRate), AbVerdict::Bounded);
+}
+
+#[test]
+fn a_clock_that_is_set_between_two_rounds_changes_nothing() {
+    let rule = AbRule { budget_sec: 60.0, rounds_max: None, ..RULE };
+    let loads = World::new(1.0).loads(20);
+    let begins = 1_000_000;
+    let set_by = |ms: i64| {
+        let mut loads = loads.clone();
+        for load in &mut loads {
+            let by = begins + if load.round > 5 { ms } else { 0 };
+            load.began_unix_ms = load.began_unix_ms.saturating_add_signed(by);
+            load.ended_unix_ms = load.ended_unix_ms.saturating_add_signed(by);
+        }
+        compare_sides(&loads, rule).unwrap()
+    };
+    let (steady, back, ahead) = (set_by(0), set_by(-900_000), set_by(900_000));
+    assert!((steady.elapsed_sec - 39.9).abs() < 1e-9, "{}", steady.elapsed_sec);
+    for set in [back, ahead] {
+        assert!(
+            (set.elapsed_sec - 39.8).abs() < 1e-9,
+            "all but the time between both rounds: {}",
+            set.elapsed_sec
+        );
+        assert_eq!((&set.ratios, &set.effects), (&steady.ratios, &steady.effects));
+        assert_eq!((set.gate, set.main().unwrap().ratio.interval.is_some()), (steady.gate, true));
+    }
 }
 
 #[test]

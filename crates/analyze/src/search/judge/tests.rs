@@ -96,6 +96,18 @@ fn what_is_under_way_before_a_slow_service_can_have_answered_is_no_queue() {
 }
 
 #[test]
+fn arrivals_that_come_close_together_are_no_queue_of_a_slow_service() {
+    let broken = |rate_per_sec: &f64| {
+        let frames = arrivals(*rate_per_sec, (60.0, 0.1), |came_sec| came_sec + 5.0);
+        outcome(slo(99.0, 6000.0), *rate_per_sec, &frames) == BROKEN_BY_QUEUE
+    };
+    // Each rate has other arrivals.
+    let rates: Vec<f64> = (0..40).map(|number| 4.0 + f64::from(number) / 20.0).collect();
+    let count = rates.iter().filter(|rate| broken(rate)).count();
+    assert!(count <= 2, "all responses are in time, and {count} of 40 rates broke");
+}
+
+#[test]
 fn a_rate_of_a_slow_service_is_held_for_three_seconds_after_its_limit() {
     let sec = |limit_ms| held_sec(&slo(99.0, limit_ms), 2000.0, 0.05);
     assert_eq!([sec(200.0), sec(1000.0)], [MIN_HELD_SEC; 2]);

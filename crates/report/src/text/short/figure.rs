@@ -66,6 +66,7 @@ fn searched(findings: &Findings) -> Option<HeadlineFigure> {
     let search = findings.search.as_ref()?;
     let held = search.held_per_sec?;
     let bound = match (search.broken_per_sec, search.end) {
+        _ if findings.lower_bound => Bound::Generator,
         (Some(_), _) => Bound::Exact,
         (None, SearchEnd::GeneratorLimited) => Bound::Generator,
         (None, _) => Bound::Unfinished,

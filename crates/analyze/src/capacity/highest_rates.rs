@@ -1,0 +1,42 @@
+//! The highest rates of two searches side by side.
+
+use crate::{Findings, RateSearch};
+
+/// What a search came to, in requests per second.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RateBracket {
+    /// The highest rate that held.
+    pub held_per_sec: Option<f64>,
+    /// The lowest rate above it that did not.
+    pub broken_per_sec: Option<f64>,
+}
+
+/// The highest rates of two runs within the same conditions.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct HighestRates {
+    pub candidate: RateBracket,
+    pub reference: RateBracket,
+}
+
+impl HighestRates {
+    /// True if a rate that the candidate did not hold is below (1 − margin) of one that the reference held.
+    pub fn is_worse(&self, margin: f64) -> bool {
+        let ends = self.candidate.broken_per_sec.zip(self.reference.held_per_sec);
+        ends.is_some_and(|(broken, held)| broken < (1.0 - margin) * held)
+    }
+}
+
+/// The highest rates of two runs; `None` unless both have a search, of the same conditions.
+pub fn highest_rates(candidate: &Findings, reference: &Findings) -> Option<HighestRates> {
+    let conditions =
+        |findings: &Findings| (findings.plan.slo.latency.clone(), findings.plan.slo.success_ratio);
+    if conditions(candidate) != conditions(reference) {
+        return None;
+    }
+    let bracket = |search: &RateSearch| RateBracket {
+        held_per_sec: search.held_per_sec,
+        broken_per_sec: search.broken_per_sec,
+    };
+    let of = |findings: &Findings| findings.search.as_ref().map(bracket);
+    Some(HighestRates { candidate: of(candidate)?, reference: of(reference)? })
+}
