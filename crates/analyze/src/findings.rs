@@ -398,6 +398,16 @@ impl Findings {
         answered_late(&self.steps)
     }
 
+    /// True if half of the requests of the lowest step took longer than a limit of latency that does not hold: then no rate of arrivals
+    /// holds it either. Where only some took longer, a rate that leaves pauses may.
+    pub fn is_too_slow_for_any_rate(&self) -> bool {
+        let Some(check) = &self.slo else { return false };
+        let lowest = self.steps.iter().min_by_key(|step| step.connections);
+        let median_ns = lowest.and_then(|step| step.latency.p50.ns);
+        let mut broken = check.slo.latency.iter().zip(&check.latency).filter(|(_, held)| **held == Held::No);
+        broken.any(|(limit, _)| median_ns.is_none_or(|ns| ns > limit.limit_ns()))
+    }
+
     /// The step in which the target was lost, if it was: of the ladder or of the search.
     pub fn lost_step(&self) -> Option<&StepSummary> {
         let trials = self.search.iter().flat_map(|search| &search.trials).map(|trial| &trial.step);

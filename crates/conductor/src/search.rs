@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use plimsoll_analyze::search::bracket::{self, Next};
 use plimsoll_analyze::search::{DOWN, Judge, REST, aim, longest_trial, trial, trials, tried};
-use plimsoll_analyze::{Held, SloCheck, StepSummary, TrialOutcome, TrialSummary, analyze};
+use plimsoll_analyze::{StepSummary, TrialOutcome, TrialSummary, analyze};
 use plimsoll_engine::EngineError;
 use plimsoll_plan::{ArrivalProcess, Level, Load, RateProfile, RateSearchOrder};
 use plimsoll_record::EventKind;
@@ -20,8 +20,8 @@ use crate::step::EndsWhen;
 /// The first rate, as a part of what the ladder served at most: a loop that does not wait for answers queues before that.
 const FIRST_PART: f64 = 0.9;
 
-/// The same, as a part of what one connection of the lowest step served, where that was too slow for a few of its requests: a quota or
-/// a collector that stops it does not stop a rate that leaves pauses.
+/// The same, as a part of what the lowest step served, where that was too slow for some of its requests: a quota or a collector stops a
+/// loop that asks for as much as it can get, and may not stop a rate that leaves pauses.
 const FIRST_PART_OF_SLOW: f64 = 0.5;
 
 /// A rate that is tried, and how.
@@ -47,12 +47,6 @@ impl Tried {
         let lasted_sec = step.warmup_sec + step.measured_sec + step.drain_sec;
         Self { is_held: *outcome == TrialOutcome::Held, success_ratio: step.success_ratio, lasted_sec }
     }
-}
-
-/// True if a limit of latency that does not hold is shorter than half of the requests took.
-fn has_slow_median(check: &SloCheck, median_ns: Option<f64>) -> bool {
-    let mut broken = check.slo.latency.iter().zip(&check.latency).filter(|(_, held)| **held == Held::No);
-    broken.any(|(limit, _)| median_ns.is_none_or(|ns| ns > limit.limit_ns()))
 }
 
 /// How long the target is left alone after these trials, the last of which broke. One that held a rate before and fails most requests
@@ -110,7 +104,7 @@ impl Session<'_> {
         }
         let lowest = findings.steps.iter().min_by_key(|step| step.connections)?;
         let served = succeeded(lowest);
-        let can_hold = served > 0.0 && !has_slow_median(check, lowest.latency.p50.ns);
+        let can_hold = served > 0.0 && !findings.is_too_slow_for_any_rate();
         can_hold.then_some((FIRST_PART_OF_SLOW * served, lowest.connections))
     }
 
@@ -199,8 +193,6 @@ impl Session<'_> {
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_plan::{LatencyLimit, Slo};
-
     use super::*;
 
     const HELD: Tried = Tried { is_held: true, success_ratio: Some(1.0), lasted_sec: 10.0 };
@@ -213,23 +205,6 @@ mod tests {
         assert_eq!(rest_after(&[HELD, LATE, DEAD]), Duration::from_millis(10_500));
         assert_eq!(rest_after(&[HELD, LATE, DEAD, DEAD]), Duration::from_secs(15));
         assert_eq!(rest_after(&[HELD, DEAD, HELD, LATE]), REST);
-    }
-
-    #[test]
-    fn a_few_slow_requests_of_the_lowest_step_leave_lower_rates_to_be_tried() {
-        let limits = vec![LatencyLimit { percent: 50.0, limit_ms: 20.0 }, LatencyLimit::p99(50.0)];
-        let check = |latency: [Held; 2]| SloCheck {
-            slo: Slo { latency: limits.clone(), ..Slo::default() },
-            best_step: None,
-            throughput_within: None,
-            latency: latency.to_vec(),
-            success: Held::Yes,
-            throughput: Held::Yes,
-        };
-        let throttled = check([Held::Yes, Held::No]);
-        assert!(!has_slow_median(&throttled, Some(2.5e6)));
-        assert!(has_slow_median(&throttled, Some(60e6)) && has_slow_median(&throttled, None));
-        assert!(has_slow_median(&check([Held::No, Held::Yes]), Some(25e6)));
     }
 
     #[test]

@@ -101,7 +101,7 @@ pub struct AbLoad {
     /// Of a search, the geometric middle of the highest rate that held and the lowest that did not, or the former where none broke: 0
     /// if it is known that none holds, `None` if that is open.
     pub max_rate_per_sec: Option<f64>,
-    /// Between these; `None` where no rate is known to hold.
+    /// How far apart those two rates are; `None` where no rate is known to hold.
     pub gap: Option<SearchGap>,
     /// CPU time of the service for one request, in seconds; `None` where its processes were not sampled.
     pub cpu_sec: Option<f64>,
@@ -164,7 +164,7 @@ fn best_within(findings: &Findings) -> Option<(usize, &StepSummary)> {
     findings.steps.iter().enumerate().find(|(_, step)| step.index == chosen)
 }
 
-/// The rate that a search came to; 0 if low rates broke the conditions, too, or none was tried as the lowest step was too slow.
+/// The rate that a search came to; 0 if low rates broke the conditions, too, or none was tried as none can hold.
 fn max_rate(kind: LoadKind, findings: &Findings) -> Option<f64> {
     match &findings.search {
         _ if kind != LoadKind::Search => None,
@@ -175,7 +175,7 @@ fn max_rate(kind: LoadKind, findings: &Findings) -> Option<f64> {
         }
         None => {
             let check = findings.slo.as_ref()?;
-            (check.best_step.is_none() && check.is_too_slow()).then_some(0.0)
+            (check.best_step.is_none() && findings.is_too_slow_for_any_rate()).then_some(0.0)
         }
     }
 }

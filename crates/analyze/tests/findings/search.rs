@@ -363,6 +363,17 @@ fn a_ladder_that_ends_in_refusals_does_not_hide_the_rate_that_a_search_found() {
 }
 
 #[test]
+fn a_lowest_step_that_is_too_slow_in_its_tail_alone_leaves_lower_rates_to_be_tried() {
+    let tail = searched_after(&[Level { slow_tenth: 100.0, ..Level::closed(1) }], &[]);
+    let whole = searched_after(&[Level { latency_ns: 300_000_000, ..Level::closed(1) }], &[]);
+    let [of_tail, of_whole] = [&tail, &whole].map(findings);
+    assert!([&of_tail, &of_whole].iter().all(|one| one.slo.as_ref().unwrap().is_too_slow()));
+    assert_eq!([of_tail, of_whole].map(|one| one.is_too_slow_for_any_rate()), [false, true]);
+    let rates = [&tail, &whole].map(|run| compared(run).max_rate_per_sec);
+    assert_eq!(rates, [None, Some(0.0)], "without a trial it is not known whether the first holds any");
+}
+
+#[test]
 fn a_load_that_did_not_run_to_its_end_is_no_load_of_a_comparison() {
     let whole = Level::closed(4);
     let cut = Level { intervals: 5, end: StepEnd::Cut, ..whole.clone() };

@@ -260,8 +260,8 @@ fn a_run_in_which_a_service_ended_is_shown_and_is_no_evidence() {
     let dying = r#"8080", '''until [ "$(awk '/eth0/ {print $3}' /proc/net/dev)" -gt 500 ]; do sleep 0.02; done; exit 3''']"#;
     let Some(bench) = lab(&SHOP.replace("8080\"]", dying)) else { return };
     let called = bench.expect(1, &["lab", "run", "one.toml", "--quiet"]);
-    assert!(called.out.contains("requests/s"), "{}", called.out);
     let why = "a service ended during the run";
+    assert!(called.out.contains("requests/s") && called.out.contains(why), "{}", called.out);
     assert!(called.err.contains(why) && called.err.contains("exit status: 3"), "{}", called.err);
     let whole = bench.expect(3, &["lab", "diagnose", ".", "--only", "shop", "--json", "--quiet"]).json();
     let outcome = &whole["scenarios"][0];

@@ -31,7 +31,9 @@ fn the_help_of_an_overload_says_when_its_users_give_up() {
         patience.ends_with("4 times the limit of p99, 1 s to 10 s, and never before 1.25 times the limit"),
         "{patience}"
     );
-    assert!(timeout(&["run", "--help"]).ends_with("[default: 10s"));
+    assert!(
+        timeout(&["run", "--help"]).ends_with("[default: 10s, or 1.25 times the longest limit of latency")
+    );
 }
 
 #[test]

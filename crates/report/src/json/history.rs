@@ -65,11 +65,11 @@ document! {
         held_per_sec: Option<f64> = known(run.figures.held_per_sec),
         /// The lowest rate of a search that did not; null where none was found, so that a higher one may hold.
         broken_per_sec: Option<f64> = run.figures.held_per_sec.and_then(|held| Some(held.interval?.1)),
-        /// Median of latency, at the rate that a search found; null if it found none.
+        /// Median of latency: of a search at the rate that it found, null if it found none; of other runs at the step of the throughput.
         p50_ms: Option<f64> = known(run.figures.p50_ns).map(ms),
-        /// 99th percentile, there too; null also if too few requests ended.
+        /// 99th percentile of the same requests; null also if too few ended.
         p99_ms: Option<f64> = known(run.figures.p99_ns).map(ms),
-        /// Successful responses over all requests, there too.
+        /// Successful responses over all of them.
         success_ratio: Option<f64> = run.figures.success_ratio,
         /// CPU time of the target a request, in microseconds; null where its host was not sampled.
         cpu_us_per_request: Option<f64> = known(run.figures.cpu_per_request_ns).map(|ns| ns / 1e3),

@@ -325,14 +325,12 @@ fn undecided(side: &SideSummary) -> Option<String> {
 
 fn limited(side: &SideSummary, kind: LoadKind) -> Option<String> {
     let (count, name) = (side.limited, side.side.name());
-    let (loads, bounds) = match kind {
-        LoadKind::Search => ("ladders", "its throughput is a lower bound"),
-        LoadKind::Closed | LoadKind::Open => ("loads", "its figures are lower bounds"),
+    let (loads, better) = match kind {
+        LoadKind::Search => ("ladders", "its throughput may be higher than shown"),
+        LoadKind::Closed | LoadKind::Open => ("loads", "its throughput and latency may be better than shown"),
     };
-    let meaning = match side.is_lower_bound(AbFigure::Throughput) {
-        true => format!("{bounds}, and {name} may do better"),
-        false => "those show less than it can do".to_owned(),
-    };
+    let is_bound = side.is_lower_bound(AbFigure::Throughput);
+    let meaning = if is_bound { better } else { "those show less than it can do" };
     (count > 0).then(|| {
         format!("The load generator was the limit in {count} of {} {loads} of {name}: {meaning}.", side.loads)
     })
@@ -353,8 +351,8 @@ fn wide(side: &SideSummary) -> Option<String> {
     let (count, name) = (side.wide, side.side.name());
     (count > 0).then(|| {
         format!(
-            "{count} of {} searches of {name} ended with these two more than twice as far apart as is asked for, so that their middle is \
-             uncertain: let them last longer (-d).",
+            "{count} of {} searches of {name} ended with the rate that held and the one that did not more than twice as far apart as is \
+             asked for, so that their middle is uncertain: let them last longer (-d).",
             side.loads
         )
     })

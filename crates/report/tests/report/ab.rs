@@ -95,7 +95,7 @@ fn a_side_that_the_generator_held_back_is_not_called_slower() {
     assert!(said.contains("Not known whether A and B differ") && !said.contains("slower"), "{text}");
     assert!(said.contains("of A's, and B may do better than was measured."), "{text}");
     assert!(
-        said.contains("in 30 of 30 loads of B: its figures are lower bounds, and B may do better."),
+        said.contains("in 30 of 30 loads of B: its throughput and latency may be better than shown."),
         "{text}"
     );
     let throughput = &document["figures"][0];
@@ -118,7 +118,7 @@ fn what_the_rate_of_a_search_is_and_how_many_are_uncertain_is_said() {
     let said = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(said.contains("the middle of the highest that held and the lowest that did not"), "{text}");
     assert!(
-        said.contains("3 of 20 searches of B ended with these two more than twice as far apart"),
+        said.contains("3 of 20 searches of B ended with the rate that held and the one that did not more than twice as far apart"),
         "{text}"
     );
     assert!(!said.contains("searches of A"), "{text}");

@@ -18,7 +18,7 @@ use crate::exit::Exit;
 use crate::experiments::{ExperimentSetup, settings};
 use crate::files::{Written, stamp};
 use crate::pages::{Recorded, Together, TogetherPageArgs};
-use crate::terminal::{page, report_error, result};
+use crate::terminal::{page, report_error, result, with_causes};
 
 /// How labs are run.
 #[derive(Debug, Clone, clap::Args)]
@@ -170,9 +170,13 @@ fn report(runs: &LabRuns<'_>, full: bool) -> anyhow::Result<String> {
     Ok(report + &against_expectation(only))
 }
 
-/// Whether the only run found what its file expects; nothing where that cannot be said.
+/// Whether the only run found what its file expects, or why it says nothing; empty where nothing is expected.
 fn against_expectation(only: &CaseOutcome) -> String {
-    let (Some(expected), Some(judged)) = (&only.expected, only.judged()) else { return String::new() };
+    let judged = match &only.result {
+        Ok(judged) => judged,
+        Err(error) => return format!("\nThis run is no evidence: {}\n", with_causes(error)),
+    };
+    let Some(expected) = &only.expected else { return String::new() };
     match only.as_expected() {
         Some(true) => format!("\nas expected: {}\n", words(expected)),
         _ => format!("\nNOT as expected: {} instead of {}\n", judged.found_text(), words(expected)),
