@@ -97,10 +97,18 @@ fn hosts_that_take_part_in_turn_are_started_once() {
         "with = [\"api1\"]\n{one}[[host]]{two}[[variant]]\nname = \"two\"\nwith = [\"api1\", \"api2\"]\n"
     );
     fs::write(bench.path("scaled.toml"), text.replace("run = [\"exec ", started)).unwrap();
-    let found = bench.expect(0, &["tiers", "-f", "scaled.toml", "--no-figures", "--json"]).json();
-    let machines = |row: usize| found["rows"][row]["tiers"][0]["machines"].as_u64().unwrap();
-    assert_eq!([machines(0), machines(1)], [1, 2]);
-    assert_eq!(fs::read_to_string(bench.path("starts")).unwrap().lines().count(), 2, "one lab of two hosts");
+    let once = || {
+        let found = bench.expect(0, &["tiers", "-f", "scaled.toml", "--no-figures", "--json"]).json();
+        let starts = fs::read_to_string(bench.path("starts")).unwrap();
+        assert_eq!(starts.lines().count(), 2, "one lab of two hosts");
+        fs::remove_file(bench.path("starts")).unwrap();
+        found
+    };
+    let machines = |found: &Value| [0, 1].map(|row| found["rows"][row]["tiers"][0]["machines"].as_u64());
+    // On a busy machine a host may not be sampled in a run as short as these.
+    let is_sampled = |found: &Value| machines(found).iter().all(Option::is_some);
+    let found = (0..2).map(|_| once()).find(is_sampled).unwrap_or_else(once);
+    assert_eq!(machines(&found), [Some(1), Some(2)], "{}", found["rows"]);
 }
 
 #[test]
