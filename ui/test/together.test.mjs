@@ -116,6 +116,47 @@ test("a side that holds no rate has no ratio in per cent", { skip }, async () =>
   await context.close();
 });
 
+test("loads of a side that count for less have the reason, and are no lower bounds", { skip }, async () => {
+  const sides = async (load) => {
+    const { context, page, errors } = await changed("ab.html", ({ ab }) => {
+      ab.load = load;
+      Object.assign(ab.sides[0], { unusable: 0, limited: 2, open_ended: 0, wide: 0 });
+      Object.assign(ab.sides[1], { unusable: 1, limited: 0, open_ended: load === "search" ? 3 : 0, wide: load === "search" ? 4 : 0 });
+    });
+    const text = await said(page.locator("#compared"));
+    assert.deepEqual(errors, []);
+    await context.close();
+    assert.doesNotMatch(text, /lower bound/);
+    return text;
+  };
+  const closed = await sides("closed");
+  assert.match(closed, /, 2 limited by the generator/);
+  assert.match(closed, /, 1 not usable/);
+  const search = await sides("search");
+  assert.match(search, /, 2 whose ladder the generator limited/);
+  assert.match(search, /, 1 not usable, 3 without a rate that breaks, 4 whose rates that held and broke are far apart/);
+});
+
+test("a comparison has the highest rates of both searches, and what looks alike is explained", { skip }, async () => {
+  const rates = (held, broken, againstHeld, againstBroken) =>
+    ({ held_per_sec: held, broken_per_sec: broken, against_held_per_sec: againstHeld, against_broken_per_sec: againstBroken });
+  const alike = { why: "requests", grave: true, side: null, old: "GET /x?k=…, 0 headers, body of 0 bytes", new: "GET /x?k=…, 0 headers, body of 0 bytes", value: null };
+  const compared = async (highest, ...against) => {
+    const { context, page, errors } = await changed("diff.html", ({ diff }) => { Object.assign(diff, { highest_rates: highest, not_comparable: against }); });
+    const text = await said(page.locator("#compared"));
+    assert.deepEqual(errors, []);
+    await context.close();
+    return text;
+  };
+  const both = await compared(rates(null, 1590, 3173, 3331), alike);
+  assert.match(both, /Highest rate within the conditions, in requests\/s: old 3,173 \(to 3,331\), new below 1,590\./);
+  assert.match(both, /requests: they differ in what is hidden or not shown here \(values of queries .*\): GET \/x\?k=…, 0 headers, body of 0 bytes\. Send the same in both runs\./);
+  const open = await compared(rates(900, null, null, null), { ...alike, new: "GET /y, 0 headers, body of 0 bytes" });
+  assert.match(open, /old not known, new ≥ 900\./);
+  assert.match(open, /requests: GET \/x\?k=…, 0 headers, body of 0 bytes before, GET \/y, 0 headers, body of 0 bytes now/);
+  assert.doesNotMatch(await compared(null), /Highest rate|requests:/);
+});
+
 test("a chosen margin of a comparison is not rounded, and both sides have their bounds", { skip }, async () => {
   const { context, page, errors } = await changed("diff.html", ({ diff }) => {
     Object.assign(diff, { gate: "within", margin: 0.125 });

@@ -35,7 +35,7 @@ pub use file::{
     Combinations, Compare, Expect, Expected, FleetSpec, GeneratorSpec, LabHostSpec, MachineGoal, PlanFile,
     PlanFileError, Positions, Problem, Ready, RowSpec, Switch, Turn, Variant,
 };
-pub use hidden::{HIDDEN, HIDDEN_VALUE, is_credential};
+pub use hidden::{HIDDEN, HIDDEN_VALUE, is_credential, without_query_values};
 pub use hosts::{Cap, Capacity, NamedProbe, PlanHost, Probe, Workload, WorkloadKind};
 pub use limit::Limit;
 pub use name::checked_name;

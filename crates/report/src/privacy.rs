@@ -3,7 +3,7 @@
 //! Credentials in headers are always hidden; the values of queries and the bodies of requests unless they are asked for.
 
 use plimsoll_analyze::{Findings, RateSearch, StepSummary};
-use plimsoll_plan::{HIDDEN, HIDDEN_VALUE, Plan, is_credential};
+use plimsoll_plan::{HIDDEN, HIDDEN_VALUE, Plan, is_credential, without_query_values};
 use serde_json::Value;
 
 /// Whether the values of queries and the bodies of requests are shown.
@@ -198,21 +198,6 @@ fn hide_values_of_pages(part: &mut Value) {
         Value::Object(fields) => fields.values_mut().for_each(hide_values_of_pages),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
-}
-
-/// A URL or a path whose query has names alone: `/sleep?ms=…`. What has no name is a value, and so
-/// is a fragment.
-fn without_query_values(url: &str) -> String {
-    if let Some((url, _)) = url.split_once('#') {
-        return format!("{}#{HIDDEN_VALUE}", without_query_values(url));
-    }
-    let Some((path, query)) = url.split_once('?') else { return url.to_owned() };
-    let pair = |pair: &str| match pair.split_once('=') {
-        Some((name, _)) => format!("{name}={HIDDEN_VALUE}"),
-        None if pair.is_empty() => String::new(),
-        None => HIDDEN_VALUE.to_owned(),
-    };
-    format!("{path}?{}", query.split('&').map(pair).collect::<Vec<_>>().join("&"))
 }
 
 #[cfg(test)]

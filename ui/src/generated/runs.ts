@@ -74,11 +74,11 @@ export interface RunEntryDocument {
    */
   name: string;
   /**
-   * Median of latency, at the rate that a search found; null if it found none.
+   * Median of latency: of a search at the rate that it found, null if it found none; of other runs at the step of the throughput.
    */
   p50_ms: number | null;
   /**
-   * 99th percentile, there too; null also if too few requests ended.
+   * 99th percentile of the same requests; null also if too few ended.
    */
   p99_ms: number | null;
   /**
@@ -90,7 +90,7 @@ export interface RunEntryDocument {
    */
   started_unix_ms: number;
   /**
-   * Successful responses over all requests, there too.
+   * Successful responses over all of them.
    */
   success_ratio: number | null;
   /**

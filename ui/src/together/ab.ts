@@ -3,8 +3,8 @@
 import { figure } from "../charts/figure";
 import { forestChart } from "../charts/forest";
 import { facts, foreign, h, section } from "../dom";
-import { count, counted, interval, milliseconds, percentile, rate, ratio, seconds } from "../format";
-import type { AbDocument, AbEffectDocument, AbFigureDocument } from "../generated/page";
+import { counted, interval, milliseconds, percentile, rate, ratio, seconds, whole } from "../format";
+import type { AbDocument, AbEffectDocument, AbFigureDocument, AbSideDocument } from "../generated/page";
 import { number, text } from "../table";
 import { spaced } from "../words";
 import { differences } from "./latency";
@@ -105,14 +105,23 @@ function rounds(found: AbDocument): HTMLElement {
   }).element;
 }
 
+/** How many loads of a side count for less, each with the reason. */
+function doubts(found: AbDocument, side: AbSideDocument): string {
+  const reasons: readonly (readonly [number, string])[] = [
+    [side.unusable, "not usable"],
+    [side.limited, found.load === "search" ? "whose ladder the generator limited" : "limited by the generator"],
+    [side.open_ended, "without a rate that breaks"],
+    [side.wide, "whose rates that held and broke are far apart"],
+  ];
+  return reasons.filter(([loads]) => loads > 0).map(([loads, why]) => `, ${whole(loads)} ${why}`).join("");
+}
+
 export function ab(found: AbDocument): HTMLElement[] {
   const latency = differences("ab-latency", "Medians over the rounds", ["B", "A"], found.quantiles.map((one) => ({
     percentile: one.percentile, one: one.b_ms, other: one.a_ms, by: one.difference_ms, within: one.difference_ms_interval,
   })));
   return [section("compared", "The comparison", h("p", { class: "lead" }, gate(found)),
-    facts(found.sides.map((side) => [side.side, foreign(`${side.label}: ${counted(side.loads, "load")}, success ${ratio(side.success)}`
-      + `${side.unusable > 0 ? `, ${count(side.unusable)} not usable` : ""}${side.limited > 0 ? `, ${counted(side.limited, "lower bound")}` : ""}`
-      + `${side.open_ended > 0 ? `, ${count(side.open_ended)} without a rate that breaks` : ""}`)] as const)),
+    facts(found.sides.map((side) => [side.side, foreign(`${side.label}: ${counted(side.loads, "load")}, success ${ratio(side.success)}${doubts(found, side)}`)] as const)),
     found.figures.length === 0 ? null : figures(found), latency, found.ratios.length === 0 ? null : rounds(found),
     ...found.effects.filter((one) => one.sure).map((one) => h("p", {}, effect(one))))];
 }

@@ -1,6 +1,10 @@
 //! Why the figures of two runs cannot be compared, or only with care.
 
-use plimsoll_plan::{HIDDEN, HIDDEN_VALUE, Level, Load, Network, Plan, is_credential};
+use std::borrow::Cow;
+
+use plimsoll_plan::{
+    HIDDEN, HIDDEN_VALUE, Level, Load, MixedRequest, Network, Plan, is_credential, without_query_values,
+};
 use plimsoll_record::{Manifest, Run};
 
 use super::compare::{compare, step_outcomes};
@@ -95,6 +99,8 @@ fn unfinished(old: &Findings, new: &Findings) -> Vec<Incomparable> {
 }
 
 fn settings(old: (&Manifest, &Plan), new: (&Manifest, &Plan)) -> Vec<Incomparable> {
+    let known = as_known_of_both([old.1, new.1]);
+    let (old, new) = ((old.0, &*known[0]), (new.0, &*known[1]));
     let is_other = |setting| setting == Setting::Requests && are_other_requests(old.1, new.1);
     let named = Setting::ALL.into_iter().map(|setting| (setting, setting.of(old), setting.of(new)));
     let differ = named.filter(|(setting, old, new)| old != new || is_other(*setting));
@@ -159,14 +165,13 @@ impl Setting {
 /// What is requested, without values of headers and bodies, which may be secret: of headers it has the number, of bodies the length.
 fn requests(plan: &Plan) -> String {
     let mixed = plan.mixed();
-    let one = |request: &plimsoll_plan::MixedRequest| {
-        format!(
-            "{} {}, {} headers, body of {} bytes",
-            request.method,
-            request.path,
-            request.headers.len(),
-            request.body.len()
-        )
+    let body = |body: &[u8]| match body == HIDDEN.as_bytes() {
+        true => format!("body {HIDDEN}"),
+        false => format!("body of {} bytes", body.len()),
+    };
+    let one = |request: &MixedRequest| {
+        let MixedRequest { method, path, headers, .. } = request;
+        format!("{method} {path}, {} headers, {}", headers.len(), body(&request.body))
     };
     match &*mixed {
         [only] => one(only),
@@ -176,12 +181,37 @@ fn requests(plan: &Plan) -> String {
     }
 }
 
-/// Whether two plans differ in what is sent. Of a copy from a team's store, which has no bodies and no values of queries, that is not
-/// known.
+/// Two plans with what is known of both: a copy from a team's store has no bodies and no values of queries, so that next to one the other
+/// loses them too.
+fn as_known_of_both(plans: [&Plan; 2]) -> [Cow<'_, Plan>; 2] {
+    match plans.into_iter().any(is_copy) {
+        true => plans.map(|plan| Cow::Owned(without_values(plan))),
+        false => plans.map(Cow::Borrowed),
+    }
+}
+
+fn is_copy(plan: &Plan) -> bool {
+    let is_hidden =
+        |request: &MixedRequest| request.body == HIDDEN.as_bytes() || request.path.contains(HIDDEN_VALUE);
+    plan.mixed().iter().any(is_hidden)
+}
+
+fn without_values(plan: &Plan) -> Plan {
+    let mut mix = plan.mixed().into_owned();
+    for request in &mut mix {
+        request.path = without_query_values(&request.path);
+        if !request.body.is_empty() {
+            request.body = HIDDEN.into();
+        }
+    }
+    Plan { mix, ..plan.clone() }
+}
+
+/// Whether two plans differ in what is sent.
 fn are_other_requests(old: &Plan, new: &Plan) -> bool {
     let redacted = [old.redact.as_slice(), &new.redact].concat();
     let (old, new) = (sent(old, &redacted), sent(new, &redacted));
-    !old.is_of_same_requests(&new) && ![old, new].iter().any(is_copy)
+    !old.is_of_same_requests(&new)
 }
 
 /// What is sent, without what runs of the same requests may differ in: the values of credentials, which are often made anew for each
@@ -191,10 +221,6 @@ fn sent(plan: &Plan, redacted: &[String]) -> Plan {
     let headers = mix.iter_mut().flat_map(|request| &mut request.headers);
     headers.filter(|(name, _)| is_credential(name, redacted)).for_each(|(_, value)| value.clear());
     Plan { mix, group: None, http2: false, tls: None, network: Network::default(), ..plan.clone() }
-}
-
-fn is_copy(plan: &Plan) -> bool {
-    plan.mix.iter().any(|request| request.body == HIDDEN.as_bytes() || request.path.contains(HIDDEN_VALUE))
 }
 
 /// Ladders are compared by the best of each, whatever their steps are.
@@ -324,20 +350,24 @@ mod tests {
         let header = |line: &'static str| move |spec: &mut Spec| spec.headers = vec![line.to_owned()];
         assert!(are_others(header("Accept-Encoding: gzip"), header("Accept-Encoding: identity")));
         let mix = |weights: [u32; 2]| {
-            let request = |(weight, line)| plimsoll_plan::RequestSpec {
-                name: format!("{line}"),
-                weight,
-                line,
-                method: "GET".to_owned(),
-                url: format!("/{line}"),
-                headers: Vec::new(),
-                body: Vec::new(),
-            };
-            move |spec: &mut Spec| {
-                spec.scenario.requests = weights.into_iter().zip(1..).map(request).collect()
-            }
+            let requests = [(weights[0], "/1", ""), (weights[1], "/2", "")];
+            move |spec: &mut Spec| spec.scenario.requests = several(requests)
         };
         assert!(are_others(mix([9, 1]), mix([1, 9])) && !are_others(mix([9, 1]), mix([9, 1])));
+    }
+
+    /// Requests of a file: the weight, the path and the body of each.
+    fn several(requests: [(u32, &str, &str); 2]) -> Vec<plimsoll_plan::RequestSpec> {
+        let request = |((weight, path, body), line): ((u32, &str, &str), usize)| plimsoll_plan::RequestSpec {
+            name: path.to_owned(),
+            weight,
+            line,
+            method: "POST".to_owned(),
+            url: path.to_owned(),
+            headers: Vec::new(),
+            body: body.into(),
+        };
+        requests.into_iter().zip(1..).map(request).collect()
     }
 
     #[test]
@@ -359,26 +389,57 @@ mod tests {
 
     #[test]
     fn what_a_copy_of_a_run_does_not_have_is_no_difference() {
-        let several = |path: &str, body: &[u8]| {
-            let request = |line, url: &str, body: &[u8]| plimsoll_plan::RequestSpec {
-                name: url.to_owned(),
-                weight: 1,
-                line,
-                method: "POST".to_owned(),
-                url: url.to_owned(),
-                headers: Vec::new(),
-                body: body.to_vec(),
-            };
-            plan("http://a:80/x", |spec| {
-                spec.scenario.requests = vec![request(1, "/a", b""), request(2, path, body)];
-            })
+        let mixed = |path, body| {
+            plan("http://a:80/x", |spec| spec.scenario.requests = several([(1, "/a", ""), (1, path, body)]))
         };
-        let (one, run) = (manifest("6.1"), several("/b?k=1", b"1"));
+        let (one, run) = (manifest("6.1"), mixed("/b?k=1", "1"));
         let differs = |other: &Plan| !differing((&one, &run), (&one, other)).is_empty();
-        assert!(differs(&several("/b?k=2", b"1")) && differs(&several("/b?k=1", b"2")));
+        assert!(differs(&mixed("/b?k=2", "1")) && differs(&mixed("/b?k=1", "2")));
         let mut copy = run.clone();
         (copy.mix[1].path, copy.mix[1].body) = ("/b?k=…".to_owned(), HIDDEN.into());
         assert!(!differs(&copy));
+    }
+
+    #[test]
+    fn a_copy_of_a_single_request_is_as_its_run() {
+        let single = |url: &str, body: &'static [u8]| plan(url, |spec| spec.body = Some(body.to_vec()));
+        let (one, run) = (manifest("6.1"), single("http://a:80/x?k=1", b"a longer body"));
+        let mut copy = run.clone();
+        (copy.target.path, copy.target.body) = ("/x?k=…".to_owned(), HIDDEN.into());
+        let differing_of_copy = |run: &Plan| {
+            let [old, new] = [(&one, run), (&one, &copy)];
+            assert_eq!(differing(old, new), differing(new, old), "whichever is the copy");
+            differing(old, new)
+        };
+        assert_eq!(differing_of_copy(&run), []);
+        assert_eq!(differing_of_copy(&single("http://a:80/y?k=1", b"a longer body")), [Setting::Requests]);
+        assert_eq!(differing_of_copy(&single("http://a:80/x?l=1", b"a longer body")), [Setting::Requests]);
+        let without_body = plan("http://a:80/x?k=1", |spec| spec.method = Some("POST".to_owned()));
+        assert_eq!(differing_of_copy(&without_body), [Setting::Requests]);
+    }
+
+    #[test]
+    fn what_a_copy_has_of_its_run_is_compared() {
+        let mixed = |weights: [u32; 2], path: &str, header: &str| {
+            plan("http://a:80/x", |spec| {
+                spec.scenario.requests = several([(weights[0], "/a?k=1", ""), (weights[1], path, "")]);
+                spec.headers = vec![header.to_owned()];
+            })
+        };
+        let one = manifest("6.1");
+        let differs = |run: &Plan| {
+            let mut copy = mixed([9, 1], "/b", "Accept: a/b");
+            copy.mix[0].path = "/a?k=…".to_owned();
+            !differing((&one, run), (&one, &copy)).is_empty()
+        };
+        assert!(!differs(&mixed([9, 1], "/b", "Accept: a/b")));
+        assert!(differs(&mixed([1, 9], "/b", "Accept: a/b")), "weights");
+        assert!(differs(&mixed([9, 1], "/c", "Accept: a/b")), "a later path");
+        assert!(differs(&mixed([9, 1], "/b", "Accept: b/a")), "a header that is no secret");
+        let rows =
+            plimsoll_plan::CsvFile::new("rows.csv".into(), b"a\n1\n", plimsoll_plan::RowOrder::default());
+        let with_rows = Plan { csv: Some(rows), ..mixed([9, 1], "/b", "Accept: a/b") };
+        assert!(differs(&with_rows), "rows of a CSV file");
     }
 
     #[test]

@@ -97,7 +97,8 @@ pub(crate) fn trend(args: &TrendArgs) -> anyhow::Result<Exit> {
     }
 }
 
-/// The runs of the folder and of the store that the filter lets through, each once, however many copies of its file there are.
+/// The runs of the folder and of the store that the filter lets through, each once, however many copies of its file there are. Only the
+/// first of them stands for the run, as in `last~N`: another one may have tags that were since changed.
 fn chosen_runs(args: &TrendArgs) -> anyhow::Result<Vec<RunEntry>> {
     let filter = args.filter.filter(None)?;
     let mut listed = folder_runs(&args.folder)?.runs;
@@ -106,7 +107,7 @@ fn chosen_runs(args: &TrendArgs) -> anyhow::Result<Vec<RunEntry>> {
     let own = listed.into_iter().filter_map(|run| run.entry.ok());
     let mut seen = BTreeSet::new();
     let is_first = |run: &RunEntry| run.id.as_ref().is_none_or(|id| seen.insert(id.clone()));
-    Ok(own.chain(others).filter(|run| filter.holds(run)).filter(is_first).collect())
+    Ok(own.chain(others).filter(is_first).filter(|run| filter.holds(run)).collect())
 }
 
 fn no_evidence(few: TooFewRuns) -> NoEvidence {

@@ -171,6 +171,12 @@ fn a_trend_finds_the_run_at_which_latency_rose() {
         .unwrap();
     let once = bench.expect(0, &[&trend[..], &["--no-files"]].concat()).out;
     assert!(once.replace('\n', " ").contains("p50 of 16 runs"), "{once}");
+    // Nor does it bring back a tag that was taken away from the run.
+    let tag = ["runs", "tag", "plimsoll-runs/api-0.plimsoll"];
+    bench.expect(0, &[&tag[..], &["--untag", "release"]].concat());
+    let tagged = bench.expect(0, &[&trend[..], &["--tag", "release", "--no-files"]].concat()).out;
+    assert!(tagged.replace('\n', " ").contains("p50 of 15 runs"), "{tagged}");
+    bench.expect(0, &[&tag[..], &["release=2"]].concat());
     // A newer run of something else takes no place away from those that are compared.
     run(&bench, &target, "/healthz", &["--name", "other", "--tag", "release=2"]);
     run(&bench, &target, "/sleep?ms=100", &["--name", "api", "--tag", "release=2", "--no-git"]);
@@ -365,6 +371,25 @@ fn a_run_has_the_tags_of_the_store_here_and_as_a_copy() {
     );
     let both = serde_json::json!({ "mine": "", "seen": "bob" });
     assert_eq!(tags(with_store(&bench, &url, &["runs", "--json"])), both);
+}
+
+#[test]
+fn a_run_and_its_copy_from_the_store_are_of_the_same_requests() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    let server = Postgres::start(&[]).unwrap();
+    let url = server.url("postgres");
+    run(&bench, &target, "/healthz?user=ann", &["-b", "a body of its own", "--store", &url]);
+    let own = bench.run_file("plimsoll-runs");
+    let file = own.file_name().unwrap().to_str().unwrap();
+    let fetched = with_store(&bench, &url, &["runs", "fetch", file, "-o", "copies"]);
+    assert_eq!(fetched.code, 0, "{}", fetched.err);
+    let copy = bench.run_file("copies");
+    let sides = ["diff", own.to_str().unwrap(), copy.to_str().unwrap()];
+    let document = bench.expect(0, &[&sides[..], &["--no-files", "--json"]].concat()).json();
+    // What concerns one side is how the load went.
+    let why = document["not_comparable"].as_array().unwrap();
+    assert!(why.iter().all(|one| !one["side"].is_null()), "{document}");
 }
 
 #[test]
