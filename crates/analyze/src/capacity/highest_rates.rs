@@ -26,7 +26,7 @@ impl HighestRates {
     }
 }
 
-/// The highest rates of two runs; `None` unless both have a search, of the same conditions.
+/// The highest rates of two runs; `None` unless both have a search, of the same conditions, and one of them came to a rate.
 pub fn highest_rates(candidate: &Findings, reference: &Findings) -> Option<HighestRates> {
     let conditions =
         |findings: &Findings| (findings.plan.slo.latency.clone(), findings.plan.slo.success_ratio);
@@ -38,5 +38,7 @@ pub fn highest_rates(candidate: &Findings, reference: &Findings) -> Option<Highe
         broken_per_sec: search.broken_per_sec,
     };
     let of = |findings: &Findings| findings.search.as_ref().map(bracket);
-    Some(HighestRates { candidate: of(candidate)?, reference: of(reference)? })
+    let (candidate, reference) = (of(candidate)?, of(reference)?);
+    let is_known = |one: &RateBracket| one.held_per_sec.or(one.broken_per_sec).is_some();
+    [candidate, reference].iter().any(is_known).then_some(HighestRates { candidate, reference })
 }

@@ -464,4 +464,7 @@ fn the_highest_rates_of_two_searches_are_compared_within_the_same_conditions() {
     other.plan.slo.success_ratio = None;
     assert_eq!(highest_rates(&new, &other), None);
     assert_eq!(highest_rates(&new, &findings(&ladder(&[Level::closed(16)], slo()))), None);
+    let undecided = findings(&searched(&[Level { intervals: 20, ..Level::open(2800.0) }]));
+    assert_eq!(highest_rates(&undecided, &undecided), None, "neither came to a rate");
+    assert!(highest_rates(&undecided, &old).is_some());
 }
