@@ -119,13 +119,13 @@ pub fn aim(plan: &Plan, order: RateSearchOrder) -> Aim {
 }
 
 /// The trials as the choice of the next rate sees them.
-pub fn tried(trials: &[TrialSummary]) -> Vec<Trial> {
+pub fn tried<'a>(trials: impl IntoIterator<Item = &'a TrialSummary>) -> Vec<Trial> {
     let trial = |summary: &TrialSummary| {
         let TrialSummary { step, outcome, after_overload } = summary;
         let (outcome, after_overload) = (*outcome, *after_overload);
         step.rate_per_sec.map(|rate_per_sec| Trial { rate_per_sec, outcome, after_overload })
     };
-    trials.iter().filter_map(trial).collect()
+    trials.into_iter().filter_map(trial).collect()
 }
 
 /// True if what was seen may be of the generator. Requests that wait for a connection of an overloaded target, and packets that
@@ -170,11 +170,10 @@ pub(crate) fn of_run(run: &Run, plan: &Plan) -> Result<Option<RateSearch>, (u32,
     if trials.is_empty() {
         return Ok(None);
     }
-    let tried = tried(&trials);
+    let is_whole = |trial: &&TrialSummary| trial.step.end != StepEnd::TargetLost;
+    let (whole, tried) = (tried(trials.iter().filter(is_whole)), tried(&trials));
     let aim = aim(plan, order);
     let bracket = Bracket::of(aim.tolerance, &tried);
-    let is_whole = |trial: &&TrialSummary| trial.step.end != StepEnd::TargetLost;
-    let whole: Vec<TrialSummary> = trials.iter().filter(is_whole).cloned().collect();
     let end = match bracket::next(aim, &tried) {
         _ if bracket.limited_per_sec.is_some() && bracket.broken.is_none() => SearchEnd::GeneratorLimited,
         bracket::Next::Try { .. } | bracket::Next::GaveUp => SearchEnd::Unfinished,
@@ -188,7 +187,7 @@ pub(crate) fn of_run(run: &Run, plan: &Plan) -> Result<Option<RateSearch>, (u32,
         held_per_sec: bracket.held_per_sec,
         broken_per_sec: bracket.broken.map(|(rate, _)| rate),
         breach: bracket.broken.map(|(_, breach)| breach),
-        drift: bracket::drift(order.tolerance, &self::tried(&whole)),
+        drift: bracket::drift(order.tolerance, &whole),
         hysteresis_per_sec: bracket.hysteresis_per_sec,
         outage: None,
         end,
