@@ -37,6 +37,14 @@ const CLASSES: Record<string, string> = {
   metastable: "stays down after the overload (metastable)", not_overloaded: "kept up", unknown: "not known",
 };
 
+const RAMPS: Record<string, string> = {
+  none: "A ramp to the highest load makes no difference.",
+  helps: "A ramp to the highest load leaves more of the goodput than a jump: raise load slowly.",
+  keeps_up: "In a ramp after the jumps it answers nearly all of the highest load, in the jump it does not. What it lacked has grown since, such as a "
+    + "pool of workers or connections: keep as many ready as that load needs, or raise load slowly.",
+  hurts: "A ramp to the highest load leaves less of the goodput than a jump: the longer the overload, the worse.",
+};
+
 const BREACHES: Record<string, string> = { latency: "latency", success: "success", queue: "requests queue up" };
 
 const named = (names: Record<string, string>) => (name: string): string => names[name] ?? name.replaceAll("_", " ");
@@ -49,6 +57,8 @@ export const certainty = (verdict: { confidence: string; proof: { outcome: strin
   (verdict.proof?.outcome === "withdrawn" ? "withdrawn: the named limit was raised, but throughput did not move as predicted" : confidence(verdict.confidence));
 export const outcome = named(OUTCOMES);
 export const overloadClass = named(CLASSES);
+/** What a ramp changes, compared with a jump to the same load, as a sentence. */
+export const rampEffect = named(RAMPS);
 export const breach = named(BREACHES);
 /** A name of the document, such as `target_lost`, as words. */
 export const spaced = (name: string): string => name.replaceAll("_", " ");

@@ -146,9 +146,9 @@ const span = (goodput, refused, failed) => ({
 test("failures of overloads are counted, and what is not known of one is not 0", { skip: withoutSingle }, async () => {
   const moment = (at) => ({ at_sec: at, due_per_sec: 2000, goodput_per_sec: 10, answered_per_sec: 20 });
   const overload = {
-    class: "metastable", at_factor: 2, by_ladder: false, doubt: null, rate_per_sec: 1234.7, limit_ms: null, reference: null, ramp: null,
+    class: "metastable", at_factor: 2, by_ladder: false, doubt: null, rate_per_sec: 1234.7, limit_ms: null, reference: null, reference_doubt: null, ramp: "keeps_up",
     steps: [{
-      index: 90, factor: 2, onset: "jump", outcome: "unknown", doubt: "interrupted", kept: null, kept_interval: null, back_after_sec: null, not_back_within_sec: null,
+      index: 90, factor: 2, onset: "jump", outcome: "unknown", doubt: "interrupted", lost_after_sec: 3, kept: null, kept_interval: null, back_after_sec: null, not_back_within_sec: null,
       queue_gone_after_sec: null, before: span(900, 0, {}), whole: span(10, 1000, { timed_out: 3000 }), settled: span(null, 0, {}), over_time: [moment(0.5), moment(1)],
     }],
     protection: { rate_per_sec: 1234.7, burst: 3, concurrency: 9, in_progress: 5, wait_ms: 1 },
@@ -161,7 +161,10 @@ test("failures of overloads are counted, and what is not known of one is not 0",
   const failed = await said(page.locator("#failures"));
   assert.match(failed, /None in the steps before the overloads: all /);
   assert.match(failed, /4,000 requests ended without success/);
-  assert.match(await said(page.locator("#overload")), /let in at most 1,234 requests\/s and 9 at a time/);
+  const found = await said(page.locator("#overload"));
+  assert.match(found, /let in at most 1,234 requests\/s and 9 at a time/);
+  assert.match(found, /In a ramp after the jumps it answers nearly all of the highest load/);
+  assert.match(found, /At 2× it went away 3\.?0* ?s after the overload began/);
   const counted = await cellsOf(page, "overload-goodput");
   assert.deepEqual(counted.map((row) => [row[2], row[6], row[7]]), [["not known", "1,000", "3,000"]], "what went wrong is that of the whole overload");
   assert.deepEqual(errors, []);

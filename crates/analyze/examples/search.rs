@@ -44,16 +44,20 @@ struct Server {
     workers: usize,
     service: Service,
     limit_ms: f64,
+    /// What it serves in a closed loop, in requests per second.
     closed_per_sec: f64,
+    /// The part of that which the ladder reached.
+    reached: f64,
 }
 
-const SERVERS: [Server; 6] = [
+const SERVERS: [Server; 7] = [
     Server {
         name: "one worker, exponential",
         workers: 1,
         service: Service::Exponential(0.0005),
         limit_ms: 50.0,
         closed_per_sec: 2000.0,
+        reached: 1.0,
     },
     Server {
         name: "eight workers of 10 ms",
@@ -61,6 +65,15 @@ const SERVERS: [Server; 6] = [
         service: Service::Fixed(0.01),
         limit_ms: 100.0,
         closed_per_sec: 800.0,
+        reached: 1.0,
+    },
+    Server {
+        name: "the same, from a tenth",
+        workers: 8,
+        service: Service::Fixed(0.01),
+        limit_ms: 100.0,
+        closed_per_sec: 800.0,
+        reached: 0.1,
     },
     Server {
         name: "a link of 1.87 ms a page",
@@ -68,6 +81,7 @@ const SERVERS: [Server; 6] = [
         service: Service::Fixed(0.00187),
         limit_ms: 100.0,
         closed_per_sec: 534.0,
+        reached: 1.0,
     },
     Server {
         name: "a quota of 0.4 cores",
@@ -75,6 +89,7 @@ const SERVERS: [Server; 6] = [
         service: Service::Quota(0.0004, 0.4),
         limit_ms: 100.0,
         closed_per_sec: 1000.0,
+        reached: 1.0,
     },
     Server {
         name: "pauses of a collector",
@@ -82,6 +97,7 @@ const SERVERS: [Server; 6] = [
         service: Service::Pauses { mean_sec: 0.008, every: 400, pause_sec: 0.12 },
         limit_ms: 200.0,
         closed_per_sec: 400.0,
+        reached: 1.0,
     },
     Server {
         name: "twenty workers of 400 ms",
@@ -89,6 +105,7 @@ const SERVERS: [Server; 6] = [
         service: Service::Fixed(0.4),
         limit_ms: 2000.0,
         closed_per_sec: 50.0,
+        reached: 1.0,
     },
 ];
 
@@ -260,7 +277,7 @@ struct Found {
 
 fn search(server: &Server, slo: &Slo, budget_sec: f64, tolerance: f64, seed: u64) -> Found {
     let mut noise = Noise::new(seed ^ 0x5eed);
-    let mut rate_per_sec = 0.9 * server.closed_per_sec * (1.0 + 0.02 * noise.normal());
+    let mut rate_per_sec = 0.9 * server.reached * server.closed_per_sec * (1.0 + 0.02 * noise.normal());
     let (mut spent_sec, mut trials, mut after_overload) = (0.0, Vec::new(), false);
     let end = loop {
         let left = Duration::from_secs_f64((budget_sec - spent_sec).max(0.0));

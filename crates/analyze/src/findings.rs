@@ -22,11 +22,11 @@ pub use confidence::Confidence;
 pub use evidence::{At, Evidence, EvidenceUnit, Observation, PlaceCount};
 pub use overload::{
     Outage, Overload, OverloadDoubt, OverloadMoment, OverloadOutcome, OverloadPhase, OverloadStep,
-    Protection, RampEffect, Recovery,
+    Protection, Recovery,
 };
 pub use part::{Part, ProcessId};
 pub use place::Place;
-pub use plimsoll_plan::{Limit, Onset, OverloadClass};
+pub use plimsoll_plan::{Limit, Onset, OverloadClass, RampEffect};
 pub use plimsoll_stats::Estimate;
 pub use plimsoll_stats::usl::{Usl, UslFit};
 pub use proof::{Bound, Flaw, Proof, ProofAttempt, ProofOutcome};

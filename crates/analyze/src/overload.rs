@@ -13,7 +13,7 @@ mod slices;
 
 use std::collections::BTreeSet;
 
-use plimsoll_plan::{OverloadOrder, Plan};
+use plimsoll_plan::{MIN_DUE, OverloadOrder, Plan};
 use plimsoll_record::{CorruptHistogram, FailureKind, Frame, Run, Step, StepEnd};
 
 use crate::load::summary::summarize;
@@ -33,8 +33,6 @@ pub(crate) use recovery::STUCK;
 const LAG_PART: f64 = 0.1;
 /// An overload whose last so many seconds are not known was interrupted.
 const CUT_SEC: f64 = 1.0;
-/// Multiples of the rate that differ by less are the same one.
-const SAME_FACTOR: f64 = 1e-6;
 
 /// Whether a step belongs to the overloads of its run. The first of them may also be the load of the plan.
 pub(crate) fn is_overload(plan: &Plan, step: &Step) -> bool {
@@ -71,7 +69,7 @@ pub(crate) fn of_run(
 fn is_whole(run: &Run, plan: &Plan, order: &OverloadOrder, steps: &[OverloadStep]) -> bool {
     let highest = order.factors.last().copied().unwrap_or(1.0);
     let is_lost = |step: &Step| is_overload(plan, step) && step.end == StepEnd::TargetLost;
-    steps.iter().any(|step| step.factor > highest - SAME_FACTOR) && !run.steps.iter().any(is_lost)
+    steps.iter().any(|step| step.factor > highest - judge::SAME_FACTOR) && !run.steps.iter().any(is_lost)
 }
 
 /// When the target of a step was lost, in seconds since its load began: the end of the first interval after its last answer in which
@@ -143,7 +141,7 @@ impl Observed {
         match () {
             () if known_sec < self.shape.ends_sec - CUT_SEC => Some(OverloadDoubt::Interrupted),
             () if self.is_generator_limited => Some(OverloadDoubt::Generator),
-            () if self.settled.due < judge::MIN_DUE => Some(OverloadDoubt::TooFew),
+            () if self.settled.due < MIN_DUE => Some(OverloadDoubt::TooFew),
             () => None,
         }
     }

@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use plimsoll_analyze::overload::protection;
-use plimsoll_analyze::{Estimate, Findings, Limit, OverloadClass, Protection, RowRun, RunStatus, Verdict};
+use plimsoll_analyze::{
+    Estimate, Findings, Limit, OverloadClass, Protection, RampEffect, RowRun, RunStatus, Verdict,
+};
 use plimsoll_lab::LabError;
 use plimsoll_plan::{Expect, Expected};
 
@@ -30,7 +32,9 @@ pub struct JudgedRun {
     pub verdict: Verdict,
     /// What became of the target under overload; `None` if it was not overloaded.
     pub overload: Option<OverloadClass>,
-    /// The limits that protect it; `None` where no rate is known to hold.
+    /// What a ramp to the highest overload changed; `None` if that is not known.
+    pub ramp: Option<RampEffect>,
+    /// The limits that protect it; `None` where no rate is known to hold, and where it kept up with more.
     pub limits: Option<Protection>,
     /// The step with the highest throughput; `None` for a run without steps.
     pub peak: Option<PeakStep>,
@@ -70,6 +74,7 @@ impl JudgedRun {
         Self {
             verdict: findings.verdict.clone(),
             overload: findings.overload.as_ref().map(|overload| overload.class),
+            ramp: findings.overload.as_ref().and_then(|overload| overload.ramp),
             limits: protection(findings),
             peak: PeakStep::from_findings(findings),
             row: row.and_then(|spec| RowRun::from_findings(case.own_name(), spec, findings)),
@@ -157,7 +162,10 @@ impl CaseOutcome {
     /// Whether the diagnosis is what the file expects; `None` if it expects nothing. One that could not be run is not.
     pub fn as_expected(&self) -> Option<bool> {
         let Ok(judged) = &self.result else { return Some(false) };
-        self.expected.as_ref().map(|expected| meets(&judged.verdict, judged.overload, expected))
+        self.expected.as_ref().map(|expected| {
+            meets(&judged.verdict, judged.overload, expected)
+                && expected.ramp.is_none_or(|effect| judged.ramp == Some(effect))
+        })
     }
 
     /// The status of the run: an expectation takes the place of the plan's conditions, and what ended the run early counts before one that
@@ -188,7 +196,7 @@ mod tests {
             limit: *limit,
             host: host.map(ToOwned::to_owned),
         };
-        Expect { limits: limits.iter().map(one).collect(), size, overload: Vec::new() }
+        Expect { limits: limits.iter().map(one).collect(), size, overload: Vec::new(), ramp: None }
     }
 
     #[test]
@@ -250,6 +258,7 @@ mod tests {
             let judged = JudgedRun {
                 verdict: verdict(Limit::Cpu, Place::host("web")),
                 overload: found,
+                ramp: Some(RampEffect::None),
                 limits: None,
                 peak: None,
                 row: None,
@@ -260,8 +269,14 @@ mod tests {
             CaseOutcome { name, expected: Some(expected), result: Ok(judged) }.status()
         };
         let of = |class: OverloadClass| {
-            status(Some(class), Expect { limits: Vec::new(), size: None, overload: vec![class] })
+            status(Some(class), Expect { limits: Vec::new(), size: None, overload: vec![class], ramp: None })
         };
+        let ramp = |effect| {
+            let class = OverloadClass::Collapses;
+            status(Some(class), Expect { overload: vec![class], ramp: Some(effect), ..expect(&[], None) })
+        };
+        assert_eq!(ramp(RampEffect::None), Some(RunStatus::Met));
+        assert_eq!(ramp(RampEffect::KeepsUp), Some(RunStatus::Broken));
         assert_eq!(of(OverloadClass::Graceful), Some(RunStatus::Incomplete));
         assert_eq!(of(OverloadClass::Collapses), Some(RunStatus::Met));
         assert_eq!(of(OverloadClass::Metastable), Some(RunStatus::Met));
@@ -277,6 +292,7 @@ mod tests {
             limits: Vec::new(),
             size: None,
             overload: overload.to_vec(),
+            ramp: None,
         };
         let either = classes(&[OverloadClass::Collapses, OverloadClass::Metastable]);
         assert!(meets(&found, Some(OverloadClass::Metastable), &either));

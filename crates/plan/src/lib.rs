@@ -41,7 +41,8 @@ pub use limit::Limit;
 pub use name::checked_name;
 pub use network::{HostPort, IpRange, Network, NetworkError, ResolveEntry};
 pub use overload::{
-    BACK_WINDOWS, MIN_WINDOW_SEC, Onset, OverloadClass, OverloadOrder, Protector, queue_gone_sec, window_sec,
+    BACK_WINDOWS, MIN_DUE, MIN_WINDOW_SEC, Onset, OverloadClass, OverloadOrder, Protector, RampEffect,
+    hold_for_requests, queue_gone_sec, window_sec,
 };
 pub use overload_spec::{OverloadSpec, open_level};
 pub use plan::{

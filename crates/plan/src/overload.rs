@@ -22,6 +22,10 @@ const MAX_WINDOW_SEC: f64 = 5.0;
 /// A queue makes answers later than the limit L after L/(f − 1), as it grows by f − 1 seconds of work in a second. An overload of so many
 /// times that shows it in its second half.
 const HOLD_PER_LATE: f64 = 2.0;
+/// Fewer requests due in the half of an overload that is judged say too little: the goodput of 100 Poisson arrivals is known to ± 20 %.
+pub const MIN_DUE: u64 = 100;
+/// Where so many requests are expected in that half, chance makes them fewer than [`MIN_DUE`] in one of three hundred.
+const EXPECTED_DUE: f64 = 130.0;
 /// The longest part of an overload.
 pub(crate) const MAX_STAGE: Duration = Duration::from_secs(3600);
 
@@ -108,6 +112,11 @@ pub(crate) fn least_hold(factor: f64, limit_sec: f64) -> Duration {
     bounded((sec - 1e-6).ceil().max(0.0), Duration::ZERO, MAX_STAGE)
 }
 
+/// How long a load of this rate, requests per second, is held at least so that enough requests fall due in its second half.
+pub fn hold_for_requests(rate_per_sec: f64) -> Duration {
+    bounded((2.0 * EXPECTED_DUE / rate_per_sec).ceil(), Duration::ZERO, MAX_STAGE)
+}
+
 /// A time of so many seconds within bounds.
 pub(crate) fn bounded(sec: f64, least: Duration, most: Duration) -> Duration {
     Duration::try_from_secs_f64(sec).map_or(most, |time| time.clamp(least, most))
@@ -187,6 +196,38 @@ impl OverloadClass {
     }
 }
 
+/// What a ramp to the highest overload changes, compared with a jump to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RampEffect {
+    None,
+    /// In the ramp the target answers nearly all of the load, which it does not after the jump.
+    KeepsUp,
+    /// More goodput is left after a ramp.
+    Helps,
+    /// Less is.
+    Hurts,
+}
+
+impl RampEffect {
+    /// Every effect.
+    pub const ALL: [Self; 4] = [Self::None, Self::KeepsUp, Self::Helps, Self::Hurts];
+
+    /// The word for it in JSON and in plan files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::KeepsUp => "keeps_up",
+            Self::Helps => "helps",
+            Self::Hurts => "hurts",
+        }
+    }
+
+    /// The effect of this name; `None` if no effect has it.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|effect| effect.name() == name)
+    }
+}
+
 /// A program that can protect a service from overload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Protector {
@@ -233,10 +274,13 @@ mod tests {
     }
 
     #[test]
-    fn every_class_is_found_by_its_name() {
+    fn every_class_and_every_effect_is_found_by_its_name() {
         for class in OverloadClass::ALL {
             assert_eq!(OverloadClass::from_name(class.name()), Some(class));
         }
         assert_eq!(OverloadClass::from_name("melts"), None);
+        for effect in RampEffect::ALL {
+            assert_eq!(RampEffect::from_name(effect.name()), Some(effect));
+        }
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::error::PlanError;
-use crate::overload::{MAX_STAGE, OverloadOrder, bounded, least_hold};
+use crate::overload::{MAX_STAGE, OverloadOrder, bounded, hold_for_requests, least_hold};
 use crate::profile::MAX_RATE;
 use crate::slo::MIN_SETTLING_SEC;
 use crate::{ArrivalProcess, Level, Load, RateProfile, RateSearchOrder, Slo};
@@ -11,12 +11,16 @@ use crate::{ArrivalProcess, Level, Load, RateProfile, RateSearchOrder, Slo};
 /// The load before and after an overload, as a part of the highest rate within the conditions: a usual one, with room for a
 /// queue to be worked off.
 const DEFAULT_BASE: f64 = 0.75;
+/// A rate is known within some 3 %. Nearer to it, that would say little of the time in which a queue is worked off.
+const MAX_BASE: f64 = 0.85;
 const DEFAULT_FACTORS: [f64; 3] = [1.2, 1.5, 2.0];
 /// At 1.2 times the rate, answers are late after five times the limit of latency. An overload that is held for so many times the
 /// limit shows that in its second half, with room; within these bounds, unless the lowest overload needs more to show a queue.
 const HOLD_PER_LIMIT: f64 = 16.0;
 const MIN_DEFAULT_HOLD: Duration = Duration::from_secs(8);
 const MAX_DEFAULT_HOLD: Duration = Duration::from_secs(60);
+/// A slow rate is held for longer, so that enough requests fall due, within this bound.
+const MAX_SLOW_HOLD: Duration = Duration::from_secs(300);
 const MIN_STAGE: Duration = Duration::from_secs(1);
 const MAX_FACTOR: f64 = 20.0;
 const MAX_FACTORS: usize = 10;
@@ -70,19 +74,17 @@ impl OverloadSpec {
     /// When a number is outside its range.
     pub(crate) fn freeze(self, slo: &Slo) -> Result<OverloadOrder, PlanError> {
         let base = self.base.unwrap_or(DEFAULT_BASE);
-        if !(0.1..=0.95).contains(&base) {
-            return Err(PlanError::range(
-                "the load before an overload",
-                base,
-                "from 0.1 to 0.95 of the rate",
-            ));
+        if !(0.1..=MAX_BASE).contains(&base) {
+            let allowed = format!("from 0.1 to {MAX_BASE} of the rate");
+            return Err(PlanError::range("the load before an overload", base, allowed));
         }
         let limit_sec = slo.tail_limit().map_or(0.0, |limit| limit.limit_ms / 1e3);
         let factors = checked_factors(self.factors)?;
         let (lowest, highest) = (factors[0], factors[factors.len() - 1]);
         let usual = bounded(HOLD_PER_LIMIT * limit_sec, MIN_DEFAULT_HOLD, MAX_DEFAULT_HOLD);
-        let hold = usual.max(least_hold(lowest, limit_sec));
         let rate_per_sec = self.rate_per_sec.map(|rate| checked_rate(rate, highest)).transpose()?;
+        let enough = rate_per_sec.map_or(Duration::ZERO, hold_for_requests).min(MAX_SLOW_HOLD);
+        let hold = usual.max(least_hold(lowest, limit_sec)).max(enough);
         Ok(OverloadOrder {
             rate_per_sec,
             base,
@@ -209,6 +211,15 @@ mod tests {
     }
 
     #[test]
+    fn a_slow_rate_is_held_until_enough_requests_fall_due() {
+        let held = |rate| {
+            let spec = OverloadSpec { rate_per_sec: Some(rate), ..OverloadSpec::default() };
+            order(spec).hold.as_secs()
+        };
+        assert_eq!([held(1000.0), held(10.0), held(0.1)], [8, 26, 300]);
+    }
+
+    #[test]
     fn the_base_before_an_overload_of_a_slow_service_lasts_until_its_answers_count() {
         let begins = |p99_ms, hold: Option<u64>| {
             let hold = hold.map(Duration::from_secs);
@@ -244,7 +255,7 @@ mod tests {
         let factors = |factors: &[f64]| OverloadSpec { factors: factors.to_vec(), ..OverloadSpec::default() };
         assert!(refused(factors(&[1.0])).contains("the rate itself is offered first"));
         assert!(refused(factors(&[f64::NAN])).contains("above 1"));
-        assert!(refused(OverloadSpec { base: Some(1.0), ..OverloadSpec::default() }).contains("0.95"));
+        assert!(refused(OverloadSpec { base: Some(0.95), ..OverloadSpec::default() }).contains("0.85"));
         assert!(
             refused(OverloadSpec { rate_per_sec: Some(0.0), ..OverloadSpec::default() }).contains("above 0")
         );

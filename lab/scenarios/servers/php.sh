@@ -1,8 +1,17 @@
 #!/bin/sh
-# PHP's process manager with a fixed number of children, for nginx on another host: php.sh FOLDER SCRIPT CHILDREN
+# PHP's process manager, for nginx on another host: php.sh FOLDER SCRIPT CHILDREN [SPARE]. It has a fixed number of children, or with
+# SPARE begins with so many and adds one, then two, then four a second while fewer than two are idle.
 set -eu
 folder=$1
 cp "$2" /run/wait.php
+growth='pm = static'
+if [ $# -gt 3 ]; then
+    growth="pm = dynamic
+pm.start_servers = $4
+pm.min_spare_servers = 2
+pm.max_spare_servers = $4
+pm.max_spawn_rate = 4"
+fi
 cat >"$folder/fpm.conf" <<CONF
 [global]
 error_log = /dev/stderr
@@ -13,7 +22,7 @@ user = root
 group = root
 listen = 0.0.0.0:9000
 listen.backlog = 1024
-pm = static
+$growth
 pm.max_children = $3
 CONF
 for php in /usr/sbin/php-fpm*; do

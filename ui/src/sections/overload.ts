@@ -9,7 +9,7 @@ import { count, instant, interval, milliseconds, NOT_KNOWN, overloadOf, rate, ra
 import type { OverloadDocument, OverloadStepDocument } from "../generated/page";
 import type { TimeLink } from "../link";
 import { number, text } from "../table";
-import { overloadClass, spaced } from "../words";
+import { overloadClass, rampEffect, spaced } from "../words";
 
 export function overload(run: Run, link: TimeLink): HTMLElement | null {
   const found = run.document.overload;
@@ -19,13 +19,21 @@ export function overload(run: Run, link: TimeLink): HTMLElement | null {
   return section("overload", "Overload",
     h("p", {}, `Under overload the target ${found.class === "unknown" ? "was not judged" : overloadClass(found.class)}`
       + `${found.by_ladder ? ": the ladder was the overload" : ""}`
-      + `${found.at_factor === null ? "" : `, first at ${overloadOf(found.at_factor)} the rate of ${rate(found.rate_per_sec)}`}.${doubt}`),
+      + `${found.at_factor === null ? "" : `, ${found.class === "graceful" ? "up to" : "first at"} ${overloadOf(found.at_factor)} the rate of ${rate(found.rate_per_sec)}`}.`
+      + `${went(found)}${doubt}`),
     // Where nothing was measured there is nothing to draw: the sentence above says why.
     found.steps.length === 0 && found.reference === null ? null : figure(barsChart, goodput(found)).element,
     found.steps.length === 0 ? null : figure(lineChart, overTime(run, found, link)).element,
-    protection === null ? null : h("p", {}, h("b", {}, "To protect it: "),
+    found.ramp === null ? null : h("p", {}, rampEffect(found.ramp)),
+    protection === null ? null : h("p", {}, h("b", {}, found.ramp === "keeps_up" ? "To protect it from a jump: " : "To protect it: "),
       `let in at most ${rateAtMost(protection.rate_per_sec)} and ${whole(protection.concurrency)} at a time, `
       + `with bursts of ${whole(protection.burst)}, and refuse the rest at once.`));
+}
+
+/** That the target went away in an overload. */
+function went(found: OverloadDocument): string {
+  const lost = found.steps.find((step) => step.lost_after_sec !== null);
+  return lost === undefined ? "" : ` At ${name(lost)} it went away ${seconds(lost.lost_after_sec)} after the overload began: connections were refused.`;
 }
 
 const name = (step: OverloadStepDocument): string => overloadOf(step.factor, step.onset);
@@ -66,7 +74,7 @@ function goodput(found: OverloadDocument) {
         const { phase, all, step } = one;
         const failed = Object.values(all.failed).reduce((sum, value) => sum + value, 0);
         return [one.name, rate(phase.offered_per_sec), rate(phase.goodput_per_sec), interval(phase.goodput_interval, count),
-          step === null ? ratio(1) : share(step.kept), whole(all.late), whole(all.refused), whole(failed),
+          step !== null ? share(step.kept) : found.reference_doubt === null ? ratio(1) : NOT_KNOWN, whole(all.late), whole(all.refused), whole(failed),
           milliseconds(phase.p99_ms), step === null ? "" : back(step)];
       },
     },

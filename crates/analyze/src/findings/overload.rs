@@ -1,6 +1,6 @@
 //! What becomes of the target under overload.
 
-use plimsoll_plan::{Onset, OverloadClass};
+use plimsoll_plan::{Onset, OverloadClass, RampEffect};
 use plimsoll_record::FailureCounts;
 use plimsoll_stats::Estimate;
 
@@ -125,23 +125,13 @@ pub struct OverloadStep {
     pub whole: OverloadPhase,
     /// Its second half, which is judged: queues have grown by then.
     pub settled: OverloadPhase,
-    /// Goodput in the second half over that at the rate that holds.
+    /// Goodput in the second half over that at the rate that holds; `None` where the overload was not judged.
     pub kept: Option<Estimate>,
     pub outcome: OverloadOutcome,
     /// When the target was lost, in seconds since the overload began, its ramp included; `None` if it was not, or before that.
     pub lost_sec: Option<f64>,
     pub recovery: Recovery,
     pub over_time: Vec<OverloadMoment>,
-}
-
-/// What a ramp to the highest overload changes, compared with a jump to it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RampEffect {
-    None,
-    /// More goodput is left after a ramp.
-    Helps,
-    /// Less is.
-    Hurts,
 }
 
 /// A target that served requests within the conditions, until the ladder brought it down: no rate of the search held after that.

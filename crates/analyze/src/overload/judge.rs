@@ -21,8 +21,8 @@ const KEEPS_UP: f64 = 0.95;
 const HOLDS: f64 = 0.9;
 /// The base before an overload holds with this part of its requests good, or less in the same way.
 const BASE_HOLDS: f64 = 0.9;
-/// Fewer requests due in the part that is judged say too little: the goodput of 100 Poisson arrivals is known to ± 20 %.
-pub(super) const MIN_DUE: u64 = 100;
+/// Multiples of the rate that differ by less are the same one.
+pub(super) const SAME_FACTOR: f64 = 1e-6;
 /// A ramp makes a difference beyond the intervals if it is as large as this part of the goodput at the rate that holds.
 const DIFFERENCE: f64 = 0.1;
 
@@ -142,8 +142,8 @@ fn reference_doubt(
 
 /// What is left of goodput. It is kept, or lost, if all of its interval is.
 fn compare(step: &mut OverloadStep, reference: &OverloadPhase) {
-    // It ended before its second half.
-    if step.settled.span_sec <= 0.0 {
+    // One that was lost may have ended before its second half.
+    if !is_judged(step) || step.settled.span_sec <= 0.0 {
         return;
     }
     step.kept = ratio(step.settled.goodput, reference.goodput);
@@ -180,9 +180,7 @@ fn class(steps: &[OverloadStep], reference: &OverloadPhase, is_whole: bool) -> C
         (None, Some(factor), ..) => (OverloadClass::Collapses, Some(factor), None),
         (.., Some(doubt)) => (OverloadClass::Unknown, None, Some(doubt)),
         (_, _, Some(factor), None) => (OverloadClass::Degrades, Some(factor), None),
-        _ if highest.is_some_and(|step| keeps_up(step, reference)) => {
-            (OverloadClass::NotOverloaded, None, None)
-        }
+        _ if all_keep_up(steps, reference) => (OverloadClass::NotOverloaded, None, None),
         _ => (OverloadClass::Graceful, highest.map(|step| step.factor), None),
     }
 }
@@ -193,6 +191,13 @@ fn highest(steps: &[OverloadStep]) -> Option<&OverloadStep> {
         a.factor.total_cmp(&b.factor).then(is_judged(a).cmp(&is_judged(b)))
     };
     steps.iter().max_by(by_factor)
+}
+
+/// Whether the target keeps up in all that is judged of the highest overload: in a jump, and in a ramp to it.
+fn all_keep_up(steps: &[OverloadStep], reference: &OverloadPhase) -> bool {
+    let highest = steps.iter().map(|step| step.factor).fold(0.0, f64::max);
+    let mut judged = steps.iter().filter(|step| is_judged(step) && step.factor > highest - SAME_FACTOR);
+    judged.all(|step| keeps_up(step, reference))
 }
 
 fn is_judged(step: &OverloadStep) -> bool {
@@ -216,8 +221,11 @@ fn ramp_effect(overload: &Overload) -> Option<RampEffect> {
     let bounds = |kept: Estimate| kept.interval.unwrap_or((kept.value, kept.value));
     let (jumped, ramped) = (jump.kept?, ramp.kept?);
     let by = ramped.value - jumped.value;
+    let helps = by >= DIFFERENCE && bounds(ramped).0 > bounds(jumped).1;
+    let kept_up = overload.reference.as_ref().is_some_and(|reference| keeps_up(ramp, reference));
     Some(match () {
-        () if by >= DIFFERENCE && bounds(ramped).0 > bounds(jumped).1 => RampEffect::Helps,
+        () if helps && kept_up => RampEffect::KeepsUp,
+        () if helps => RampEffect::Helps,
         () if -by >= DIFFERENCE && bounds(jumped).0 > bounds(ramped).1 => RampEffect::Hurts,
         () => RampEffect::None,
     })

@@ -1,7 +1,7 @@
 //! The limits that keep a service within what it holds.
 
 use super::slices::limit_ms;
-use crate::{Findings, Protection};
+use crate::{Findings, OverloadClass, Protection};
 
 /// The part of the limit of latency that those may take who are let in: half of it is left for what varies.
 const LIMIT_PART: f64 = 0.5;
@@ -21,8 +21,12 @@ const WITHOUT_LIMIT: f64 = 2.0;
 /// Without a limit of latency, the longest wait of a request to be let in, in milliseconds.
 const WAIT_MS: f64 = 100.0;
 
-/// The limits that follow from the highest rate within the conditions; `None` where none is known.
+/// The limits that follow from the highest rate within the conditions; `None` where none is known, and of a target that kept up with
+/// more: limits would refuse what it just served.
 pub fn protection(findings: &Findings) -> Option<Protection> {
+    if findings.overload.as_ref().is_some_and(|overload| overload.class == OverloadClass::NotOverloaded) {
+        return None;
+    }
     let (rate_per_sec, service_mean_ns) = held_rate(findings).zip(service_mean_ns(findings))?;
     let limit_ms = limit_ms(&findings.plan.slo);
     (rate_per_sec >= 1.0 && service_mean_ns > 0.0)

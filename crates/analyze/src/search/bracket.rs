@@ -4,6 +4,9 @@ use crate::{Breach, Drift, TrialOutcome};
 
 /// A rate above one that held, where none is known to break yet.
 const UP: f64 = 1.15;
+/// While every rate has held, each step up from the third on is twice as long as the one before it, at most so often: after a ladder
+/// that ended early the first rate is far below the maximum, and a step that is much too long overloads the target.
+const UP_DOUBLINGS: usize = 2;
 /// A rate below one that broke, where none is known to hold yet; each further step down is twice as long.
 const DOWN: f64 = 0.85;
 const DOUBLINGS: usize = 5;
@@ -245,11 +248,13 @@ fn rested(rate_per_sec: f64) -> Next {
     Next::Try { rate_per_sec, at_once: false }
 }
 
-/// Above a rate that held, and above those that were too near to be decided.
+/// Above a rate that held, and above those that were too near to be decided: a little at first, then further each time.
 fn above(trials: &[Trial], held: f64) -> f64 {
+    let all_held = trials.iter().all(|trial| trial.outcome == TrialOutcome::Held);
+    let doublings = if all_held { trials.len().saturating_sub(2).min(UP_DOUBLINGS) } else { 0 };
     let close =
         trials.iter().filter(|trial| trial.outcome == TrialOutcome::Close).map(|trial| trial.rate_per_sec);
-    UP * close.fold(held, f64::max)
+    UP.powi(1 << doublings) * close.fold(held, f64::max)
 }
 
 /// Below the lowest rate that was tried: a little at first, then further each time.
@@ -356,7 +361,7 @@ mod tests {
 
     #[test]
     fn the_maximum_is_found_from_below_and_from_above_and_confirmed() {
-        for first in [900.0, 300.0, 1500.0, 8000.0] {
+        for first in [900.0, 300.0, 30.0, 1500.0, 8000.0] {
             let (bracket, trials) = search(1000.0, first, |_, _, _| None);
             let (held, (broken, _)) = (bracket.held_per_sec.unwrap(), bracket.broken.unwrap());
             assert!(held <= 1000.0 && broken > 1000.0 && broken / held <= 1.03, "{held} {broken}");

@@ -131,6 +131,17 @@ fn startled() -> Service {
     })
 }
 
+/// It answers any load that it had time to grow for, and so many requests per second of one that more than doubles at once.
+fn growing(startled_per_sec: f64) -> Service {
+    let (mut last, mut is_startled) = (f64::INFINITY, false);
+    Box::new(move |rate, sec| {
+        is_startled = rate > 2.0 * last || is_startled && rate > CAPACITY;
+        last = rate;
+        let good = if is_startled { startled_per_sec } else { rate };
+        Slot { good: good * sec, refused: (rate - good) * sec, ..Slot::default() }
+    })
+}
+
 /// What the run of an overload varies.
 struct Made {
     rate: f64,
@@ -353,7 +364,10 @@ fn a_service_that_serves_less_the_more_is_offered_degrades_and_below_half_it_col
 #[test]
 fn what_is_offered_is_no_overload_where_all_of_it_is_served() {
     let limitless = || -> Service { Box::new(|rate, sec| Slot { good: rate * sec, ..Slot::default() }) };
-    assert_eq!(overload(limitless).class, OverloadClass::NotOverloaded);
+    let run = Made::of(limitless).run();
+    let findings = findings(&run);
+    assert_eq!(findings.overload.as_ref().unwrap().class, OverloadClass::NotOverloaded);
+    assert_eq!(protection(&findings), None, "limits would refuse what it served");
 }
 
 #[test]
@@ -395,6 +409,16 @@ fn a_ramp_may_help_where_a_jump_does_harm() {
 }
 
 #[test]
+fn a_target_may_keep_up_in_a_ramp_with_what_it_does_not_answer_after_a_jump() {
+    let lost = overload(|| growing(0.0));
+    assert_eq!((lost.class, lost.at_factor), (OverloadClass::Collapses, Some(2.0)));
+    assert_eq!(lost.ramp, Some(RampEffect::KeepsUp));
+    let kept = overload(|| growing(CAPACITY));
+    assert_eq!(kept.class, OverloadClass::Graceful, "it was overloaded by the jump");
+    assert_eq!(kept.ramp, Some(RampEffect::KeepsUp));
+}
+
+#[test]
 fn a_generator_that_was_the_limit_says_nothing_of_the_target() {
     let overload = found(&Made { busy: 0.97, ..Made::of(queueing) });
     assert_eq!((overload.class, overload.doubt), (OverloadClass::Unknown, Some(OverloadDoubt::Generator)));
@@ -419,7 +443,7 @@ fn wasteful_below(capacity: f64) -> Service {
 #[test]
 fn too_few_requests_decide_nothing() {
     let mut made = Made { rate: 10.0, ..Made::of(shedding) };
-    made.order.rate_per_sec = Some(10.0);
+    (made.order.rate_per_sec, made.order.hold) = (Some(10.0), Some(Duration::from_secs(8)));
     let overload = found(&made);
     assert_eq!((overload.class, overload.doubt), (OverloadClass::Unknown, Some(OverloadDoubt::TooFew)));
     assert_eq!(overload.held_per_sec, Some(10.0), "and contradict nothing");

@@ -38,11 +38,11 @@ pub(crate) struct OverloadArgs {
     /// The overloads, as multiples of that rate
     #[arg(long, value_name = "N,N,…", value_delimiter = ',', default_value = "1.2,1.5,2")]
     pub(crate) factors: Vec<f64>,
-    /// The load before and after an overload, as a part of that rate
+    /// The load before and after an overload, as a part of that rate, 0.85 at most
     #[arg(long, value_name = "RATIO", default_value = "75%", value_parser = parse_ratio)]
     pub(crate) base: f64,
     /// How long an overload is held, and how long the ramp to it takes [default: 16 times the limit of p99, 8 s to 60 s, and longer
-    /// where the lowest overload needs more to show a queue]
+    /// where the lowest overload needs more to show a queue, or a slow --rate to bring enough requests]
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) hold: Option<Duration>,
     /// How long the target is watched after an overload; it ends sooner once goodput is back [default: 1.5 times as long as a

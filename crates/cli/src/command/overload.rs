@@ -1,8 +1,8 @@
 //! `plimsoll overload`: what becomes of a target that is offered more than it holds, and what protects it.
 
 use plimsoll_analyze::overload::protection;
-use plimsoll_analyze::{Findings, OverloadDoubt};
-use plimsoll_plan::{OverloadOrder, Plan, Protector};
+use plimsoll_analyze::{Findings, OverloadClass, OverloadDoubt};
+use plimsoll_plan::{OverloadOrder, Plan, Protector, hold_for_requests};
 use plimsoll_report::{Values, for_figures, snippet};
 use plimsoll_units::{count_text, exact_duration_text};
 
@@ -23,9 +23,32 @@ pub(super) fn announce(plan: &Plan, recorded: Option<&RecordedRate>) {
         "plimsoll: this overloads {} with up to {most} times {rate}; what else depends on it will notice",
         plan.target.authority()
     ));
-    let doubts =
-        [recorded.and_then(|run| run.other_limit(plan)), short_hold(order, plan), short_timeout(plan)];
+    let doubts = [
+        recorded.and_then(|run| run.other_limit(plan)),
+        longest(order),
+        short_hold(order, plan),
+        few_requests(order),
+        short_timeout(plan),
+    ];
     doubts.into_iter().flatten().for_each(|doubt| remark(&format!("plimsoll: {doubt}")));
+}
+
+/// How long the load of a rate that is known takes at most.
+fn longest(order: &OverloadOrder) -> Option<String> {
+    let minutes = (order.longest(order.rate_per_sec?).as_secs_f64() / 60.0).ceil();
+    Some(format!("this takes up to {minutes} min, and longer where the target does not come back"))
+}
+
+/// That too few requests fall due in an overload to judge it.
+fn few_requests(order: &OverloadOrder) -> Option<String> {
+    let needed = hold_for_requests(order.rate_per_sec?);
+    (order.hold < needed).then(|| {
+        format!(
+            "in half of {} too few requests fall due to be judged; give --hold {}s",
+            exact_duration_text(order.hold.as_nanos() as f64),
+            needed.as_secs()
+        )
+    })
 }
 
 /// That the lowest overload is held for too short a time to show a queue.
@@ -67,7 +90,12 @@ fn why_unprotected(findings: &Findings) -> &'static str {
     let of_search = findings.search.as_ref().and_then(|search| search.held_per_sec);
     let doubt = findings.overload.as_ref().and_then(|overload| overload.reference_doubt);
     let is_searched = findings.plan.overload.as_ref().is_some_and(OverloadOrder::is_searched);
+    let kept_up =
+        findings.overload.as_ref().is_some_and(|overload| overload.class == OverloadClass::NotOverloaded);
     match of_overload.or(of_search) {
+        Some(_) if kept_up => {
+            "the target kept up with more than that rate, so limits would refuse what it holds; the report of the run says what to do"
+        }
         Some(_) if doubt == Some(OverloadDoubt::RateNotHeld) && is_searched => {
             "the rate that the search found did not hold when it was offered again, so there are no limits to set: the target is slower \
              now. Repeat it, or give a lower rate with --rate"

@@ -139,7 +139,7 @@ fn what_makes_no_overload_is_refused_before_the_load() {
         assert!(called.err.contains(reason), "{}", called.err);
     };
     refused(&["--rate", "100", "--factors", "0.5"], "above 1");
-    refused(&["--rate", "100", "--base", "99%"], "0.95");
+    refused(&["--rate", "100", "--base", "95%"], "0.85");
     refused(&["--rate", "100", "--snippet", "apache"], "nginx, envoy");
     refused(&["--rate", "100", "--hold", "10ms"], "1 s");
     refused(&["--rate", "740rps"], "`740rps` is no rate such as 740 or 2k");

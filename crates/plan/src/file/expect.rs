@@ -3,7 +3,7 @@
 use super::entry::Entry;
 use super::error::{Result, instead};
 use super::section::Section;
-use crate::{Limit, OverloadClass};
+use crate::{Limit, OverloadClass, RampEffect};
 
 /// One limit that a verdict should name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,10 +23,13 @@ pub struct Expect {
     pub size: Option<u64>,
     /// What becomes of the target under overload: one of these; empty if it does not matter.
     pub overload: Vec<OverloadClass>,
+    /// What a ramp to the highest overload should change, compared with a jump; `None` if it does not matter.
+    pub ramp: Option<RampEffect>,
 }
 
 pub(super) fn expect(file: &Section<'_>) -> Result<Option<Expect>> {
-    let Some(section) = file.section("expect", &["limit", "where", "size", "either", "overload"])? else {
+    let Some(section) = file.section("expect", &["limit", "where", "size", "either", "overload", "ramp"])?
+    else {
         return Ok(None);
     };
     section.at_most_one(&["limit", "either"])?;
@@ -36,17 +39,18 @@ pub(super) fn expect(file: &Section<'_>) -> Result<Option<Expect>> {
         Some(classes) => classes.one_or_more()?.iter().map(class).collect::<Result<_>>()?,
         None => Vec::new(),
     };
+    let ramp = section.read("ramp", effect)?;
     if let Some(either) = section.get("either") {
         let limits = either.items()?.iter().map(tied).collect::<Result<Vec<_>>>()?;
         if limits.len() < 2 {
             return Err(either.wrong("a list of at least two, such as [\"cpu@web\", \"bandwidth@web\"]"));
         }
-        return Ok(Some(Expect { limits, size, overload }));
+        return Ok(Some(Expect { limits, size, overload, ramp }));
     }
     if section.get("limit").is_none() && !overload.is_empty() {
         section.at_most_one(&["overload", "where"])?;
         section.at_most_one(&["overload", "size"])?;
-        return Ok(Some(Expect { limits: Vec::new(), size, overload }));
+        return Ok(Some(Expect { limits: Vec::new(), size, overload, ramp }));
     }
     let Some(entry) = section.get("limit") else {
         return Err(section.missing("limit", "it says what the verdict should name"));
@@ -59,7 +63,7 @@ pub(super) fn expect(file: &Section<'_>) -> Result<Option<Expect>> {
         return Ok(None);
     }
     let expected = Expected { limit: known(&entry, &limit)?, host: section.read("where", Entry::string)? };
-    Ok(Some(Expect { limits: vec![expected], size, overload }))
+    Ok(Some(Expect { limits: vec![expected], size, overload, ramp }))
 }
 
 fn known(entry: &Entry<'_>, name: &str) -> Result<Limit> {
@@ -76,6 +80,13 @@ fn class(entry: &Entry<'_>) -> Result<OverloadClass> {
     OverloadClass::from_name(&name).ok_or_else(|| {
         entry.wrong(&format!("what becomes of a service under overload; {}", instead(&name, &names)))
     })
+}
+
+fn effect(entry: &Entry<'_>) -> Result<RampEffect> {
+    let name = entry.string()?;
+    let names = RampEffect::ALL.map(RampEffect::name);
+    RampEffect::from_name(&name)
+        .ok_or_else(|| entry.wrong(&format!("what a ramp changes; {}", instead(&name, &names))))
 }
 
 /// `cpu@web`.

@@ -76,7 +76,7 @@ fn a_whole_file_becomes_a_plan_hosts_and_an_expectation() {
     assert_eq!(plan.hosts[0].tier.as_deref(), Some("nginx"));
     assert_eq!(plan.hosts[1].probes, [Probe::None]);
     let cpu = Expected { limit: Limit::Cpu, host: Some("web".to_owned()) };
-    assert_eq!(file.expect, Some(Expect { limits: vec![cpu], size: None, overload: Vec::new() }));
+    assert_eq!(file.expect, Some(Expect { limits: vec![cpu], size: None, overload: Vec::new(), ramp: None }));
 }
 
 #[test]
@@ -117,6 +117,7 @@ fn a_value_that_its_key_cannot_have_says_what_it_could_have() {
     assert!(expect("limit = \"cpus\"").contains("did you mean `cpu`?"));
     assert!(expect("either = [\"cpu@web\"]").contains("at least two"));
     assert!(expect("size = 3").contains("`expect.limit` is missing"));
+    assert!(expect("overload = \"collapses\"\nramp = \"keep_up\"").contains("did you mean `keeps_up`?"));
     assert!(expect("limit = \"any\"\nsize = 3").contains("size"));
     assert!(refused("name = \"x\"").contains("`target.url` is missing"));
     assert!(refused("a = [1\n\n").contains("this is not TOML"));

@@ -43,6 +43,8 @@ pub struct CaseDocument {
     pub found: Option<FoundDocument>,
     /// What became of the target under overload, by the words of an overload's class; null if it was not overloaded.
     pub overload: Option<String>,
+    /// What a ramp to the highest overload changed, by the words of an overload's `ramp`; null if that is not known.
+    pub ramp: Option<String>,
     /// Limits that the evidence does not exclude.
     pub also: Vec<NamedLimitDocument>,
     /// How well it is founded; null for one that could not be run.
@@ -94,6 +96,9 @@ pub struct ExpectedDocument {
     /// What should become of it under overload: one of these.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub overload: Vec<String>,
+    /// What a ramp should change.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ramp: Option<String>,
     /// All limits, where several are too close to be distinguished.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub either: Vec<NamedLimitDocument>,

@@ -15,7 +15,7 @@ document! {
     pub struct OverloadDocument(overload: &Overload, limits: Option<&Protection>) {
         /// `graceful`, `degrades`, `collapses`, `metastable`, `not_overloaded` or `unknown`.
         class: &'static str = overload.class.name(),
-        /// The lowest overload that shows it, as a multiple of the rate; null where none does.
+        /// The lowest overload that shows it, of `graceful` the highest, as a multiple of the rate; null where none does.
         at_factor: Option<f64> = overload.at_factor,
         /// True if the ladder was the overload that shows it: it brought the target down, and no rate held after that.
         by_ladder: bool = overload.by_ladder.is_some(),
@@ -28,15 +28,14 @@ document! {
         limit_ms: Option<f64> = overload.limit_ms,
         /// That rate itself, in the second half of its time.
         reference: Option<OverloadPhaseDocument> = overload.reference.as_ref().map(OverloadPhaseDocument::new),
+        /// Why the target is not known to hold that rate, by the words of `doubt`; null if it does.
+        reference_doubt: Option<&'static str> = overload.reference_doubt.map(doubt),
         /// The overloads, in order.
         steps: Vec<OverloadStepDocument> = each(&overload.steps, OverloadStepDocument::new),
-        /// What a ramp to the highest overload changes, compared with a jump: `none`, `helps` or `hurts`; null if not known.
-        ramp: Option<&'static str> = overload.ramp.map(|effect| match effect {
-            RampEffect::None => "none",
-            RampEffect::Helps => "helps",
-            RampEffect::Hurts => "hurts",
-        }),
-        /// The limits that protect the target; null where no rate is known to hold.
+        /// What a ramp to the highest overload changes, compared with a jump: `none`, `helps`, `keeps_up` where nearly all of the
+        /// load is answered in it, or `hurts`; null if not known.
+        ramp: Option<&'static str> = overload.ramp.map(RampEffect::name),
+        /// The limits that protect the target; null where no rate is known to hold, and where it kept up with more.
         protection: Option<ProtectionDocument> = limits.map(ProtectionDocument::new),
     }
 
@@ -60,7 +59,9 @@ document! {
             OverloadOutcome::Unknown(why) => Some(doubt(why)),
             OverloadOutcome::Kept | OverloadOutcome::Reduced | OverloadOutcome::Lost => None,
         },
-        /// Goodput over that at the rate that holds.
+        /// Seconds from the beginning of the overload, its ramp included, until the target refused every connection; null if it did not.
+        lost_after_sec: Option<f64> = step.lost_sec,
+        /// Goodput over that at the rate that holds; null where the overload was not judged.
         kept: Option<f64> = value(step.kept),
         /// Its 95 % interval.
         kept_interval: Interval = step.kept,

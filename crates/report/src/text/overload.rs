@@ -1,7 +1,7 @@
 //! Overloads as text: a table with bars for the short answer, and all figures for the full report.
 
 use plimsoll_analyze::overload::protection;
-use plimsoll_analyze::{Findings, Onset, Overload, OverloadPhase, OverloadStep};
+use plimsoll_analyze::{Findings, Onset, Overload, OverloadPhase, OverloadStep, RampEffect};
 use plimsoll_units::{count_text, escape_control, exact_duration_text, grouped, part_text, share_text};
 
 use super::page::Page;
@@ -117,7 +117,14 @@ pub(super) fn limits(findings: &Findings, page: &Page) -> Option<String> {
 
 /// The limits alone.
 pub(crate) fn protecting(findings: &Findings) -> Option<String> {
-    protection(findings).map(|limits| format!("To protect it, {}.", words::limits_text(&limits)))
+    let limits = words::limits_text(&protection(findings)?);
+    let ramp = findings.overload.as_ref().and_then(|overload| overload.ramp);
+    Some(match ramp {
+        Some(RampEffect::KeepsUp) => {
+            format!("To protect it from a jump, {limits}; that also refuses what it answers in a ramp.")
+        }
+        _ => format!("To protect it, {limits}."),
+    })
 }
 
 /// Everything about overloads; empty without any.

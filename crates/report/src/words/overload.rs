@@ -4,7 +4,7 @@ use plimsoll_analyze::{
     Findings, Onset, Outage, Overload, OverloadClass, OverloadDoubt, OverloadOutcome, OverloadStep,
     Protection, RampEffect, Recovery, SearchEnd,
 };
-use plimsoll_plan::OverloadOrder;
+use plimsoll_plan::{OverloadOrder, hold_for_requests};
 use plimsoll_units::{count_text, duration_text, grouped, part_text, share_text};
 
 use crate::amount::{if_known, seconds, span};
@@ -183,7 +183,11 @@ fn doubt_text(doubt: OverloadDoubt, findings: &Findings, overload: &Overload) ->
     match doubt {
         OverloadDoubt::Base => "the target was not well at the base before the overload".to_owned(),
         OverloadDoubt::Generator => "this machine could not make the load".to_owned(),
-        OverloadDoubt::TooFew => "too few requests fell due; hold it for longer with --hold".to_owned(),
+        OverloadDoubt::TooFew => {
+            let hold =
+                if_known(overload.rate_per_sec, |rate| format!(" {}s", hold_for_requests(rate).as_secs()));
+            format!("too few requests fell due; hold it for longer with --hold{hold}")
+        }
         OverloadDoubt::Interrupted => "the run ended before".to_owned(),
         OverloadDoubt::RateNotHeld => {
             let rate = if_known(overload.rate_per_sec, count_text);
@@ -207,10 +211,17 @@ fn doubt_text(doubt: OverloadDoubt, findings: &Findings, overload: &Overload) ->
 pub(crate) fn ramp_text(overload: &Overload) -> Option<String> {
     let (effect, jump, ramp) = (overload.ramp?, overload.jump_to_the_same()?, overload.ramped()?);
     let failed = |step: &OverloadStep| if_known(step.whole.failed_ratio(), part_text);
+    let good = |step: &OverloadStep| if_known(step.settled.good_ratio, part_text);
     let failures =
         format!("{} of the requests failed in the jump, {} in the ramp", failed(jump), failed(ramp));
     Some(match effect {
         RampEffect::None => format!("A ramp to the same load makes no difference: {failures}."),
+        RampEffect::KeepsUp => format!(
+            "In a ramp after the jumps it answers {} of the same load in time, in the jump {}. What it lacked has grown since, such \
+             as a pool of workers or connections: keep as many ready as the highest load needs, or raise load slowly. {failures}.",
+            good(ramp),
+            good(jump)
+        ),
         RampEffect::Helps => format!(
             "A ramp to the same load leaves {} of the goodput, a jump {}: raise load slowly. {failures}.",
             left(ramp),

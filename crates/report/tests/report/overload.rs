@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use plimsoll_analyze::{
-    Onset, Overload, OverloadClass, OverloadDoubt, OverloadOutcome, OverloadStep, RateSearch, Recovery,
-    SearchEnd,
+    Estimate, Onset, Overload, OverloadClass, OverloadDoubt, OverloadOutcome, OverloadPhase, OverloadStep,
+    RampEffect, RateSearch, Recovery, SearchEnd,
 };
 use plimsoll_plan::OverloadOrder;
 use plimsoll_record::RunCommand;
@@ -25,7 +25,7 @@ fn jump() -> OverloadStep {
         before,
         whole,
         settled,
-        kept: Some(plimsoll_analyze::Estimate { value: 0.99, interval: None }),
+        kept: Some(Estimate { value: 0.99, interval: None }),
         outcome: OverloadOutcome::Kept,
         lost_sec: None,
         recovery: Recovery::After { sec: 0.0 },
@@ -147,4 +147,21 @@ fn a_rate_that_did_not_hold_was_given_or_searched_for_and_then_nothing_is_known_
     assert!(searched.contains("the target is slower now. Repeat it, or give a lower rate"), "{searched}");
     assert!(!searched.contains("leave --rate out") && !searched.contains("100 %"), "{searched}");
     assert!(of(OverloadClass::Graceful, jump()).contains("100 %"));
+}
+
+#[test]
+fn a_target_that_keeps_up_in_a_ramp_needs_more_ready_and_its_limits_cost_what_it_answers() {
+    let lost = OverloadStep { outcome: OverloadOutcome::Lost, ..jump() };
+    let good = OverloadPhase { good_ratio: Some(0.98), ..span(4.0) };
+    let ramp = OverloadStep { onset: Onset::Ramp, settled: good, ..jump() };
+    let overload = Overload {
+        steps: vec![lost.clone(), ramp],
+        ramp: Some(RampEffect::KeepsUp),
+        reference: Some(OverloadPhase { service_mean_ns: 12e6, ..span(4.0) }),
+        ..overload(OverloadClass::Collapses, lost)
+    };
+    let text = said(overload, order(Some(RATE), 8), None);
+    assert!(text.contains("In a ramp after the jumps it answers 98 % of the same load in time"), "{text}");
+    assert!(text.contains("keep as many ready as the highest load needs"), "{text}");
+    assert!(text.contains("that also refuses what it answers in a ramp."), "{text}");
 }

@@ -25,6 +25,7 @@ pub(super) fn case_document(outcome: &CaseOutcome) -> CaseDocument {
             size: judged.size(),
         }),
         overload: judged.and_then(|judged| judged.overload).map(|class| class.name().to_owned()),
+        ramp: judged.and_then(|judged| judged.ramp).map(|effect| effect.name().to_owned()),
         also: verdict.map(also).unwrap_or_default(),
         confidence: verdict.map(|verdict| verdict.confidence.name().to_owned()),
         right: outcome.as_expected(),
@@ -52,6 +53,7 @@ fn expected_document(expected: &Expect) -> ExpectedDocument {
         named: all.first().cloned().unwrap_or(none),
         size: expected.size,
         overload: expected.overload.iter().map(|class| class.name().to_owned()).collect(),
+        ramp: expected.ramp.map(|effect| effect.name().to_owned()),
         either: if all.len() > 1 { all } else { Vec::new() },
     }
 }
@@ -65,8 +67,12 @@ mod tests {
     #[test]
     fn json_of_a_tie_holds_all_of_it() {
         let one = |limit| Expected { limit, host: Some("web".to_owned()) };
-        let tie =
-            Expect { limits: vec![one(Limit::Cpu), one(Limit::Bandwidth)], size: None, overload: Vec::new() };
+        let tie = Expect {
+            limits: vec![one(Limit::Cpu), one(Limit::Bandwidth)],
+            size: None,
+            overload: Vec::new(),
+            ramp: None,
+        };
         let tie = serde_json::to_value(expected_document(&tie)).unwrap();
         assert_eq!((&tie["limit"], &tie["where"]), (&json!("cpu"), &json!("web")));
         assert_eq!(tie["either"][1]["limit"], "bandwidth");

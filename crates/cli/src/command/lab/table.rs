@@ -113,6 +113,8 @@ pub(super) fn words(expected: &Expect) -> String {
     let classes =
         expected.overload.iter().map(|class| class.name().to_owned()).collect::<Vec<_>>().join(" or ");
     let limits = expected.limits.iter().map(one).collect::<Vec<_>>().join(" and ");
-    let limits = [limits, classes].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
+    let ramp = expected.ramp.map_or_else(String::new, |effect| format!("ramp {}", effect.name()));
+    let parts = [limits, classes, ramp].into_iter().filter(|part| !part.is_empty());
+    let limits = parts.collect::<Vec<_>>().join(", ");
     expected.size.map_or_else(|| limits.clone(), |size| format!("{limits} of {size}"))
 }
