@@ -9,7 +9,7 @@ mod metric;
 mod trend;
 
 pub use entry::{EntryMachine, RunEntry};
-pub use figures::{Measured, RunFigures, chosen_step, is_unfinished};
+pub use figures::{MIN_SUCCESS_RATIO, Measured, RunFigures, chosen_step, is_unfinished};
 pub use metric::TrendMetric;
 pub use plimsoll_stats::change_points::MIN_VALUES as MIN_TREND_RUNS;
 pub use trend::{

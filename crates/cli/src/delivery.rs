@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 use std::time::UNIX_EPOCH;
 
-use plimsoll_history::{Delivery, NotesError, Put, RunFolder, RunNotes, StoreAddress, deliver, waiting};
+use plimsoll_history::{Delivery, Put, RunFolder, RunNotes, StoreAddress, deliver, queue, waiting};
 use plimsoll_record::{TagChanges, Tags};
 
 use crate::args::HistoryArgs;
@@ -33,13 +33,6 @@ pub(crate) fn hand_over(file: &Path, store: &StoreAddress, quiet: bool, interrup
             remark(&format!("plimsoll: the run is kept here and not delivered: {}", with_causes(&error)));
         }
     }
-}
-
-/// Notes that a run waits for a store, so that any later delivery takes it along.
-pub(crate) fn queue(file: &Path, store: &StoreAddress) -> Result<(), NotesError> {
-    RunNotes::change(file, |notes| {
-        notes.waiting_for.insert(store.name().to_owned());
-    })
 }
 
 fn deliver_waiting(folder: &RunFolder, store: &StoreAddress, quiet: bool, interrupted: &AtomicBool) {
@@ -114,12 +107,22 @@ pub(crate) fn say(delivery: &Delivery, store: &StoreAddress, quiet: bool) {
 }
 
 fn delivered_line(delivered: &[(PathBuf, Put)], store: &StoreAddress) -> String {
-    let only_figures = delivered.iter().filter(|(_, put)| *put == Put::OnlyFigures).count();
+    let count = |kind| delivered.iter().filter(|(_, put)| *put == kind).count();
+    let (only_figures, known) = (count(Put::OnlyFigures), count(Put::Known));
+    let sent = delivered.len() - known;
+    if sent == 0 {
+        return format!("{} had {} already", store.name(), runs(known));
+    }
     let without = match only_figures {
         0 => String::new(),
         count => format!(", {count} without the file"),
     };
-    format!("delivered {} to {}{without}", runs(delivered.len()), store.name())
+    let there = match known {
+        0 => String::new(),
+        1 => "; 1 was there already".to_owned(),
+        count => format!("; {count} were there already"),
+    };
+    format!("delivered {} to {}{without}{there}", runs(sent), store.name())
 }
 
 fn runs(count: usize) -> String {

@@ -3,9 +3,13 @@
 use std::path::Path;
 
 use plimsoll_analyze::{EntryMachine, RunEntry, RunFigures, analyze};
+use plimsoll_record::EventKind;
 use plimsoll_report::{Values, for_figures, text};
 
 use crate::HistoryError;
+
+/// What ends a run before all of its load is made.
+const EARLY_ENDS: [EventKind; 3] = [EventKind::Interrupted, EventKind::TargetLost, EventKind::StepFailed];
 
 /// Reads a run file and derives its row of a history, with the tags that the run was made with.
 ///
@@ -17,6 +21,7 @@ pub fn entry_of(path: &Path) -> Result<RunEntry, HistoryError> {
         return Err(HistoryError::PartlyDamaged { path: path.to_owned() });
     }
     let findings = analyze(&run)?;
+    let ended_early = run.events.iter().any(|event| EARLY_ENDS.contains(&event.kind));
     let manifest = run.manifest;
     Ok(RunEntry {
         id: plimsoll_store::run_id(path)?,
@@ -32,6 +37,7 @@ pub fn entry_of(path: &Path) -> Result<RunEntry, HistoryError> {
         },
         tool_version: manifest.tool_version,
         started_unix_ms: manifest.started_unix_ms,
+        ended_early,
         tags: manifest.tags,
         limit_phrase: text::limit_in_short(&findings),
         figures: RunFigures::new(&findings),

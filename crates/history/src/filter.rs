@@ -34,11 +34,16 @@ impl RunFilter {
         self.text.as_ref().is_none_or(contains)
             && self.target.as_ref().is_none_or(|part| run.target.contains(part))
             && self.tags.iter().all(|tag| run.tags.has(tag))
-            && self.since_unix_ms.is_none_or(|since| run.started_unix_ms >= since)
-            && self.until_unix_ms.is_none_or(|until| run.started_unix_ms <= until)
+            && self.spans(run.started_unix_ms)
             && is(&self.command, run.command.name())
             && is(&self.limit, &run.figures.limit)
             && is(&self.hostname, &run.machine.hostname)
+    }
+
+    /// True if a run that began then meets the conditions of time.
+    pub fn spans(&self, started_unix_ms: u64) -> bool {
+        self.since_unix_ms.is_none_or(|since| started_unix_ms >= since)
+            && self.until_unix_ms.is_none_or(|until| started_unix_ms <= until)
     }
 }
 

@@ -17,5 +17,5 @@ pub use error::HistoryError;
 pub use filter::{RunFilter, RunOrder, parse_instant};
 pub use folder::{FolderRun, FolderRuns, IndexTrouble, RunFolder};
 pub use notes::{NotesError, RunNotes};
-pub use outbox::{Delivery, DeliveryError, deliver, waiting};
+pub use outbox::{Delivery, DeliveryError, deliver, queue, waiting};
 pub use team::{Put, StoreAddress, StoredFile, StoredRuns, TeamStore, TeamStoreError};

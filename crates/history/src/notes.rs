@@ -43,7 +43,9 @@ pub struct RunNotes {
 #[derive(Debug, thiserror::Error)]
 pub enum NotesError {
     #[error(
-        "could not read {path} ({reason}); remove it if it is damaged: only later tags of the run are lost"
+        "could not read {path} ({reason}); if it is damaged, remove it: later tags of the run are lost, and which stores have it or are \
+         to get it (`plimsoll runs --deliver=all` asks). If the run was fetched from a store, remove the run too and fetch it again: \
+         without these notes it is another run"
     )]
     Unreadable { path: PathBuf, reason: io::Error },
     #[error("could not write {path} ({reason}); is the folder writable?")]
@@ -263,6 +265,8 @@ mod tests {
         fs::write(path_of(&run), "{").unwrap();
         let error = RunNotes::change(&run, |notes| set(notes, "a")).unwrap_err();
         assert!(error.to_string().contains("a.plimsoll.notes"), "{error}");
+        let lost = ["which stores have it", "fetch it again"];
+        assert!(lost.iter().all(|part| error.to_string().contains(part)), "{error}");
         assert_eq!(fs::read_to_string(path_of(&run)).unwrap(), "{");
     }
 }

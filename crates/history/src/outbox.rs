@@ -62,18 +62,29 @@ impl DeliveryError {
     }
 }
 
-/// The run files of a folder that wait for this store.
+/// Notes that a run waits for a store, so that any later delivery takes it along.
+///
+/// # Errors
+/// When its notes cannot be read or written.
+pub fn queue(run: &Path, store: &StoreAddress) -> Result<(), NotesError> {
+    RunNotes::change(run, |notes| {
+        notes.waiting_for.insert(store.name().to_owned());
+    })
+}
+
+/// The run files of a folder that wait for this store, and those whose notes cannot be read: they may wait, and their delivery has
+/// the error.
 ///
 /// # Errors
 /// When the folder cannot be read.
 pub fn waiting(folder: &RunFolder, store: &StoreAddress) -> Result<Vec<PathBuf>, StoreError> {
     let waits =
-        |path: &PathBuf| RunNotes::read(path).is_ok_and(|notes| notes.waiting_for.contains(store.name()));
+        |path: &PathBuf| RunNotes::read(path).map_or(true, |notes| notes.waiting_for.contains(store.name()));
     Ok(plimsoll_store::run_files(folder.path())?.into_iter().filter(waits).collect())
 }
 
-/// Delivers these runs, those last that failed before; without any, nothing is connected to. It ends early if the store fails, or
-/// once `interrupted` is set.
+/// Delivers these runs, those last that failed before; without any, nothing is connected to. What the store does not have waits from
+/// the beginning. It ends early if the store fails, or once `interrupted` is set.
 pub fn deliver(mut runs: Vec<PathBuf>, store: &StoreAddress, interrupted: &AtomicBool) -> Delivery {
     let mut delivery = Delivery { waiting: runs.len(), ..Delivery::default() };
     if runs.is_empty() {
@@ -84,6 +95,8 @@ pub fn deliver(mut runs: Vec<PathBuf>, store: &StoreAddress, interrupted: &Atomi
         Ok(channel) => channel,
         Err(error) => {
             delivery.trouble.push(error.into());
+            let queued = runs.iter().map(|run| queue(run, store));
+            delivery.trouble.extend(queued.filter_map(Result::err).map(DeliveryError::from));
             return delivery;
         }
     };
@@ -163,8 +176,14 @@ impl<'a> Channel<'a> {
         let store = TeamStore::connect(address)?;
         // What cannot be read has its own error when its turn comes.
         let id = |run: &PathBuf| id(run, &RunNotes::read(run).ok()?).ok()?;
-        let ids: Vec<String> = runs.iter().filter_map(id).collect();
-        Ok(Self { address, known: store.known(&ids)?, store })
+        let ids: Vec<Option<String>> = runs.iter().map(id).collect();
+        let known = store.known(&ids.iter().flatten().cloned().collect::<Vec<_>>())?;
+        for (run, id) in runs.iter().zip(&ids) {
+            if id.as_ref().is_some_and(|id| !known.contains(id)) {
+                best_effort(queue(run, address), "its turn has the same error");
+            }
+        }
+        Ok(Self { address, known, store })
     }
 
     fn reopen(&mut self) -> Result<(), TeamStoreError> {
@@ -179,7 +198,7 @@ impl<'a> Channel<'a> {
         let changes = notes.unsent_to(name);
         let put = if self.known.contains(&id) {
             self.store.retag(&id, &changes)?;
-            Put::Known
+            Put::of_known(&changes)
         } else {
             let mut entry = entry_of(run)?;
             notes.apply_to(&mut entry);

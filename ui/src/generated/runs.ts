@@ -42,6 +42,10 @@ export interface RunEntryDocument {
    */
   cpu_us_per_request: number | null;
   /**
+   * True if the user, a lost target or a failed step ended it before all of its load was made.
+   */
+  ended_early: boolean;
+  /**
    * The name of its file.
    */
   file: string;
@@ -90,7 +94,7 @@ export interface RunEntryDocument {
    */
   started_unix_ms: number;
   /**
-   * Successful responses over all of them.
+   * Successful responses over all of them; of a search that found no rate at the step of the throughput.
    */
   success_ratio: number | null;
   /**

@@ -10,10 +10,8 @@ use crate::hosts::topology::walk;
 use crate::hosts::tracks::{self, Hosts, StepSamples};
 use crate::hosts::usage::served_cores;
 use crate::load::summary::latencies;
-use crate::{Findings, SearchEnd, StepSummary, chosen_step};
+use crate::{Findings, MIN_SUCCESS_RATIO, SearchEnd, StepSummary, chosen_step};
 
-/// With a lower success ratio, figures are those of something else.
-const MIN_SUCCESS: f64 = 0.95;
 /// The ends of a search that differ by more than so many times its tolerance are wide.
 const WIDE: f64 = 2.0;
 
@@ -207,7 +205,7 @@ fn unusable(run: &Run, kind: LoadKind, step: Option<&StepSummary>) -> Option<Unu
     match step.end {
         StepEnd::TargetLost => Some(Unusable::Lost),
         _ if step.throughput.value <= 0.0 => Some(Unusable::Silent),
-        _ if ratio < MIN_SUCCESS => Some(Unusable::Failing(ratio)),
+        _ if ratio < MIN_SUCCESS_RATIO => Some(Unusable::Failing(ratio)),
         _ => None,
     }
 }

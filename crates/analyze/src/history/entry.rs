@@ -38,6 +38,10 @@ pub struct RunEntry {
     pub tool_version: String,
     /// In milliseconds since 1970-01-01 UTC.
     pub started_unix_ms: u64,
+    /// True if the user, a lost target or a failed step ended it: its figures are of a part of the planned load. Older rows of a
+    /// store do not say.
+    #[serde(default)]
+    pub ended_early: bool,
     /// Those that it was made with, and those given later.
     pub tags: Tags,
     pub figures: RunFigures,
@@ -49,5 +53,10 @@ impl RunEntry {
     /// True if the run ended in order.
     pub fn is_sealed(&self) -> bool {
         self.id.is_some()
+    }
+
+    /// True if its figures are of all of the planned load: it ended in order, and not early.
+    pub fn is_whole(&self) -> bool {
+        self.is_sealed() && !self.ended_early
     }
 }

@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Findings, Law, Limit, Percentile, ResourceKind, StepSummary};
 
+/// With a lower success ratio, other figures are those of something else than the service.
+pub const MIN_SUCCESS_RATIO: f64 = 0.95;
+
 /// A value with its 95 % interval, in the form that is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
@@ -41,7 +44,7 @@ pub struct RunFigures {
     /// throughput. A closed loop and arrivals at random wait for different queues, so that one never stands for the other.
     pub p50_ns: Option<Measured>,
     pub p99_ns: Option<Measured>,
-    /// Successes over everything that ended, where the latency is from.
+    /// Successes over everything that ended, where the latency is from; of a search that found no rate, at the step of the throughput.
     pub success_ratio: Option<f64>,
     /// CPU time of the target's processes a request, in nanoseconds, where they were sampled.
     pub cpu_per_request_ns: Option<Measured>,
@@ -73,6 +76,11 @@ pub fn is_unfinished(findings: &Findings) -> bool {
 }
 
 impl RunFigures {
+    /// True if so many requests failed that the other figures say nothing of the service.
+    pub fn is_failing(&self) -> bool {
+        self.success_ratio.is_some_and(|ratio| ratio < MIN_SUCCESS_RATIO)
+    }
+
     /// True if the generator was the limit: an unfinished ladder alone leaves it open what limits.
     pub fn is_generator_limited(&self) -> bool {
         let has_limit = ![Limit::None.name(), Limit::Unknown.name()].contains(&self.limit.as_str());
@@ -102,7 +110,7 @@ impl RunFigures {
             held_per_sec: held,
             p50_ns: latency.and_then(|latency| percentile(latency.p50)),
             p99_ns: latency.and_then(|latency| percentile(latency.p99)),
-            success_ratio: decisive.and_then(|step| step.success_ratio),
+            success_ratio: decisive.or(chosen).and_then(|step| step.success_ratio),
             cpu_per_request_ns: cpu_per_request(findings),
             limit: findings.verdict.limit.name().to_owned(),
             generator_healthy: findings.generator.healthy(),

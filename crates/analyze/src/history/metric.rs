@@ -56,7 +56,13 @@ impl TrendMetric {
         matches!(self, Self::Throughput | Self::HighestRate)
     }
 
-    /// The value of a run; `None` where it is not known.
+    /// True where too many requests failed for the value to be one of the service. The highest rate of a search is one at which its
+    /// conditions held.
+    pub fn is_of_failures(self, run: &RunEntry) -> bool {
+        self != Self::HighestRate && run.figures.is_failing()
+    }
+
+    /// The value of a run, whatever became of its requests; `None` where it is not known.
     pub fn of(self, run: &RunEntry) -> Option<Estimate> {
         let figures = &run.figures;
         let value = match self {

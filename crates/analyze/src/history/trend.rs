@@ -8,16 +8,21 @@ use plimsoll_stats::{Estimate, ratio};
 use super::entry::RunEntry;
 use super::metric::TrendMetric;
 
-/// Which runs count as comparable.
+/// Which runs count as comparable, and what is there besides them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TrendOptions {
+pub struct TrendOptions<'a> {
     pub metric: TrendMetric,
     /// Runs of other plans too, if their target, command and name are those of the newest run.
     pub any_plan: bool,
     /// Runs of other machines too.
     pub any_machine: bool,
+    /// The newest run of this host is the one that others are compared with, where enough of its runs have the metric: a store has
+    /// newer runs of other hosts. `None` for the newest run of any host.
+    pub hostname: Option<&'a str>,
     /// Of more comparable runs the newest so many are taken.
     pub runs_max: usize,
+    /// When the runs began whose files cannot be read, in milliseconds since 1970-01-01 UTC.
+    pub unreadable_unix_ms: &'a [u64],
 }
 
 /// One run of a trend.
@@ -56,22 +61,32 @@ pub struct LevelChange {
 /// How many runs were left out, by the first reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LeftOutRuns {
-    /// They did not end in order.
+    /// Their files cannot be read.
+    pub unreadable: usize,
+    /// They did not end in order, or ended early.
     pub unfinished: usize,
     pub other_plan: usize,
     pub other_machine: usize,
+    /// So many of their requests failed that their values are those of something else.
+    pub failing: usize,
     /// The metric is not known of them.
     pub without_value: usize,
     /// They are comparable, and older than as many runs as are taken.
     pub older: usize,
 }
 
-/// Runs of the same command that are newer than the last point, and of which the metric is not known: it may be worse than ever,
-/// such as the highest rate of a search that found none that holds.
+/// Runs of the same command that are newer than the last point and have no value that counts: it may be worse than ever, such as
+/// the highest rate of a search that found none that holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct NewerRuns {
-    /// Those that are comparable.
+    /// Comparable ones of which the metric is not known.
     pub comparable: usize,
+    /// Comparable ones of which too many requests failed.
+    pub failing: usize,
+    /// Comparable ones that did not end in order, or ended early.
+    pub unfinished: usize,
+    /// Those whose files cannot be read, of any command.
+    pub unreadable: usize,
     /// Those of another plan or machine: with a value the newest of them would be the run that others are compared with.
     pub others: usize,
 }
@@ -79,7 +94,7 @@ pub struct NewerRuns {
 impl NewerRuns {
     /// All of them.
     pub fn count(self) -> usize {
-        self.comparable + self.others
+        self.comparable + self.failing + self.unfinished + self.unreadable + self.others
     }
 }
 
@@ -138,7 +153,7 @@ impl Trend {
 ///
 /// # Errors
 /// When there are too few of them.
-pub fn trend(runs: &[RunEntry], options: TrendOptions) -> Result<Trend, TooFewRuns> {
+pub fn trend(runs: &[RunEntry], options: TrendOptions<'_>) -> Result<Trend, TooFewRuns> {
     let mut left_out = LeftOutRuns::default();
     let (mut points, newer_without_value) = comparable(runs, options, &mut left_out);
     points.sort_by_key(|point| point.run.started_unix_ms);
@@ -187,40 +202,71 @@ fn is_worse(metric: TrendMetric, ratio: Option<Estimate>) -> Option<bool> {
     (falls || low > 1.0).then_some(falls == metric.is_rate())
 }
 
+/// Why a run has no value that counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum NoValue {
+    Unfinished,
+    Failing,
+    Unknown,
+}
+
+fn value(metric: TrendMetric, run: &RunEntry) -> Result<Estimate, NoValue> {
+    if !run.is_whole() {
+        return Err(NoValue::Unfinished);
+    }
+    let value = metric.of(run).ok_or(NoValue::Unknown)?;
+    if metric.is_of_failures(run) { Err(NoValue::Failing) } else { Ok(value) }
+}
+
+/// The run that others are compared with: the newest one with a value, of the own host where that has enough runs to follow. Which host that
+/// is comes with it.
+fn newest<'a>(runs: &'a [RunEntry], options: TrendOptions<'a>) -> (Option<&'a RunEntry>, Option<&'a str>) {
+    let metric = options.metric;
+    let is_of = |run: &RunEntry, host: &str| run.machine.hostname == host;
+    // Runs that all fail are a series to follow, too.
+    let has_runs = |host: &&str| {
+        let followed = runs.iter().filter(|run| is_of(run, host) && metric.of(run).is_some());
+        followed.count() >= MIN_VALUES
+    };
+    let host = options.hostname.filter(|_| !options.any_machine).filter(has_runs);
+    let may_be = |run: &&RunEntry| host.is_none_or(|host| is_of(run, host)) && value(metric, run).is_ok();
+    (runs.iter().filter(may_be).max_by_key(|run| run.started_unix_ms), host)
+}
+
 /// The runs that are comparable with the newest one that has a value, and the newer ones without a value.
 fn comparable(
     runs: &[RunEntry],
-    options: TrendOptions,
+    options: TrendOptions<'_>,
     left_out: &mut LeftOutRuns,
 ) -> (Vec<TrendPoint>, NewerRuns) {
-    let has_value = |run: &&RunEntry| run.is_sealed() && options.metric.of(run).is_some();
-    let newest = runs.iter().filter(has_value).max_by_key(|run| run.started_unix_ms);
-    let Some(newest) = newest else {
-        left_out.unfinished = runs.iter().filter(|run| !run.is_sealed()).count();
-        left_out.without_value = runs.len() - left_out.unfinished;
-        return (Vec::new(), NewerRuns::default());
-    };
+    let (newest, host) = newest(runs, options);
+    let may_be_newest = |run: &RunEntry| host.is_none_or(|host| run.machine.hostname == host);
+    let is_newer = |unix_ms: u64| newest.is_some_and(|newest| unix_ms > newest.started_unix_ms);
     let (mut points, mut newer) = (Vec::new(), NewerRuns::default());
+    left_out.unreadable = options.unreadable_unix_ms.len();
+    newer.unreadable = options.unreadable_unix_ms.iter().filter(|ms| is_newer(**ms)).count();
     for run in runs {
-        let is_newer_without_value = run.started_unix_ms > newest.started_unix_ms
-            && run.command == newest.command
-            && options.metric.of(run).is_none();
-        let reason = if !run.is_sealed() {
-            &mut left_out.unfinished
-        } else if !is_same_load(run, newest, options.any_plan) {
-            newer.others += usize::from(is_newer_without_value);
-            &mut left_out.other_plan
-        } else if !options.any_machine && !run.machine.is_same(&newest.machine) {
-            newer.others += usize::from(is_newer_without_value);
-            &mut left_out.other_machine
-        } else if let Some(value) = options.metric.of(run) {
-            points.push(TrendPoint { run: run.clone(), value });
-            continue;
-        } else {
-            newer.comparable += usize::from(is_newer_without_value);
-            &mut left_out.without_value
+        let of_same_load = newest.is_none_or(|newest| is_same_load(run, newest, options.any_plan));
+        let of_same_machine = options.any_machine
+            || newest.map_or_else(|| may_be_newest(run), |newest| run.machine.is_same(&newest.machine));
+        let is_comparable = of_same_load && of_same_machine;
+        let (reason, newer_reason) = match value(options.metric, run) {
+            Ok(value) if is_comparable => {
+                points.push(TrendPoint { run: run.clone(), value });
+                continue;
+            }
+            Err(NoValue::Unfinished) if is_comparable => (&mut left_out.unfinished, &mut newer.unfinished),
+            Err(NoValue::Unfinished) => (&mut left_out.unfinished, &mut newer.others),
+            _ if !of_same_load => (&mut left_out.other_plan, &mut newer.others),
+            _ if !of_same_machine => (&mut left_out.other_machine, &mut newer.others),
+            Err(NoValue::Failing) => (&mut left_out.failing, &mut newer.failing),
+            Ok(_) | Err(NoValue::Unknown) => (&mut left_out.without_value, &mut newer.comparable),
         };
         *reason += 1;
+        let is_of_command = newest.is_some_and(|newest| run.command == newest.command);
+        if is_newer(run.started_unix_ms) && is_of_command && may_be_newest(run) {
+            *newer_reason += 1;
+        }
     }
     (points, newer)
 }
@@ -250,6 +296,7 @@ mod tests {
             machine: EntryMachine { hostname: "ci".to_owned(), kernel: "Linux".to_owned(), cores: 2 },
             tool_version: "0.1.0".to_owned(),
             started_unix_ms: 1_000 * index as u64,
+            ended_early: false,
             tags: Tags::default(),
             figures: RunFigures {
                 throughput_per_sec: exact(per_sec),
@@ -273,8 +320,15 @@ mod tests {
         (0..40).map(|index| run(index, level(index) * (1.0 + 0.01 * noise.normal()))).collect()
     }
 
-    fn options(metric: TrendMetric) -> TrendOptions {
-        TrendOptions { metric, any_plan: false, any_machine: false, runs_max: 200 }
+    fn options(metric: TrendMetric) -> TrendOptions<'static> {
+        TrendOptions {
+            metric,
+            any_plan: false,
+            any_machine: false,
+            hostname: None,
+            runs_max: 200,
+            unreadable_unix_ms: &[],
+        }
     }
 
     #[test]
@@ -373,7 +427,7 @@ mod tests {
         runs[38].plan_hash = "other".to_owned();
         runs[39].id = None;
         let found = trend(&runs, options(TrendMetric::HighestRate)).unwrap();
-        let newer = NewerRuns { comparable: 2, others: 1 };
+        let newer = NewerRuns { comparable: 2, unfinished: 1, others: 1, ..NewerRuns::default() };
         assert_eq!((found.newer_without_value, found.left_out.without_value), (newer, 3));
         runs[38].command = RunCommand::Run;
         let found = trend(&runs, options(TrendMetric::HighestRate)).unwrap();
@@ -390,11 +444,75 @@ mod tests {
         runs[2].machine.hostname = "laptop".to_owned();
         runs[3].figures.throughput_per_sec = None;
         let one = trend(&runs, options(TrendMetric::Throughput)).unwrap();
-        let expected =
-            LeftOutRuns { unfinished: 1, other_plan: 1, other_machine: 1, without_value: 1, older: 0 };
+        let expected = LeftOutRuns {
+            unfinished: 1,
+            other_plan: 1,
+            other_machine: 1,
+            without_value: 1,
+            ..LeftOutRuns::default()
+        };
         assert_eq!((one.points.len(), one.left_out), (36, expected));
         let all = TrendOptions { any_plan: true, any_machine: true, ..options(TrendMetric::Throughput) };
         assert_eq!(trend(&runs, all).unwrap().points.len(), 38);
+    }
+
+    #[test]
+    fn a_service_that_fails_fast_is_no_better_and_leaves_it_open_whether_it_is_worse() {
+        let mut runs = runs();
+        for run in &mut runs[25..] {
+            run.figures.throughput_per_sec = Some(Measured { value: 9_000.0, interval: None });
+            run.figures.held_per_sec = run.figures.throughput_per_sec;
+            run.figures.success_ratio = Some(0.05);
+        }
+        let found = trend(&runs, options(TrendMetric::Throughput)).unwrap();
+        assert_eq!((found.points.len(), found.changes.len(), found.left_out.failing), (25, 0, 15));
+        assert_eq!(found.newer_without_value, NewerRuns { failing: 15, ..NewerRuns::default() });
+        let none = trend(&runs[25..], options(TrendMetric::P99)).unwrap_err();
+        assert_eq!((none.found, none.left_out.failing), (0, 15));
+        let within_conditions = trend(&runs, options(TrendMetric::HighestRate)).unwrap();
+        assert_eq!(within_conditions.points.len(), 15, "its conditions say how many requests may fail");
+    }
+
+    #[test]
+    fn a_run_that_ended_early_is_no_point_and_leaves_it_open_whether_the_newest_is_worse() {
+        let mut runs = runs();
+        (runs[5].ended_early, runs[38].ended_early, runs[39].id) = (true, true, None);
+        let found = trend(&runs, options(TrendMetric::Throughput)).unwrap();
+        assert_eq!((found.points.len(), found.left_out.unfinished), (37, 3));
+        assert_eq!(found.newer_without_value, NewerRuns { unfinished: 2, ..NewerRuns::default() });
+    }
+
+    #[test]
+    fn files_that_cannot_be_read_are_counted_and_newer_ones_apart() {
+        let runs = runs();
+        let last_ms = runs[39].started_unix_ms;
+        let unreadable = [0, last_ms, last_ms + 1];
+        let options = TrendOptions { unreadable_unix_ms: &unreadable, ..options(TrendMetric::Throughput) };
+        let found = trend(&runs, options).unwrap();
+        assert_eq!((found.left_out.unreadable, found.newer_without_value.unreadable), (3, 1));
+        assert_eq!(trend(&runs[..5], options).unwrap_err().left_out.unreadable, 3);
+    }
+
+    #[test]
+    fn the_own_host_decides_which_series_is_followed() {
+        let mut runs = runs();
+        for run in &mut runs[20..] {
+            run.machine.hostname = "colleague".to_owned();
+        }
+        runs[39].figures.throughput_per_sec = None;
+        let of = |hostname| TrendOptions { hostname: Some(hostname), ..options(TrendMetric::Throughput) };
+        let own = trend(&runs, of("ci")).unwrap();
+        assert_eq!((own.points[0].run.machine.hostname.as_str(), own.left_out.other_machine), ("ci", 20));
+        assert_eq!(own.newer_without_value.count(), 0, "theirs are another series");
+        runs[0].machine.hostname = "a host of one run".to_owned();
+        let theirs = trend(&runs, of("a host of one run")).unwrap();
+        assert_eq!(theirs.points[0].run.machine.hostname, "colleague");
+        let all = trend(&runs, TrendOptions { any_machine: true, ..of("ci") }).unwrap();
+        assert_eq!((all.points.len(), all.newer_without_value.comparable), (39, 1));
+        runs[0].machine.hostname = "ci".to_owned();
+        runs[..20].iter_mut().for_each(|run| run.figures.success_ratio = Some(0.0));
+        let failing = trend(&runs, of("ci")).unwrap_err();
+        assert_eq!((failing.left_out.failing, failing.left_out.other_machine), (20, 20));
     }
 
     #[test]

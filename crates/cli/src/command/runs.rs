@@ -163,6 +163,7 @@ impl FilterArgs {
 #[derive(Debug)]
 struct Row {
     name: String,
+    is_stored: bool,
     file: String,
     entry: Result<RunEntry, String>,
     damaged_in_part: bool,
@@ -184,9 +185,9 @@ fn list(args: &RunsArgs) -> anyhow::Result<Exit> {
     let is_usual = args.folder == Path::new(RUNS_FOLDER);
     let mut listed = folder_runs(&args.folder)?;
     let store = args.store.address()?;
-    let others = store.map(|store| other_runs(&store, &mut listed.runs)).unwrap_or_default();
+    let others = store.and_then(|store| other_runs(&store, &mut listed.runs, "shown"));
     let mut rows = rows_of_folder(listed, is_usual);
-    rows.extend(others.into_iter().map(row_of_store));
+    rows.extend(others.into_iter().flat_map(|stored| stored.runs).map(row_of_store));
     let all = rows.len();
     keep_matching(&mut rows, &filter);
     args.sort.sort(&mut rows, |row| row.entry.as_ref().ok());
@@ -198,6 +199,7 @@ fn list(args: &RunsArgs) -> anyhow::Result<Exit> {
         }
     }
     print(args.json, || json::render(&document(&rows)), || table(&rows, is_usual))?;
+    remark_on_future(rows.iter().filter_map(|row| row.entry.as_ref().ok()));
     Ok(Exit::Success)
 }
 
@@ -239,6 +241,7 @@ fn table(rows: &[Row], has_names: bool) -> String {
         .iter()
         .map(|row| text::ListedRun {
             name: row.name.clone(),
+            is_stored: row.is_stored,
             file: &row.file,
             entry: row.entry.as_ref().map_err(Clone::clone),
         })
@@ -271,22 +274,37 @@ fn rows_of_folder(listed: FolderRuns, has_names: bool) -> Vec<Row> {
         };
         let file = run.path.file_name().unwrap_or(run.path.as_os_str()).to_string_lossy().into_owned();
         let damaged_in_part = matches!(run.entry, Err(HistoryError::PartlyDamaged { .. }));
-        Row { name, file, entry: run.entry.map_err(|error| with_causes(&error)), damaged_in_part }
+        let entry = run.entry.map_err(|error| with_causes(&error));
+        Row { name, is_stored: false, file, entry, damaged_in_part }
     };
     // Runs without a start come last, so that a run's place is its name.
     listed.runs.into_iter().enumerate().map(row).collect()
 }
 
 fn row_of_store(run: RunEntry) -> Row {
-    Row { name: "store".to_owned(), file: run.file.clone(), entry: Ok(run), damaged_in_part: false }
+    let (name, file) = ("store".to_owned(), run.file.clone());
+    Row { name, is_stored: true, file, entry: Ok(run), damaged_in_part: false }
 }
 
-/// The runs of a store that are not among those of the folder. Those that are get the tags that they have in the store, unless it is
-/// to get some from here.
-pub(super) fn other_runs(store: &StoreAddress, local: &mut [FolderRun]) -> Vec<RunEntry> {
-    let mut stored = store_runs(store);
+/// Says how many runs a wrong clock keeps the newest.
+pub(super) fn remark_on_future<'a>(runs: impl Iterator<Item = &'a RunEntry>) {
+    let now_unix_ms = unix_ms();
+    let (begin, machine) = match runs.filter(|run| run.started_unix_ms > now_unix_ms).count() {
+        0 => return,
+        1 => ("1 run begins".to_owned(), "its machine"),
+        count => (format!("{count} runs begin"), "their machines"),
+    };
+    remark(&format!(
+        "plimsoll: {begin} in the future: see the clock of {machine}; until then it counts as the newest there"
+    ));
+}
+
+/// The runs of a store that are not among those of the folder; `None` of one that is away, which is worth a line. Those that are get
+/// the tags that they have in the store, unless it is to get some from here. `done` is what becomes of the runs: `shown`, `judged`.
+pub(super) fn other_runs(store: &StoreAddress, local: &mut [FolderRun], done: &str) -> Option<StoredRuns> {
+    let mut stored = store_runs(store, done)?;
     let tags_by_id = |run: &RunEntry| Some((run.id.clone()?, run.tags.clone()));
-    let tags: BTreeMap<String, Tags> = stored.iter().filter_map(tags_by_id).collect();
+    let tags: BTreeMap<String, Tags> = stored.runs.iter().filter_map(tags_by_id).collect();
     let mut known = BTreeSet::new();
     for run in local {
         let Ok(entry) = &mut run.entry else { continue };
@@ -297,31 +315,34 @@ pub(super) fn other_runs(store: &StoreAddress, local: &mut [FolderRun]) -> Vec<R
             entry.tags.clone_from(tags);
         }
     }
-    stored.retain(|run| run.id.as_ref().is_none_or(|id| !known.contains(id)));
-    stored
+    stored.runs.retain(|run| run.id.as_ref().is_none_or(|id| !known.contains(id)));
+    Some(stored)
 }
 
-/// All runs of a store; none of one that is away, which is worth a line.
-fn store_runs(store: &StoreAddress) -> Vec<RunEntry> {
-    let stored = TeamStore::connect(store).and_then(|open| open.runs()).unwrap_or_else(|error| {
-        remark(&format!("plimsoll: only the runs of this machine are shown: {}", with_causes(&error)));
-        StoredRuns::default()
-    });
-    if stored.unknown > 0 {
+/// All runs of a store.
+fn store_runs(store: &StoreAddress, done: &str) -> Option<StoredRuns> {
+    let stored = match TeamStore::connect(store).and_then(|open| open.runs()) {
+        Ok(stored) => stored,
+        Err(error) => {
+            remark(&format!("plimsoll: only the runs of this machine are {done}: {}", with_causes(&error)));
+            return None;
+        }
+    };
+    let unknown = stored.unknown_unix_ms.len();
+    if unknown > 0 {
         remark(&format!(
-            "plimsoll: {} runs of {} were delivered by another version and are not shown; use that one, or fetch them",
-            stored.unknown,
+            "plimsoll: {unknown} runs of {} were delivered by another version and are not {done}; use that one, or fetch them",
             store.name()
         ));
     }
     if stored.is_cut {
         remark(&format!(
             "plimsoll: only the newest {} runs of {} are read; it has older ones",
-            grouped((stored.runs.len() + stored.unknown) as u64),
+            grouped((stored.runs.len() + unknown) as u64),
             store.name()
         ));
     }
-    stored.runs
+    Some(stored)
 }
 
 fn deliver_from(args: &RunsArgs, which: Deliver) -> anyhow::Result<Exit> {
@@ -329,13 +350,6 @@ fn deliver_from(args: &RunsArgs, which: Deliver) -> anyhow::Result<Exit> {
     let filter = args.filter.filter(args.limit.as_ref())?;
     let interrupted = signals::interrupted()?;
     let runs = runs_to_deliver(args, &filter, &store, which)?;
-    if which == Deliver::All {
-        // If the store is away, the next delivery takes them along.
-        let errors = runs.iter().filter_map(|run| delivery::queue(run, &store).err());
-        if let Some(error) = errors.collect::<Vec<_>>().first() {
-            report_error(error);
-        }
-    }
     if runs.is_empty() {
         let matching = if filter == RunFilter::default() { "" } else { " that matches" };
         remark(&format!("no run of {}{matching} waits for {}", args.folder.display(), store.name()));

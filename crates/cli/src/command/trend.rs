@@ -1,15 +1,17 @@
 //! `plimsoll trend`: where a metric changed over many runs.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
 
 use plimsoll_analyze::{
     MIN_TREND_RUNS, RunEntry, TooFewRuns, Trend, TrendMetric, TrendOptions, trend as changes_of,
 };
+use plimsoll_history::{FolderRun, RunFilter};
 use plimsoll_report::{figure, json, text};
-use plimsoll_units::parse_ratio;
+use plimsoll_units::{grouped, parse_ratio};
 
-use super::runs::{FilterArgs, folder_runs, other_runs};
+use super::runs::{FilterArgs, folder_runs, other_runs, remark_on_future};
 use crate::args::StoreArgs;
 use crate::args::values::RUNS_FOLDER;
 use crate::exit::{Exit, NoEvidence, UsageError};
@@ -18,6 +20,8 @@ use crate::terminal::{page, print, report_error};
 
 /// The newest comparable runs that are compared where no number is given: the time grows with its square.
 const DEFAULT_RUNS: usize = 200;
+/// The most: with so many the test takes seconds.
+const MAX_RUNS: usize = 1000;
 
 #[derive(Debug, clap::Args)]
 #[command(before_help = "\
@@ -45,7 +49,8 @@ pub(crate) struct TrendArgs {
     /// Compare runs of other machines too
     #[arg(long)]
     any_machine: bool,
-    /// Exit with code 3 if the newest level is worse than the one before by more than this, with 4 if newer runs lack the metric
+    /// Exit with code 3 if the newest level is worse than the one before by more than this, with 4 if newer runs have no value that
+    /// counts or the store cannot be read
     #[arg(
         long,
         value_name = "RATIO",
@@ -69,45 +74,99 @@ pub(crate) struct TrendArgs {
 }
 
 pub(crate) fn trend(args: &TrendArgs) -> anyhow::Result<Exit> {
-    let runs_max = args.filter.number().unwrap_or(DEFAULT_RUNS);
-    if runs_max < MIN_TREND_RUNS {
-        let text = format!("`-n {runs_max}` is too few; a change needs {MIN_TREND_RUNS} runs at least");
-        return Err(UsageError(text).into());
-    }
-    let runs = chosen_runs(args)?;
+    let runs_max = runs_max(args)?;
+    let chosen = Chosen::new(args)?;
+    remark_on_future(chosen.runs.iter());
+    let (hostname, ..) = plimsoll_sys::kernel_name();
     let options = TrendOptions {
         metric: args.metric,
         any_plan: args.any_plan,
         any_machine: args.any_machine,
+        hostname: Some(&hostname),
         runs_max,
+        unreadable_unix_ms: &chosen.unreadable_unix_ms,
     };
-    let found = changes_of(&runs, options).map_err(no_evidence)?;
-    let document = || json::render(&json::TrendDocument::new(&found, args.fail_on_regression));
+    let found = changes_of(&chosen.runs, options).map_err(no_evidence)?;
+    let document =
+        || json::render(&json::TrendDocument::new(&found, args.fail_on_regression, chosen.store_read));
     print(args.json, document, || text::trend(&found, &args.by_tag, &page(None)))?;
     let drawn = args.no_files || draw(args, &found);
-    match args.fail_on_regression {
-        Some(margin) if found.regressed(margin) => Ok(Exit::Broken),
-        // A pipeline must not pass because what it follows can be measured no longer.
-        Some(_) if found.newer_without_value.count() > 0 => {
-            // The document is printed, and an error would be a second one.
-            report_error(&NoEvidence(text::newest_without_value(&found)));
-            Ok(Exit::Refused)
-        }
-        _ => Ok(Exit::of_all(drawn, false)),
+    let Some(margin) = args.fail_on_regression else { return Ok(Exit::of_all(drawn, false)) };
+    // A pipeline must not pass because what it follows can be measured or read no longer.
+    if chosen.store_read == Some(false) {
+        let text = "the runs of the store are missing: whether the newest level is worse is not known; judge the runs of this \
+                    machine alone with --store none";
+        return Ok(refused(text.to_owned()));
+    }
+    match found.regressed(margin) {
+        true => Ok(Exit::Broken),
+        false if found.newer_without_value.count() > 0 => Ok(refused(text::newest_without_value(&found))),
+        false => Ok(Exit::of_all(drawn, false)),
     }
 }
 
-/// The runs of the folder and of the store that the filter lets through, each once, however many copies of its file there are. Only the
-/// first of them stands for the run, as in `last~N`: another one may have tags that were since changed.
-fn chosen_runs(args: &TrendArgs) -> anyhow::Result<Vec<RunEntry>> {
-    let filter = args.filter.filter(None)?;
-    let mut listed = folder_runs(&args.folder)?.runs;
-    let store = args.store.address()?;
-    let others = store.map(|store| other_runs(&store, &mut listed)).unwrap_or_default();
-    let own = listed.into_iter().filter_map(|run| run.entry.ok());
-    let mut seen = BTreeSet::new();
-    let is_first = |run: &RunEntry| run.id.as_ref().is_none_or(|id| seen.insert(id.clone()));
-    Ok(own.chain(others).filter(is_first).filter(|run| filter.holds(run)).collect())
+/// Says why it is not known whether the newest level is worse: the document is printed, and an error would be a second one.
+fn refused(why: String) -> Exit {
+    report_error(&NoEvidence(why));
+    Exit::Refused
+}
+
+fn runs_max(args: &TrendArgs) -> Result<usize, UsageError> {
+    match args.filter.number().unwrap_or(DEFAULT_RUNS) {
+        few @ 0..MIN_TREND_RUNS => {
+            Err(UsageError(format!("`-n {few}` is too few; a change needs {MIN_TREND_RUNS} runs at least")))
+        }
+        runs_max @ MIN_TREND_RUNS..=MAX_RUNS => Ok(runs_max),
+        many => Err(UsageError(format!(
+            "`-n {many}` is too many: the memory and the time of the test grow with the square of the runs; {} are the most, and \
+             --since and --until take a part",
+            grouped(MAX_RUNS as u64)
+        ))),
+    }
+}
+
+/// What of the folder and of the store is judged.
+#[derive(Debug)]
+struct Chosen {
+    runs: Vec<RunEntry>,
+    /// When the runs began whose files, or whose rows in the store, cannot be read.
+    unreadable_unix_ms: Vec<u64>,
+    /// Whether the store could be read; `None` without one.
+    store_read: Option<bool>,
+}
+
+impl Chosen {
+    /// The runs that the filter lets through, each once, however many copies of its file there are. Only the first of them stands for
+    /// the run, as in `last~N`: another one may have tags that were since changed.
+    fn new(args: &TrendArgs) -> anyhow::Result<Self> {
+        let filter = args.filter.filter(None)?;
+        let mut listed = folder_runs(&args.folder)?.runs;
+        let others = args.store.address()?.map(|store| other_runs(&store, &mut listed, "judged"));
+        let store_read = others.as_ref().map(Option::is_some);
+        let mut unreadable_unix_ms = unreadable(&listed, &filter);
+        let (stored, unknown) =
+            others.flatten().map(|stored| (stored.runs, stored.unknown_unix_ms)).unwrap_or_default();
+        unreadable_unix_ms.extend(unknown.into_iter().filter(|ms| filter.spans(*ms)));
+        let own = listed.into_iter().filter_map(|run| run.entry.ok());
+        let mut seen = BTreeSet::new();
+        let is_first = |run: &RunEntry| run.id.as_ref().is_none_or(|id| seen.insert(id.clone()));
+        let all = own.chain(stored);
+        let runs = all.filter(is_first).filter(|run| filter.holds(run)).collect();
+        Ok(Self { runs, unreadable_unix_ms, store_read })
+    }
+}
+
+/// When the runs began whose files cannot be read, of whatever name and URL: these are not known. Without a start that is when the
+/// file was last written, and if not even that is known they count as the newest.
+fn unreadable(listed: &[FolderRun], filter: &RunFilter) -> Vec<u64> {
+    let began = |run: &FolderRun| run.started_unix_ms.or_else(|| modified_unix_ms(&run.path));
+    let unreadable = listed.iter().filter(|run| run.entry.is_err());
+    unreadable.map(|run| began(run).unwrap_or(u64::MAX)).filter(|ms| filter.spans(*ms)).collect()
+}
+
+fn modified_unix_ms(file: &Path) -> Option<u64> {
+    let modified = file.metadata().ok()?.modified().ok()?;
+    u64::try_from(modified.duration_since(UNIX_EPOCH).ok()?.as_millis()).ok()
 }
 
 fn no_evidence(few: TooFewRuns) -> NoEvidence {

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use plimsoll_record::Run;
+use plimsoll_record::{Event, EventKind, Run};
 use plimsoll_store::{RunWriter, read};
 use plimsoll_testkit::Postgres;
 use serde_json::Value;
@@ -139,6 +139,7 @@ fn levels_in_turn(bench: &Bench, target: &Target, levels: &[(&str, &str, usize)]
     for (age, mut run) in measured.into_iter().rev().enumerate() {
         run.manifest.started_unix_ms = newest_ms - 60_000 * (age as u64 + 1);
         run.manifest.sealed = false;
+        run.events.clear();
         write(&folder.join(format!("api-{age}.plimsoll")), &run);
     }
 }
@@ -150,6 +151,7 @@ fn write(path: &Path, run: &Run) {
         writer.step(step).unwrap();
     }
     run.frames.iter().for_each(|frame| writer.frame(frame).unwrap());
+    run.events.iter().for_each(|event| writer.event(event).unwrap());
     writer.seal().unwrap();
 }
 
@@ -193,7 +195,7 @@ fn a_trend_finds_the_run_at_which_latency_rose() {
     (newest.manifest.started_unix_ms, newest.manifest.sealed) = (u64::from(u32::MAX) * 1000, false);
     write(&bench.path("plimsoll-runs/api-newest.plimsoll"), &newest);
     let open = bench.expect(4, &within);
-    assert!(open.err.contains("1 comparable run after the last one compared"), "{}", open.err);
+    assert!(open.err.contains("1 comparable run (too little was answered), newer"), "{}", open.err);
     let document = bench.expect(4, &[&within[..], &["--json"]].concat()).json();
     satisfies(&document, "trend.schema.json");
     assert_eq!(
@@ -202,6 +204,60 @@ fn a_trend_finds_the_run_at_which_latency_rose() {
         "one document says both"
     );
     bench.expect(3, &[&trend[..], &["--no-files", "--fail-on-regression=20%"]].concat());
+}
+
+#[test]
+fn a_gate_does_not_pass_on_runs_that_are_cut_short_or_cannot_be_read() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    levels_in_turn(&bench, &target, &[("/sleep?ms=20", "release=1", 12)]);
+    let gate = ["trend", "--fail-on-regression=99%", "--no-files"];
+    bench.expect(0, &gate);
+    let broken = bench.path("plimsoll-runs/broken.plimsoll");
+    fs::write(&broken, "no run").unwrap();
+    let unread = bench.expect(4, &gate);
+    assert!(unread.err.contains("1 file that cannot be read, newer than the last one"), "{}", unread.err);
+    let document = bench.expect(4, &[&gate[..], &["--json"]].concat()).json();
+    satisfies(&document, "trend.schema.json");
+    let counts = (&document["left_out"]["unreadable"], &document["newer_without_value"]);
+    assert_eq!(counts, (&1.into(), &1.into()));
+    fs::remove_file(broken).unwrap();
+
+    let away = with_store(&bench, "postgres://ann@127.0.0.1:1/perf", &[&gate[..], &["--json"]].concat());
+    assert!(away.code == 4 && away.err.contains("only the runs of this machine are judged"), "{}", away.err);
+    let document = away.json();
+    assert_eq!((&document["store_read"], &document["regressed"]), (&false.into(), &Value::Null));
+
+    let mut ended = read(&bench.path("plimsoll-runs/api-0.plimsoll")).unwrap();
+    ended.events =
+        vec![Event { at_ns: 1, kind: EventKind::Interrupted, failure: None, text: "interrupted".to_owned() }];
+    (ended.manifest.sealed, ended.manifest.started_unix_ms) = (false, ended.manifest.started_unix_ms + 1);
+    write(&bench.path("plimsoll-runs/ended.plimsoll"), &ended);
+    let early = bench.expect(4, &gate);
+    assert!(early.err.contains("1 comparable run that did not run to the end"), "{}", early.err);
+    assert!(bench.expect(0, &["runs"]).out.contains("(ended early)"));
+}
+
+#[test]
+fn a_run_that_begins_in_the_future_is_named() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    levels_in_turn(&bench, &target, &[("/sleep?ms=20", "release=1", 12)]);
+    assert!(!bench.expect(0, &["runs"]).err.contains("future"));
+    let mut run = read(&bench.path("plimsoll-runs/api-0.plimsoll")).unwrap();
+    (run.manifest.sealed, run.manifest.started_unix_ms) = (false, u64::from(u32::MAX) * 1000);
+    write(&bench.path("plimsoll-runs/future.plimsoll"), &run);
+    for command in [&["runs"][..], &["trend", "--no-files"]] {
+        let said = bench.expect(0, command);
+        assert!(said.err.contains("1 run begins in the future: see the clock"), "{}", said.err);
+    }
+}
+
+#[test]
+fn a_trend_of_more_runs_than_can_be_tested_is_refused() {
+    let bench = Bench::new();
+    let many = bench.expect(2, &["trend", "-n", "1001"]);
+    assert!(many.err.contains("grow with the square") && many.err.contains("1,000"), "{}", many.err);
 }
 
 /// The same call with a store and its password in the environment.
@@ -253,7 +309,9 @@ fn a_store_that_is_away_changes_neither_the_answer_nor_the_exit_code() {
     let third = call("third");
     assert!(third.err.contains("delivered 2 runs"), "what waited goes along: {}", third.err);
     assert_eq!(stored(&server), "3|3");
-    assert!(with_store(&bench, &url, &["runs", "--deliver=all"]).code == 0 && stored(&server) == "3|3");
+    let again = with_store(&bench, &url, &["runs", "--deliver=all"]);
+    assert!(again.code == 0 && again.err.contains("had 3 runs already"), "{}", again.err);
+    assert_eq!(stored(&server), "3|3");
 
     let colleague = Bench::new();
     let listed = with_store(&colleague, &url, &["runs", "--json"]).json();
@@ -282,6 +340,10 @@ fn all_runs_of_a_folder_wait_for_a_store_that_is_away() {
     server.restart().unwrap();
     let later = with_store(&bench, &url, &["runs", "--deliver"]);
     assert_eq!((later.code, stored(&server).as_str()), (0, "2|{}"), "{}", later.err);
+    run(&bench, &target, "/healthz", &["--name", "third"]);
+    let rest = with_store(&bench, &url, &["runs", "--deliver=all"]);
+    assert!(rest.err.contains("delivered 1 run to"), "{}", rest.err);
+    assert!(rest.err.contains("; 2 were there already"), "{}", rest.err);
 }
 
 #[test]
@@ -305,7 +367,7 @@ fn only_runs_that_match_are_delivered() {
     let none = with_store(&bench, &url, &["runs", "--match", "three", "--deliver"]);
     assert!(none.code == 0 && none.err.contains("no run of plimsoll-runs that matches"), "{}", none.err);
     let rest = with_store(&bench, &url, &["runs", "--deliver"]);
-    assert!(rest.code == 0 && rest.err.contains("delivered 1 run"), "{}", rest.err);
+    assert!(rest.code == 0 && rest.err.contains("had 1 run already"), "{}", rest.err);
     assert_eq!(with_store(&bench, &url, &["runs", "--deliver", "--json"]).code, 2);
 }
 

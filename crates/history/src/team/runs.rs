@@ -28,8 +28,17 @@ pub enum Put {
     New,
     /// The store has its figures now: its file was too large, or its plan cannot be shared.
     OnlyFigures,
-    /// The store had it already; its tags are up to date.
+    /// The store had it already, and has its new tags now.
+    NewTags,
+    /// The store had it already, with these tags.
     Known,
+}
+
+impl Put {
+    /// What came of it where the store had the run and got these changes of its tags.
+    pub(crate) fn of_known(changes: &TagChanges) -> Self {
+        if *changes == TagChanges::default() { Self::Known } else { Self::NewTags }
+    }
 }
 
 /// The file of a run in a store.
@@ -80,7 +89,7 @@ pub(super) async fn put(client: &mut Client, run: &SharedRun) -> Result<Put, Err
     if added == 0 {
         change_tags(&transaction, &id, &run.changes).await?;
         transaction.commit().await?;
-        return Ok(Put::Known);
+        return Ok(Put::of_known(&run.changes));
     }
     for (part, content) in run.content.iter().flat_map(|content| content.chunks(PART_BYTES)).enumerate() {
         let part = i32::try_from(part).unwrap_or(i32::MAX);
@@ -106,19 +115,26 @@ pub(super) async fn change_tags(
 #[derive(Debug, Default)]
 pub struct StoredRuns {
     pub runs: Vec<RunEntry>,
-    /// Runs whose figures are in a form that this version does not know.
-    pub unknown: usize,
+    /// When the runs began whose figures are in a form that this version does not know, in milliseconds since 1970-01-01 UTC.
+    pub unknown_unix_ms: Vec<u64>,
     /// True if the store has older runs.
     pub is_cut: bool,
 }
 
 pub(super) async fn list(client: &Client) -> Result<StoredRuns, Error> {
-    let sql = "SELECT entry::text, tags::text FROM plimsoll.run ORDER BY started_at DESC, id LIMIT $1";
+    let sql = "SELECT entry::text, tags::text, (extract(epoch FROM started_at) * 1000)::float8 FROM plimsoll.run \
+               ORDER BY started_at DESC, id LIMIT $1";
     let mut rows = client.query(sql, &[&(MAX_LISTED as i64 + 1)]).await?;
     let is_cut = rows.len() > MAX_LISTED;
     rows.truncate(MAX_LISTED);
-    let runs: Vec<RunEntry> = rows.iter().filter_map(entry).collect();
-    Ok(StoredRuns { unknown: rows.len() - runs.len(), runs, is_cut })
+    let (mut runs, mut unknown_unix_ms) = (Vec::new(), Vec::new());
+    for row in &rows {
+        match entry(row) {
+            Some(run) => runs.push(run),
+            None => unknown_unix_ms.push(row.get::<_, f64>(2) as u64),
+        }
+    }
+    Ok(StoredRuns { runs, unknown_unix_ms, is_cut })
 }
 
 fn entry(row: &Row) -> Option<RunEntry> {

@@ -6,7 +6,9 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
 
-use plimsoll_history::{Delivery, DeliveryError, Put, RunNotes, TeamStore, TeamStoreError, deliver};
+use plimsoll_history::{
+    Delivery, DeliveryError, NotesError, Put, RunNotes, TeamStore, TeamStoreError, deliver,
+};
 use plimsoll_store::RunWriter;
 use plimsoll_testkit::Postgres;
 use tempfile::TempDir;
@@ -76,6 +78,31 @@ fn runs_that_are_damaged_or_did_not_end_are_reported_once_and_their_files_stay()
     assert!(dropped[0].contains("run-0") && dropped[0].contains("cut short"), "{dropped:?}");
     assert_eq!(dropped[1..], ["unsealed: it did not end in order"]);
     assert!(cut.exists() && unsealed.exists() && outbox.waiting().is_empty());
+}
+
+#[test]
+fn a_run_whose_notes_cannot_be_read_is_trouble_and_stops_no_other() {
+    let server = shared();
+    let outbox = Outbox::new(&database(&server, "notes"), 2);
+    let notes = outbox.folder.path().join("run-0.plimsoll.notes");
+    fs::write(&notes, "{").unwrap();
+    let delivery = outbox.deliver();
+    assert_eq!((delivered(&delivery), delivery.waiting), (vec!["run-1".into()], 1));
+    let trouble = &delivery.trouble[..];
+    assert!(matches!(trouble, [DeliveryError::Notes(NotesError::Unreadable { .. })]), "{trouble:?}");
+    assert_eq!(fs::read_to_string(&notes).unwrap(), "{", "they may be put back");
+}
+
+#[test]
+fn only_runs_that_the_store_lacks_are_made_to_wait() {
+    let server = shared();
+    let outbox = Outbox::new(&database(&server, "lacks"), 1);
+    outbox.deliver();
+    let (known, new) = (outbox.folder.path().join("run-0.plimsoll"), outbox.add("new", 1_700_000_600_000));
+    RunNotes::change(&new, |notes| *notes = RunNotes::default()).unwrap();
+    let interrupted = AtomicBool::new(true);
+    let delivery = deliver(vec![known, new.clone()], &outbox.store, &interrupted);
+    assert_eq!((delivery.delivered.len(), outbox.waiting()), (0, vec![new]));
 }
 
 #[test]

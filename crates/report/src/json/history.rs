@@ -53,6 +53,8 @@ document! {
         tool_version: String = &run.tool_version,
         /// When it began, in milliseconds since 1970-01-01 UTC.
         started_unix_ms: u64 = run.started_unix_ms,
+        /// True if the user, a lost target or a failed step ended it before all of its load was made.
+        ended_early: bool = run.ended_early,
         /// Tags, values by key; empty for words.
         tags: BTreeMap<String, String> = run.tags.clone(),
         /// Requests served a second.
@@ -69,7 +71,7 @@ document! {
         p50_ms: Option<f64> = known(run.figures.p50_ns).map(ms),
         /// 99th percentile of the same requests; null also if too few ended.
         p99_ms: Option<f64> = known(run.figures.p99_ns).map(ms),
-        /// Successful responses over all of them.
+        /// Successful responses over all of them; of a search that found no rate at the step of the throughput.
         success_ratio: Option<f64> = run.figures.success_ratio,
         /// CPU time of the target a request, in microseconds; null where its host was not sampled.
         cpu_us_per_request: Option<f64> = known(run.figures.cpu_per_request_ns).map(|ns| ns / 1e3),
@@ -81,7 +83,7 @@ document! {
 
     /// Where a metric changed over comparable runs.
     #[schemars(title = "A Plimsoll trend")]
-    pub struct TrendDocument(trend: &Trend, margin: Option<f64>) {
+    pub struct TrendDocument(trend: &Trend, margin: Option<f64>, store_read: Option<bool>) {
         /// Always `plimsoll/trend/1`.
         schema: &'static str = TREND_SCHEMA,
         /// The metric: `qps`, `lambda` (the highest rate of a search), `p50`, `p99` or `cpu` (CPU time a request).
@@ -94,13 +96,16 @@ document! {
         levels: Vec<TrendLevelDocument> = each(&trend.levels, TrendLevelDocument::new),
         /// The changes, in order.
         changes: Vec<LevelChangeDocument> = each(&trend.changes, |change| LevelChangeDocument::new(trend, change)),
-        /// Whether the newest level is worse than the one before by more than the margin; null without a margin, and where it is not
-        /// and newer runs have no value.
+        /// Whether the newest level is worse than the one before by more than the margin; null without a margin, without the runs of
+        /// a store that is away, and where it is not and newer runs have no value.
         regressed: Option<bool> = margin
             .map(|margin| trend.regressed(margin))
+            .filter(|_| store_read != Some(false))
             .filter(|regressed| *regressed || trend.newer_without_value.count() == 0),
-        /// Runs of the same command that are newer than the last of `points` and have no value: it may be worse than ever. Other plans
-        /// and machines count too.
+        /// Whether the store that was named could be read; null without one. The runs of one that could not are missing.
+        store_read: Option<bool> = store_read,
+        /// Runs of the same command that are newer than the last of `points` and have no value that counts, and newer files that cannot
+        /// be read: it may be worse than ever. Other plans count too, and other machines where the newest run of any is followed.
         newer_without_value: usize = trend.newer_without_value.count(),
         /// Runs that were not compared.
         left_out: LeftOutDocument = LeftOutDocument::new(trend.left_out),
@@ -159,12 +164,16 @@ document! {
 
     /// Runs that were not compared, each counted by its first reason.
     pub struct LeftOutDocument(left_out: LeftOutRuns) {
-        /// They did not end in order.
+        /// Their files cannot be read, or in part.
+        unreadable: usize = left_out.unreadable,
+        /// They did not end in order, or the user, a lost target or a failed step ended them early.
         unfinished: usize = left_out.unfinished,
         /// They have another plan than the newest run.
         other_plan: usize = left_out.other_plan,
         /// They were made by another machine than the newest run.
         other_machine: usize = left_out.other_machine,
+        /// More than 5 % of their requests failed: their values are those of something else.
+        failing: usize = left_out.failing,
         /// The metric is not known of them.
         without_value: usize = left_out.without_value,
         /// They are comparable, and older than as many runs as are compared.

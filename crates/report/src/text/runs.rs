@@ -18,8 +18,10 @@ const INDENT: usize = 11;
 /// One run of a list.
 #[derive(Debug)]
 pub struct ListedRun<'a> {
-    /// What a command line calls it, such as `last~2`; empty where it has no such name.
+    /// What a command line calls it, such as `last~2`, or `store`; empty where it has no such name.
     pub name: String,
+    /// True of a run of the store: commands find it by its file.
+    pub is_stored: bool,
     /// The name of its file.
     pub file: &'a str,
     /// What it came to, or why that is not known.
@@ -39,17 +41,19 @@ pub struct RunsPage {
 
 /// The runs in lines as wide as the page; where that is narrow, only by the one name that a command takes.
 pub fn runs(runs: &[ListedRun<'_>], page: RunsPage) -> String {
-    page.header() + &runs.iter().map(|run| page.line(run)).collect::<String>()
+    let has_stored = runs.iter().any(|run| run.is_stored);
+    page.header(has_stored) + &runs.iter().map(|run| page.line(run)).collect::<String>()
 }
 
 impl RunsPage {
-    fn header(&self) -> String {
+    fn header(&self, has_stored: bool) -> String {
         let last = match (self.is_wide(), self.has_names) {
             (true, _) => "file, target, tags",
+            (false, true) if has_stored => "target or file",
             (false, true) => "target; tags below",
             (false, false) => "file; tags below",
         };
-        self.cells(["name", "age", "command", "QPS", "limit", last])
+        self.cells(["name", "age", "command", "QPS", "limit", last], 0)
     }
 
     fn is_wide(&self) -> bool {
@@ -63,12 +67,24 @@ impl RunsPage {
             Ok(entry) => entry,
         };
         let target = escape_control(&entry.target);
-        let age = age(Duration::from_millis(self.now_unix_ms.saturating_sub(entry.started_unix_ms)));
+        let age = self.now_unix_ms.checked_sub(entry.started_unix_ms);
+        let age = age.map_or_else(|| "future".to_owned(), |ms| age_text(Duration::from_millis(ms)));
         let per_sec = served(entry);
-        let last = match (self.is_wide(), self.has_names) {
+        let ended = match (entry.is_sealed(), entry.ended_early) {
+            (false, _) => "(did not end in order) ",
+            (true, true) => "(ended early) ",
+            (true, false) => "",
+        };
+        // What a command takes is never cut.
+        let kept = match (self.has_names, run.is_stored) {
+            (false, _) => usize::MAX,
+            (true, true) => width(ended) + width(&file) + 2,
+            (true, false) => 0,
+        };
+        let last = match (self.is_wide(), kept) {
             (true, _) => format!("{file}  {target}"),
-            (false, true) => target,
-            (false, false) => file,
+            (false, 0) => target,
+            (false, _) => file,
         };
         let tags = escape_control(&entry.tags.to_string());
         let (tags_here, tags_below) = match (tags.is_empty(), self.is_wide()) {
@@ -79,20 +95,18 @@ impl RunsPage {
                 (String::new(), format!("{:INDENT$}{}\n", "", cut(&tags, room)))
             }
         };
-        let ended = if entry.is_sealed() { "" } else { "(did not end in order) " };
         let last = format!("{ended}{last}{tags_here}");
-        let line = self.cells([&run.name, &age, entry.command.name(), &per_sec, &entry.limit_phrase, &last]);
-        line + &tags_below
+        let cells: [&str; 6] = [&run.name, &age, entry.command.name(), &per_sec, &entry.limit_phrase, &last];
+        self.cells(cells, kept) + &tags_below
     }
 
-    /// A line: a name, an age, a command, a throughput, a limit and what is last.
-    fn cells(&self, [name, age, command, per_sec, limit, last]: [&str; 6]) -> String {
+    /// A line: a name, an age, a command, a throughput, a limit and what is last, of which `kept` columns are there at least.
+    fn cells(&self, [name, age, command, per_sec, limit, last]: [&str; 6], kept: usize) -> String {
         let name = if self.has_names { format!("{name:<8}") } else { String::new() };
         let limit = cut(limit, LIMIT);
         let line = format!("{name}{age:>6}  {command:<8}{per_sec:>8}  {limit:<LIMIT$}  ");
         let room = self.columns.saturating_sub(width(&line));
-        // What a command takes is never cut.
-        let last = if self.has_names { cut(last, room) } else { last.to_owned() };
+        let last = cut(last, room.max(kept));
         format!("{}\n", format!("{line}{last}").trim_end())
     }
 }
@@ -104,7 +118,7 @@ fn served(entry: &RunEntry) -> String {
 }
 
 /// An age in its largest unit, rounded down: `59 s`, `3 min`, `5 h`, `12 d`.
-fn age(age: Duration) -> String {
+fn age_text(age: Duration) -> String {
     let sec = age.as_secs();
     match sec {
         0..60 => format!("{sec} s"),
@@ -120,7 +134,7 @@ mod tests {
 
     #[test]
     fn an_age_has_one_unit() {
-        let text = |sec| age(Duration::from_secs(sec));
+        let text = |sec| age_text(Duration::from_secs(sec));
         assert_eq!([text(0), text(59), text(60), text(3_599)], ["0 s", "59 s", "1 min", "59 min"]);
         assert_eq!([text(3_600), text(86_399), text(86_400 * 12)], ["1 h", "23 h", "12 d"]);
     }

@@ -2,8 +2,10 @@
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use plimsoll_analyze::{LeftOutRuns, LevelChange, NewerRuns, Trend, TrendLevel, TrendMetric, TrendPoint};
-use plimsoll_units::escape_control;
+use plimsoll_analyze::{
+    LeftOutRuns, LevelChange, MIN_SUCCESS_RATIO, NewerRuns, Trend, TrendLevel, TrendMetric, TrendPoint,
+};
+use plimsoll_units::{escape_control, percent_text};
 
 use super::page::{Ink, Page};
 use super::paragraph::{cut, width, wrapped_to};
@@ -134,36 +136,53 @@ fn remarks(trend: &Trend) -> String {
     list(sentences.into_iter().flatten(), " ")
 }
 
-/// That the newest runs lack the metric, and what that may mean.
+/// That the newest runs have no value that counts, and what that may mean.
 pub fn newest_without_value(trend: &Trend) -> String {
-    let why = match trend.metric {
-        TrendMetric::HighestRate => "no rate was found to hold",
-        TrendMetric::CpuPerRequest => "the target's host was not sampled, or nothing was answered",
-        TrendMetric::Throughput => "too little was answered",
-        TrendMetric::Median | TrendMetric::P99 => {
-            "too little was answered, or a search found no rate that holds"
-        }
-    };
-    let NewerRuns { comparable, others } = trend.newer_without_value;
+    let NewerRuns { comparable, failing, unfinished, unreadable, others } = trend.newer_without_value;
+    let runs = |count: usize, what: &str| counted(count as u64, what);
     let kinds = [
-        (comparable, counted(comparable as u64, "comparable run")),
-        (others, format!("{} with another plan or of another machine", counted(others as u64, "run"))),
+        (comparable, format!("{}{}", runs(comparable, "comparable run"), why_unknown(trend.metric))),
+        (failing, format!("{} {}", runs(failing, "comparable run"), of_failures())),
+        (unfinished, format!("{} that did not run to the end", runs(unfinished, "comparable run"))),
+        (unreadable, format!("{} that cannot be read", runs(unreadable, "file"))),
+        (others, format!("{} with another plan or of another machine", runs(others, "run"))),
     ];
     let runs = list(kinds.into_iter().filter(|(count, _)| *count > 0).map(|(_, text)| text), " and ");
     let has = if trend.newer_without_value.count() == 1 { "has" } else { "have" };
     let advice = if others > 0 { " Follow one series with --match or --machine." } else { "" };
     format!(
-        "{runs} after the last one compared {has} no {}: {why}. Whether it is worse is not known.{advice}",
+        "{runs}, newer than the last one compared, {has} no {} that counts. Whether it is worse is not \
+         known.{advice}",
         words::metric(trend.metric)
     )
 }
 
+/// Of runs: that their values are of failures.
+fn of_failures() -> String {
+    format!("of which more than {} of the requests failed", percent_text(1.0 - MIN_SUCCESS_RATIO))
+}
+
+/// Why a run may lack a metric.
+fn why_unknown(metric: TrendMetric) -> &'static str {
+    match metric {
+        TrendMetric::HighestRate => " (no rate was found to hold)",
+        TrendMetric::CpuPerRequest => " (the target's host was not sampled, or nothing was answered)",
+        TrendMetric::Throughput => " (too little was answered)",
+        TrendMetric::Median | TrendMetric::P99 => {
+            " (too little was answered, or a search found no rate that holds)"
+        }
+    }
+}
+
 /// Which runs were left out and why; `None` if none was.
 pub fn left_out(left_out: LeftOutRuns) -> Option<String> {
+    let failing = of_failures();
     let reasons = [
         (left_out.other_plan, "with another plan (--any-plan)"),
-        (left_out.other_machine, "of another machine (--any-machine)"),
-        (left_out.unfinished, "that did not end in order"),
+        (left_out.other_machine, "of another machine (--machine HOST, --any-machine)"),
+        (left_out.unreadable, "that cannot be read (`plimsoll runs` says why)"),
+        (left_out.unfinished, "that did not run to the end"),
+        (left_out.failing, failing.as_str()),
         (left_out.without_value, "without this metric"),
         (left_out.older, "older than these (-n)"),
     ];

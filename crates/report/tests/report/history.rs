@@ -25,6 +25,7 @@ fn run(index: u64, per_sec: f64) -> RunEntry {
         machine: EntryMachine { hostname: "ci".to_owned(), kernel: "Linux".to_owned(), cores: 2 },
         tool_version: "0.1.0".to_owned(),
         started_unix_ms: FIRST_MS + index * DAY_MS,
+        ended_early: false,
         tags: [format!("commit=c{index:07}").parse().unwrap()].into_iter().collect::<Tags>(),
         figures: RunFigures {
             throughput_per_sec: around(per_sec),
@@ -48,7 +49,15 @@ fn runs() -> Vec<RunEntry> {
 }
 
 fn of(metric: TrendMetric, runs: &[RunEntry]) -> Trend {
-    trend(runs, TrendOptions { metric, any_plan: false, any_machine: false, runs_max: 200 }).unwrap()
+    let options = TrendOptions {
+        metric,
+        any_plan: false,
+        any_machine: false,
+        hostname: None,
+        runs_max: 200,
+        unreadable_unix_ms: &[],
+    };
+    trend(runs, options).unwrap()
 }
 
 #[test]
@@ -80,7 +89,7 @@ fn a_level_that_may_be_the_same_is_neither_worse_nor_better() {
     let text = text::trend(&trend, "commit", &page).replace('\n', " ");
     assert!(text.contains("QPS fell by 0.3 %, which may be no change of the level"), "{text}");
     assert!(!text.contains("which is worse") && !text.contains("which is better"), "{text}");
-    let document = serde_json::to_value(json::TrendDocument::new(&trend, Some(0.0))).unwrap();
+    let document = serde_json::to_value(json::TrendDocument::new(&trend, Some(0.0), None)).unwrap();
     assert_eq!(document["changes"][0]["worse"], serde_json::Value::Null);
     assert_eq!(document["regressed"], false);
 }
@@ -93,12 +102,31 @@ fn newer_runs_without_a_value_leave_it_open_whether_the_level_fell() {
     runs[19].figures.throughput_per_sec = None;
     runs[19].plan_hash = "other".to_owned();
     let trend = of(TrendMetric::Throughput, &runs);
-    let document = |margin| serde_json::to_value(json::TrendDocument::new(&trend, margin)).unwrap();
+    let document = |margin| serde_json::to_value(json::TrendDocument::new(&trend, margin, None)).unwrap();
     assert_eq!(document(Some(0.03))["regressed"], serde_json::Value::Null);
     assert_eq!(document(None)["newer_without_value"], 2);
     let text = text::newest_without_value(&trend);
-    let expected = "1 comparable run and 1 run with another plan or of another machine after the last one compared have no QPS";
+    let expected = "1 comparable run (too little was answered) and 1 run with another plan or of another machine, newer than the last one \
+                    compared, have no QPS";
     assert!(text.starts_with(expected) && text.contains("--match"), "{text}");
+}
+
+#[test]
+fn newer_runs_that_fail_are_named_as_such() {
+    let mut runs = runs();
+    runs[38].figures.success_ratio = Some(0.05);
+    (runs[5].ended_early, runs[39].ended_early) = (true, true);
+    let trend = of(TrendMetric::Throughput, &runs);
+    let text = text::newest_without_value(&trend);
+    let expected = "1 comparable run of which more than 5 % of the requests failed and 1 comparable run that did not run to the end";
+    assert!(text.starts_with(expected) && !text.contains("too little was answered"), "{text}");
+    let left_out = text::left_out(trend.left_out).unwrap();
+    assert_eq!(
+        left_out,
+        "Left out: 2 runs that did not run to the end, 1 run of which more than 5 % of the requests failed."
+    );
+    let document = serde_json::to_value(json::TrendDocument::new(&trend, Some(0.03), None)).unwrap();
+    assert_eq!((&document["left_out"]["failing"], &document["newer_without_value"]), (&1.into(), &2.into()));
 }
 
 #[test]
@@ -114,7 +142,7 @@ fn latency_of_a_busy_generator_is_an_upper_bound() {
     let page = Page { width: 80, colours: false, run_name: None };
     let text = text::trend(&trend, "commit", &page).replace('\n', " ");
     assert!(text.contains("15 of 40 values are upper bounds (≤)") && !text.contains("is worse"), "{text}");
-    let document = serde_json::to_value(json::TrendDocument::new(&trend, Some(0.0))).unwrap();
+    let document = serde_json::to_value(json::TrendDocument::new(&trend, Some(0.0), None)).unwrap();
     assert_eq!(document["regressed"], false);
     let newest = &document["points"][39];
     assert_eq!((&newest["upper_bound"], &newest["lower_bound"]), (&true.into(), &false.into()));
@@ -141,8 +169,11 @@ fn lists_and_trends_satisfy_their_schemas() {
     let unreadable = [("x.plimsoll".to_owned(), "it is no SQLite database".to_owned(), false)];
     let list = serde_json::to_value(json::RunsDocument::new(&[run(0, 5.0), unsealed], &unreadable)).unwrap();
     let trend = of(TrendMetric::Throughput, &runs());
-    let trend = serde_json::to_value(json::TrendDocument::new(&trend, Some(0.03))).unwrap();
+    let document =
+        |store_read| serde_json::to_value(json::TrendDocument::new(&trend, Some(0.03), store_read)).unwrap();
+    let (trend, without_store) = (document(Some(true)), document(Some(false)));
     assert_eq!(trend["regressed"], true);
+    assert_eq!(without_store["regressed"], serde_json::Value::Null, "some runs are missing");
     for (document, schema) in
         [(list, schema_of::<json::RunsDocument>()), (trend, schema_of::<json::TrendDocument>())]
     {
@@ -157,6 +188,7 @@ fn a_list_is_as_wide_as_its_page_and_whole_in_a_pipe() {
     let entries = runs();
     let listed = |name: &str, index: usize| ListedRun {
         name: name.to_owned(),
+        is_stored: name == "store",
         file: &entries[index].file,
         entry: Ok(&entries[index]),
     };
@@ -168,4 +200,7 @@ fn a_list_is_as_wide_as_its_page_and_whole_in_a_pipe() {
     let whole = text::runs(&rows, page(usize::MAX));
     assert!(whole.contains("checkout-1.plimsoll") && whole.contains("commit=c0000001"), "{whole}");
     assert!(whole.contains("≥ 3,") && whole.contains("2 d"), "{whole}");
+    let of_store = text::runs(&[listed("last", 1), listed("store", 39)], page(80));
+    assert!(of_store.contains("checkout-39.plimsoll\n"), "commands take its file: {of_store}");
+    assert!(of_store.contains("  future  ") && !of_store.contains("checkout-1.plimsoll"), "{of_store}");
 }

@@ -11,8 +11,9 @@ use plimsoll_plan::{FleetSpec, Plan};
 use plimsoll_record::Run;
 use plimsoll_store::{RunWriter, SessionFile, StoreError};
 
-use crate::args::{FleetAt, values};
+use crate::args::{FleetAt, StoreArgs, values};
 use crate::command::recorded::{Form, print_run};
+use crate::delivery;
 use crate::exit::{Exit, UsageError};
 use crate::files::run_file_is_whole;
 use crate::progress::Display;
@@ -49,10 +50,13 @@ pub(super) struct ResumeArgs {
     /// No progress on standard error
     #[arg(short, long)]
     quiet: bool,
+    #[command(flatten)]
+    store: StoreArgs,
 }
 
 pub(super) fn run(args: &ResumeArgs) -> anyhow::Result<Exit> {
     let interrupted = signals::interrupted()?;
+    let store = args.store.address()?;
     let (left, session) = left_run(&args.file)?;
     let mut fleet = take_over(args, &session.1, &interrupted)?;
     if !args.quiet {
@@ -70,7 +74,13 @@ pub(super) fn run(args: &ResumeArgs) -> anyhow::Result<Exit> {
         }
     };
     let findings = analyze(&outcome.run)?;
-    print_run(&outcome.run, &findings, Form::new(args.json, args.full), outcome.file.as_deref())?;
+    let printed =
+        print_run(&outcome.run, &findings, Form::new(args.json, args.full), outcome.file.as_deref());
+    // What cannot be printed is still delivered.
+    if let (Some(store), Some(file)) = (store, &outcome.file) {
+        delivery::hand_over(file, &store, args.quiet, &interrupted);
+    }
+    printed?;
     Ok(match run_file_is_whole(outcome.trouble) {
         true => RunStatus::new(&outcome.run, &findings, false).into(),
         false => Exit::CouldNotRun,

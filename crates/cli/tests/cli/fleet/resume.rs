@@ -237,7 +237,8 @@ fn what_agents_measured_until_they_gave_up_is_kept_until_it_is_collected() {
     assert!(stranger.contains("which is no --trust of this agent"), "{stranger}");
     assert_eq!(plimsoll_store::read(&file).unwrap().frames, frames, "nothing is changed");
 
-    scene.resume(1, &file, &[]);
+    let resumed = scene.resume(1, &file, &["--store", "postgres://ann@127.0.0.1:1/perf"]).err;
+    assert!(resumed.contains("1 run kept here, to be delivered later"), "{resumed}");
     let run = whole(&file);
     assert!(run.frames.len() > frames.len());
     scene.target.has_counted(sum(&run, |counts| counts.sent));
