@@ -19,4 +19,4 @@ pub use findings::{
     UseChange,
 };
 pub use limit::{MAX_EXTRAPOLATION, TestOnly};
-pub use series::{AmountUnit, ProductionKind, ProductionSeries, ResourceSeries, StatedCapacity};
+pub use series::{AmountUnit, ProductionKind, ProductionSeries, ResourceSeries, StatedCapacity, may_name};

@@ -20,7 +20,7 @@ use guess::guess;
 use header::Header;
 use mapping::{Entry, Origin};
 pub use mapping::{Mapping, MappingError};
-pub use time_series::{TimeSeries, TimeSeriesColumns, UnreadColumn, read_time_series};
+pub use time_series::{AboveAll, TimeSeries, TimeSeriesColumns, UnreadColumn, read_time_series};
 use unit::Unit;
 
 /// The figures of one meaning, a value for each row in base units.

@@ -116,7 +116,8 @@ fn envelope(place: &str, query: &str, status: u16, body: &[u8]) -> Result<Envelo
             Err(QueryError::from_api(query, &envelope.error_type, envelope.error))
         }
         _ if matches!(status, 401 | 403) => Err(QueryError::Login { place: place.to_owned(), status }),
-        _ if matches!(status, 502..=504) => {
+        // A proxy that is asked too often, or that finds no server behind it, has a page of its own.
+        _ if matches!(status, 429 | 500 | 502..=504) => {
             Err(QueryError::Unavailable { said: format!("status {status} of {place}") })
         }
         _ => Err(no_api(place, status, body)),
@@ -188,7 +189,10 @@ mod tests {
         assert!(matches!(error("unavailable", "starting up"), QueryError::Unavailable { .. }));
         assert!(matches!(error("internal", "disk"), QueryError::Other { .. }));
         assert!(matches!(read(401, "who?").unwrap_err(), QueryError::Login { .. }));
-        assert!(matches!(read(503, "<html>").unwrap_err(), QueryError::Unavailable { .. }));
+        for status in [429, 500, 503] {
+            let error = read(status, "<html>").unwrap_err();
+            assert!(matches!(error, QueryError::Unavailable { .. }), "{status}");
+        }
         assert!(matches!(read(200, "<html>").unwrap_err(), QueryError::NoApi { .. }));
         assert!(matches!(read(404, "404 page not found").unwrap_err(), QueryError::NoApi { .. }));
     }

@@ -116,6 +116,8 @@ pub enum ReadingNote {
     HostsWithout { matchers: String },
     #[error("no metric of node_exporter is there with {matchers}, so that no host is read")]
     NoHosts { matchers: String },
+    #[error("not asked for after that: {kinds}")]
+    NotAsked { kinds: String },
     #[error("`{query}` gives no value in this time")]
     NoOwn { query: String },
     #[error(
@@ -137,10 +139,21 @@ pub struct Reading {
     pub queries: usize,
 }
 
+impl Reading {
+    /// Of the kinds that are read without being named, those of which nothing was read, or a part could not be.
+    pub fn lacking_kinds(&self) -> Vec<ProductionKind> {
+        let resources = &self.series.resources;
+        let is_there = |kind: ProductionKind| resources.iter().any(|resource| resource.kind == kind);
+        let is_lacking = |kind: &ProductionKind| !is_there(*kind) || is_unread(&self.notes, kind.name());
+        DEFAULTS.iter().map(|one| one.kind).filter(is_lacking).collect()
+    }
+}
+
 /// Reads the rate and the use of resources. `progress` is called before each query, with what is asked for.
 ///
 /// # Errors
-/// When the rate cannot be read, a resource of the user's own is a raw counter, or the server is not there or answers no more.
+/// When the rate cannot be read, the query of a resource of the user's own is wrong or a raw counter, or the server is not there or
+/// answers no more.
 /// Anything else that cannot be read is a note.
 pub fn read(
     client: &Client,
@@ -226,6 +239,7 @@ impl Reader<'_> {
     fn own(&mut self, own: &OwnResource) -> Result<Vec<ResourceSeries>, ReadError> {
         let found = match self.over_span(&own.name, &own.query)? {
             Ok(found) => found,
+            Err(why) if why.is_mistake() => return Err(why.into()),
             Err(why) => {
                 self.notes.push(ReadingNote::Unread { what: own.name.clone(), why });
                 return Ok(Vec::new());
@@ -308,14 +322,16 @@ impl Reader<'_> {
         }
         self.note_hosts(&kinds, matchers);
         let mut found = Vec::new();
-        for kind in &kinds {
+        for (at, kind) in kinds.iter().enumerate() {
             match self.of_kind(kind, matchers)? {
                 Ok(resources) => found.extend(resources),
                 Err(why) => {
                     let is_final = why.is_final();
                     self.notes.push(ReadingNote::Unread { what: kind.kind.name().to_owned(), why });
                     if is_final {
-                        break;
+                        self.note_not_asked(&kinds[at + 1..]);
+                        self.note_missing(&kinds[..at], &found);
+                        return Ok(found);
                     }
                 }
             }
@@ -325,6 +341,15 @@ impl Reader<'_> {
             self.replicas(&matchers.all)?;
         }
         Ok(found)
+    }
+
+    /// Notes the kinds that are left after a query whose failure is final.
+    fn note_not_asked(&mut self, kinds: &[&DefaultResource]) {
+        let mut names: Vec<&str> = kinds.iter().map(|kind| kind.kind.name()).collect();
+        names.dedup();
+        if !names.is_empty() {
+            self.notes.push(ReadingNote::NotAsked { kinds: names.join(", ") });
+        }
     }
 
     /// Notes which matchers the hosts do not have to meet, or that no host meets the others.
@@ -341,7 +366,8 @@ impl Reader<'_> {
     /// Notes each metric that is there and gave nothing. One of throttling has no value where there is no quota.
     fn note_missing(&mut self, kinds: &[&DefaultResource], found: &[ResourceSeries]) {
         for kind in kinds.iter().filter(|kind| kind.kind != ProductionKind::ContainerThrottled) {
-            if found.iter().any(|resource| resource.kind == kind.kind) || self.is_unread(kind.kind.name()) {
+            let is_found = found.iter().any(|resource| resource.kind == kind.kind);
+            if is_found || is_unread(&self.notes, kind.kind.name()) {
                 continue;
             }
             let note =
@@ -398,13 +424,9 @@ impl Reader<'_> {
 
     /// Notes that a kind of resources has no capacity, unless it is noted that it could not be read.
     fn note_no_capacity(&mut self, what: &str, resources: &[ResourceSeries]) {
-        if let Some(first) = resources.first().filter(|_| !self.is_unread(&capacity_name(what))) {
+        if let Some(first) = resources.first().filter(|_| !is_unread(&self.notes, &capacity_name(what))) {
             self.notes.push(ReadingNote::NoCapacity { what: what.to_owned(), name: first.name() });
         }
-    }
-
-    fn is_unread(&self, name: &str) -> bool {
-        self.notes.iter().any(|note| matches!(note, ReadingNote::Unread { what, .. } if what == name))
     }
 
     /// The values of a query at the end of the span; none where they cannot be read, which is noted.
@@ -517,6 +539,11 @@ impl Reader<'_> {
         }
         answer.content
     }
+}
+
+/// True if it is noted that what has this name could not be read.
+fn is_unread(notes: &[ReadingNote], name: &str) -> bool {
+    notes.iter().any(|note| matches!(note, ReadingNote::Unread { what, .. } if what == name))
 }
 
 /// The values of these labels; `None` if there is none.

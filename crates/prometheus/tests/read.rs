@@ -301,23 +301,63 @@ fn a_resource_that_cannot_be_read_leaves_the_others() {
                 "execution",
                 "query processing would load too many samples into memory in query execution",
             )
-        } else if asked.is_of("histogram") {
-            success(r#"{"resultType":"matrix","result":[{"metric":{},"histograms":[[1,{"count":"3"}]]}]}"#)
+        } else if asked.is_of("away") {
+            page(500, "<html>Internal Server Error</html>")
         } else if asked.is_of("nothing") {
             asked.matrix(&[])
         } else {
             asked.matrix(&[(r#""pool":"a""#, &wave)])
         }
     });
-    let own = ["broken", "histogram", "nothing", "used"]
+    let own = ["broken", "away", "nothing", "used"]
         .map(|name| OwnResource { name: name.to_owned(), query: format!("sum({name})") });
     let reading = read_from(&server, &Question { own: own.into(), defaults: false, ..question() }).unwrap();
     let [used] = &reading.series.resources[..] else { panic!("{:?}", reading.series.resources) };
     assert_eq!((used.name().as_str(), used.instance.as_deref()), ("used", Some("a")));
     let [first, second, third] = &reading.notes[..] else { panic!("{:?}", reading.notes) };
     assert!(matches!(first, ReadingNote::Unread { why: QueryError::TooMuch { .. }, .. }));
-    assert!(matches!(second, ReadingNote::Unread { why: QueryError::Histograms { .. }, .. }));
+    assert!(matches!(second, ReadingNote::Unread { why: QueryError::Unavailable { .. }, .. }));
     assert!(matches!(third, ReadingNote::NoOwn { .. }));
+}
+
+#[test]
+fn a_query_of_a_resource_that_is_wrong_is_refused() {
+    let histograms = r#"{"resultType":"matrix","result":[{"metric":{},"histograms":[[1,{"count":"3"}]]}]}"#;
+    let server = bare(move |asked| match asked.get("query") {
+        RATE => asked.matrix(&[("", &wave)]),
+        "sum(" => error(400, "bad_data", "parse error: unclosed left parenthesis"),
+        _ => success(histograms),
+    });
+    let refused = |query: &str| read_from(&server, &with_resource(query)).unwrap_err();
+    let parse = refused("sum(");
+    assert!(matches!(parse, ReadError::Query(QueryError::Query { .. })) && parse.is_mistake(), "{parse}");
+    let type_of = refused("latency");
+    assert!(matches!(type_of, ReadError::Query(QueryError::Histograms { .. })), "{type_of}");
+}
+
+#[test]
+fn kinds_that_are_not_asked_for_after_a_final_failure_are_named_as_that() {
+    let server = PageServer::start(|target| {
+        let asked = Asked::new(target);
+        match asked.path.as_str() {
+            "label/__name__/values" => success(
+                r#"["node_memory_MemAvailable_bytes","node_disk_io_time_seconds_total","node_filefd_allocated",
+                   "process_open_fds","kube_deployment_spec_replicas"]"#,
+            ),
+            "query" => vector(r#"{"metric":{"instance":"web"},"value":[1,"1000"]}"#),
+            _ if asked.is_of("http_requests_total") => asked.matrix(&[("", &wave)]),
+            _ if asked.is_of("node_disk") => page(403, "who?"),
+            _ => asked.matrix(&[(r#""instance":"web""#, &wave)]),
+        }
+    });
+    let reading = read_from(&server, &question()).unwrap();
+    assert_eq!(reading.series.resources.len(), 1, "{:?}", reading.series.resources);
+    let [unread, not_asked] = &reading.notes[..] else { panic!("{:?}", reading.notes) };
+    assert!(matches!(unread, ReadingNote::Unread { what, why: QueryError::Login { .. } } if what == "disk"));
+    assert_eq!(*not_asked, ReadingNote::NotAsked { kinds: "open_files, descriptors".to_owned() });
+    let lacking = reading.lacking_kinds();
+    let is_lacking = |kind| lacking.contains(&kind);
+    assert!(is_lacking(ProductionKind::Disk) && !is_lacking(ProductionKind::HostMemory), "{lacking:?}");
 }
 
 #[test]

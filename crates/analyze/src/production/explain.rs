@@ -9,7 +9,7 @@ use super::findings::{
     ProductionPoints, RateRange, ResourceFinding, UseChange, is_bend,
 };
 use super::instances::{Subject, subjects};
-use super::limit::{FULL, MAX_EXTRAPOLATION, limit};
+use super::limit::{FULL, MAX_EXTRAPOLATION, limit, varies};
 use super::regression::{
     MIN_POINTS, Point, Regression, highest_usage, plain, points, rate_ends, rate_quantile,
 };
@@ -44,8 +44,7 @@ pub fn explain_production(series: &ProductionSeries, safe_share: f64) -> Product
 
 fn rate_range(rates: &[Point]) -> Option<RateRange> {
     let (low, high) = rate_ends(rates)?;
-    let highest = rates.iter().map(|point| point.rate).fold(0.0, f64::max);
-    Some(RateRange { low, median: rate_quantile(rates, 0.5)?, high, highest })
+    Some(RateRange { low, median: rate_quantile(rates, 0.5)?, high, highest: highest_rate(rates) })
 }
 
 /// The longest run of instants without a rate.
@@ -75,6 +74,8 @@ fn finding(
         |point: &Point| subject.capacity_at(point.at).is_some_and(|capacity| point.usage >= FULL * capacity);
     let (full, free): (Vec<Point>, Vec<Point>) = all.iter().copied().partition(is_full);
     let is_busy = |point: &&Point| rate.is_some_and(|rate| point.rate >= rate.median);
+    let busy = |points: &[Point]| points.iter().filter(is_busy).count();
+    let (busy_full, busy_free) = (busy(&full), busy(&free));
     let Selected { used, background, before, work, change } =
         if subject.throughout { selected(&free, series) } else { Selected::default() };
     let with_rate = series.rate_per_sec.iter().flatten().count();
@@ -90,7 +91,7 @@ fn finding(
         left_out: PointsLeftOut {
             missing: with_rate - all.len(),
             full: full.len(),
-            full_when_busy: full.iter().filter(is_busy).count(),
+            is_full_when_busy: busy_full > 0 && busy_full >= busy_free,
             background: background.len(),
             before_change: before.len(),
         },
@@ -146,7 +147,9 @@ fn judged(
     let Some(rate) = rate.filter(|_| points.len() >= MIN_POINTS) else {
         return (ProductionLaw::TooFewPoints, None);
     };
-    let Some(regression) = Regression::new(points).filter(|_| rate.varies()) else {
+    // A resource may be known in a part of the time alone, and its line is of the rates of that part.
+    let is_varied = rate_ends(points).is_some_and(|(low, high)| varies(low, high));
+    let Some(regression) = Regression::new(points).filter(|_| is_varied) else {
         return (ProductionLaw::TooLittleVariation, None);
     };
     let per_request = regression.per_request();
@@ -160,7 +163,7 @@ fn judged(
     let rate_at = |usage: f64| rate_at(&regression, law, usage);
     let full_at = match subject.capacity {
         None => FullAt::NoCapacity,
-        Some(capacity) => stated(rate_at(capacity), rate.highest),
+        Some(capacity) => stated(rate_at(capacity), highest_rate(points)),
     };
     let background = regression.background();
     // Where use without requests comes near that share, the logarithm of the rate has no interval.
@@ -182,17 +185,30 @@ fn is_bent(regression: &Regression, points: &[Point]) -> bool {
     is_bend(regression.bend()) || is_below_zero
 }
 
-/// The rate at a use. Of a law that is bent it is that along the tangent at the high end, and the interval reaches to the
-/// line's. `None` if that tangent never reaches it: the line would be an answer that the high rates contradict.
+/// The rate at a use. Of a law that is bent it is that along the tangent at the high end. The interval reaches to the line's
+/// where requests cost less at high rates, and down to the parabola's where they cost more, as the cost may rise on. `None` if that
+/// tangent never reaches it: the line would be an answer that the high rates contradict.
 fn rate_at(regression: &Regression, law: ProductionLaw, usage: f64) -> Option<Estimate> {
     let by_line = regression.rate_at(usage);
     if law != ProductionLaw::Bent {
         return by_line;
     }
     let (line, tangent) = (by_line?, regression.rate_along_tangent(usage)?);
-    let both = line.interval.zip(tangent.interval);
-    let interval = both.map(|(line, tangent)| (line.0.min(tangent.0), line.1.max(tangent.1)));
+    let ends = |rate: Estimate| rate.interval.unwrap_or((rate.value, rate.value));
+    let interval = tangent.interval.map(|(lower, upper)| {
+        if regression.bend().value > 0.0 {
+            let parabola = regression.rate_along_parabola(usage).unwrap_or(tangent);
+            (lower.min(ends(parabola).0), upper)
+        } else {
+            (lower.min(ends(line).0), upper.max(ends(line).1))
+        }
+    });
     Some(Estimate { value: tangent.value, interval })
+}
+
+/// The highest rate of points; 0 without any.
+fn highest_rate(points: &[Point]) -> f64 {
+    points.iter().map(|point| point.rate).fold(0.0, f64::max)
 }
 
 /// The rate, unless it lies too far beyond what was observed.

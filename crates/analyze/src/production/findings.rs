@@ -50,7 +50,7 @@ pub enum ProductionLimit {
     Known {
         /// The place in `resources`.
         first: usize,
-        /// Those that the intervals do not separate from it.
+        /// Those that the intervals do not separate from it, or that are full at nearly the same rate.
         tied: Vec<usize>,
     },
     Unknown(LimitUnknown),
@@ -110,8 +110,8 @@ pub struct PointsLeftOut {
     pub missing: usize,
     /// 95 % of the capacity were used: what is full cannot follow the rate.
     pub full: usize,
-    /// Of these, those at the median rate or above.
-    pub full_when_busy: usize,
+    /// True if that is half or more of the points at the median rate or above: then it was full when the service was busy.
+    pub is_full_when_busy: bool,
     /// Something other than requests used it.
     pub background: usize,
     /// They are older than a change of what requests use.
@@ -140,8 +140,8 @@ pub enum ProductionLaw {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum FullAt {
     At(Estimate),
-    /// Beyond [`MAX_EXTRAPOLATION`](super::MAX_EXTRAPOLATION) times the highest rate that was observed, which is this many
-    /// requests per second.
+    /// Beyond [`MAX_EXTRAPOLATION`](super::MAX_EXTRAPOLATION) times the highest rate of the points of its line, which is this
+    /// many requests per second.
     Beyond(f64),
     NoCapacity,
 }
@@ -254,10 +254,48 @@ pub struct ResourceFinding {
     pub points: ProductionPoints,
 }
 
+impl ProductionFindings {
+    /// The highest rate that a rate at which a resource is full is compared with: where that was reached the highest of all, and
+    /// otherwise that of the points of its line, which may be known in a part of the time alone. `None` without a rate.
+    pub fn compared_with(&self, resource: &ResourceFinding) -> Option<f64> {
+        let highest = self.rate?.highest;
+        let own = resource.highest_rate()?;
+        let is_reached = resource.full_at().is_some_and(|rate| rate.value <= highest);
+        Some(if is_reached { highest } else { own })
+    }
+}
+
 impl ResourceFinding {
     /// The rate at which it is full, where it is stated.
     pub fn full_at(&self) -> Option<Estimate> {
         self.demand.and_then(|demand| demand.full_at.rate())
+    }
+
+    /// True for a resource of which only full points could say what requests use, so that it may hold the service already. Work
+    /// without requests fills a resource too: one that was full at low rates or a few times alone, or does not follow the rate
+    /// where it has room, is not meant.
+    pub fn may_hold_already(&self) -> bool {
+        if self.capacity.is_none() || !self.kind.limits() || self.demand.is_some() {
+            return false;
+        }
+        match self.law {
+            ProductionLaw::TooFewPoints | ProductionLaw::TooLittleVariation | ProductionLaw::Unclear => {
+                self.left_out.is_full_when_busy
+            }
+            ProductionLaw::Unrelated => self.left_out.full > self.points.used.len(),
+            ProductionLaw::Holds | ProductionLaw::Bent | ProductionLaw::NotThroughout => false,
+        }
+    }
+
+    /// True if it may be full as early as another: its interval begins before that of the other ends.
+    pub fn may_fill_with(&self, other: &Self) -> bool {
+        let ends = |rate: Estimate| rate.interval.unwrap_or((rate.value, rate.value));
+        self.full_at().zip(other.full_at()).is_some_and(|(own, other)| ends(own).0 <= ends(other).1)
+    }
+
+    /// The highest rate of the points that the line is made of; `None` without any.
+    pub fn highest_rate(&self) -> Option<f64> {
+        self.points.used.iter().map(|point| point.0).reduce(f64::max)
     }
 
     /// The name by which a user names it, as [`ResourceSeries::name`](super::ResourceSeries::name) has it.

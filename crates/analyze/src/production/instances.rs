@@ -8,6 +8,8 @@ use super::series::{ProductionKind, ProductionSeries, ResourceSeries};
 
 /// An instance that is missing in more than a tenth of the time was started or stopped in it.
 const MIN_PRESENT: f64 = 0.9;
+/// The last scrape of an instance that runs may be missing; one that is missing longer at the end has ended.
+const MAX_MISSING_AT_END: usize = 1;
 
 /// A resource to be judged.
 pub(super) struct Subject<'a> {
@@ -18,7 +20,7 @@ pub(super) struct Subject<'a> {
     pub(super) capacity: Option<f64>,
     /// Of a sum, what the instances of each instant had.
     capacities: Option<Vec<Option<f64>>>,
-    /// True if the instance was there all the time.
+    /// True if the instance was there all the time, and is there at its end.
     pub(super) throughout: bool,
 }
 
@@ -43,13 +45,14 @@ pub(super) fn subjects(series: &ProductionSeries) -> Vec<Subject<'_>> {
 
 fn of_group<'a>(series: &ProductionSeries, group: &[&'a ResourceSeries]) -> Vec<Subject<'a>> {
     let several = group.len() > 1;
+    let end = end_of(group);
     let one = |resource: &&'a ResourceSeries| Subject {
         series: resource,
         instances: resource.instance.clone().map_or(Instances::Unnamed, Instances::One),
         usage: Cow::Borrowed(&resource.usage[..]),
         capacity: resource.capacity,
         capacities: None,
-        throughout: !several || is_throughout(series, resource),
+        throughout: !several || is_throughout(series, resource) && Life::of(resource, true, end).last == end,
     };
     let sum = several.then(|| sum(series, group)).flatten();
     sum.into_iter().chain(group.iter().map(one)).collect()
@@ -61,6 +64,31 @@ fn is_throughout(series: &ProductionSeries, resource: &ResourceSeries) -> bool {
     let pairs = series.rate_per_sec.iter().zip(&resource.usage);
     let with_both = pairs.filter(|(rate, usage)| rate.is_some() && usage.is_some()).count();
     with_both as f64 >= MIN_PRESENT * with_rate as f64
+}
+
+/// The last instant at which one of a group is known.
+fn end_of(group: &[&ResourceSeries]) -> usize {
+    group.iter().filter_map(|resource| resource.usage.iter().rposition(Option::is_some)).max().unwrap_or(0)
+}
+
+/// The instants between which an instance is there for sure, so that its use is unknown where it is missing.
+#[derive(Clone, Copy)]
+struct Life {
+    first: usize,
+    last: usize,
+}
+
+impl Life {
+    /// Of an instance of a group that ends at `end`. What comes and goes is there for sure at its last instant alone.
+    fn of(resource: &ResourceSeries, is_throughout: bool, end: usize) -> Self {
+        let last = resource.usage.iter().rposition(Option::is_some).unwrap_or(0);
+        let first = resource.usage.iter().position(Option::is_some).filter(|_| is_throughout).unwrap_or(last);
+        Self { first, last: if last + MAX_MISSING_AT_END >= end { end } else { last } }
+    }
+
+    fn holds(self, instant: usize) -> bool {
+        (self.first..=self.last).contains(&instant)
+    }
 }
 
 /// The instances that are there at one instant.
@@ -82,17 +110,20 @@ impl Together {
     }
 }
 
-/// All instances together. An instance that is always there and missing at an instant leaves the sum unknown; one that comes
-/// and goes counts while it is there. The busiest cores of several hosts have no sum.
+/// All instances together. An instance that is there for sure, and missing, leaves the sum unknown; before it began and after it
+/// ended the others are all there are. One that comes and goes counts while it is there. The busiest cores of several hosts have no
+/// sum.
 fn sum<'a>(series: &ProductionSeries, group: &[&'a ResourceSeries]) -> Option<Subject<'a>> {
     let first = *group.first().filter(|resource| resource.kind.limits())?;
-    let constant: Vec<bool> = group.iter().map(|resource| is_throughout(series, resource)).collect();
+    let end = end_of(group);
+    let life = |resource: &&ResourceSeries| Life::of(resource, is_throughout(series, resource), end);
+    let lives: Vec<Life> = group.iter().map(life).collect();
     let at = |instant: usize| {
         let mut together = Together::NONE;
-        for (resource, is_constant) in group.iter().zip(&constant) {
+        for (resource, life) in group.iter().zip(&lives) {
             match resource.usage.get(instant).copied().flatten() {
                 Some(usage) => together.add(usage, resource.capacity),
-                None if *is_constant => return None,
+                None if life.holds(instant) => return None,
                 None => {}
             }
         }

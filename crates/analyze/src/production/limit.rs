@@ -1,6 +1,9 @@
 //! Which resource is full first, and what series cannot say.
 
-use super::findings::{FullAt, LimitUnknown, ProductionLaw, ProductionLimit, RateRange, ResourceFinding};
+use super::findings::{
+    FullAt, InstanceCount, LimitUnknown, ProductionLaw, ProductionLimit, RateRange, ResourceFinding,
+};
+use super::series::ProductionKind;
 
 /// No rate is stated beyond so many times the highest that was observed: a resource that was used to a quarter at most says
 /// nothing of what happens when it is nearly full, such as more cache misses, collections or waits for locks.
@@ -41,7 +44,7 @@ impl TestOnly {
 
 impl RateRange {
     /// True if use by requests and other use can be separated.
-    pub(super) fn varies(&self) -> bool {
+    pub fn varies(&self) -> bool {
         varies(self.low, self.high)
     }
 }
@@ -53,35 +56,33 @@ pub(super) fn varies(low: f64, high: f64) -> bool {
 
 /// The limit, from resources in the order in which they fill.
 pub(super) fn limit(rate: Option<&RateRange>, resources: &[ResourceFinding]) -> ProductionLimit {
-    // Any other rate would be called the first at which something is full, and this one is full already.
-    if let Some(full) = resources.iter().position(is_full_already) {
+    let is_disk = |one: &ResourceFinding| one.kind == ProductionKind::Disk;
+    let full =
+        |of_disks: bool| resources.iter().position(|one| one.may_hold_already() && is_disk(one) == of_disks);
+    // Any other rate would be called the first at which something is full, and this one is full already. A disk that is busy all the
+    // time may serve several requests at once, and have room.
+    if let Some(full) = full(false) {
         return ProductionLimit::Unknown(LimitUnknown::Full(full));
     }
-    let candidates = || resources.iter().enumerate().filter(|(_, resource)| resource.kind.limits());
+    let candidates =
+        || resources.iter().enumerate().filter(|(_, one)| one.kind.limits() && !informs_only(one, resources));
     let Some((first, full_at)) = candidates().find_map(|(at, one)| Some((at, one.full_at()?))) else {
-        return ProductionLimit::Unknown(unknown(rate, resources));
+        let why = full(true).map_or_else(|| unknown(rate, resources), LimitUnknown::Full);
+        return ProductionLimit::Unknown(why);
     };
-    let upper = full_at.interval.map_or(full_at.value, |(_, upper)| upper).max(full_at.value * TIE);
+    let near = full_at.value * TIE;
     let is_tied = |(at, one): &(usize, &ResourceFinding)| {
         *at != first
             && !one.is_same_resource(&resources[first])
-            && one.full_at().is_some_and(|rate| rate.value <= upper)
+            && (one.full_at().is_some_and(|rate| rate.value <= near) || one.may_fill_with(&resources[first]))
     };
     ProductionLimit::Known { first, tied: candidates().filter(is_tied).map(|(at, _)| at).collect() }
 }
 
-/// True for a resource of which only full points could say what requests use. Work without requests fills a resource too: one
-/// that was full at low rates alone, or does not follow the rate where it has room, is not meant.
-fn is_full_already(resource: &ResourceFinding) -> bool {
-    if resource.capacity.is_none() || !resource.kind.limits() || resource.demand.is_some() {
-        return false;
-    }
-    match resource.law {
-        ProductionLaw::TooFewPoints => resource.left_out.full > 0,
-        ProductionLaw::TooLittleVariation | ProductionLaw::Unclear => resource.left_out.full_when_busy > 0,
-        ProductionLaw::Unrelated => resource.left_out.full > resource.points.used.len(),
-        ProductionLaw::Holds | ProductionLaw::Bent | ProductionLaw::NotThroughout => false,
-    }
+/// True for one of several instances whose number changed: its part of the rate changed with it.
+fn informs_only(one: &ResourceFinding, resources: &[ResourceFinding]) -> bool {
+    let has_changed = |other: &ResourceFinding| other.count().is_some_and(InstanceCount::has_changed);
+    one.count().is_none() && resources.iter().any(|sum| sum.is_same_resource(one) && has_changed(sum))
 }
 
 fn unknown(rate: Option<&RateRange>, resources: &[ResourceFinding]) -> LimitUnknown {
@@ -89,11 +90,15 @@ fn unknown(rate: Option<&RateRange>, resources: &[ResourceFinding]) -> LimitUnkn
     let is_beyond =
         |one: &&ResourceFinding| one.demand.is_some_and(|demand| matches!(demand.full_at, FullAt::Beyond(_)));
     let is_short = |one: &&ResourceFinding| one.law == ProductionLaw::TooFewPoints;
+    let is_level = |one: &&ResourceFinding| one.law == ProductionLaw::TooLittleVariation;
+    let is_part =
+        |one: &&ResourceFinding| is_short(one) || is_level(one) || one.law == ProductionLaw::NotThroughout;
     match rate {
         None => LimitUnknown::TooFewPoints,
         _ if limits.iter().all(|one| one.highest.is_none()) => LimitUnknown::NoResource,
-        _ if limits.iter().all(is_short) => LimitUnknown::TooFewPoints,
         Some(rate) if !rate.varies() => LimitUnknown::TooLittleVariation,
+        _ if limits.iter().all(is_part) && limits.iter().any(is_level) => LimitUnknown::TooLittleVariation,
+        _ if limits.iter().all(is_part) => LimitUnknown::TooFewPoints,
         _ if limits.iter().all(|one| one.capacity.is_none()) => LimitUnknown::NoCapacity,
         _ if limits.iter().any(is_beyond) => LimitUnknown::Beyond,
         _ => LimitUnknown::NothingFollows,

@@ -102,6 +102,13 @@ struct Fit {
     turn: f64,
 }
 
+impl Fit {
+    /// The parabola's height and slope at the high end.
+    fn tangent(&self, high: f64) -> (f64, f64) {
+        (self.line.at(high) + self.lift, self.line.slope + self.turn)
+    }
+}
+
 /// The law with its intervals.
 #[derive(Debug)]
 pub(super) struct Regression {
@@ -159,13 +166,24 @@ impl Regression {
     pub(super) fn rate_along_tangent(&self, usage: f64) -> Option<Estimate> {
         let high = self.ends.1;
         let rate = |fit: &Fit| {
-            let slope = fit.line.slope + fit.turn;
-            let at_high = fit.line.at(high) + fit.lift;
+            let (at_high, slope) = fit.tangent(high);
             if slope > 0.0 { high + (usage - at_high) / slope } else { f64::NAN }
         };
         let value = rate(&self.fit);
         let is_reached = value.is_finite() && value > 0.0;
         self.rate(rate).or(is_reached.then_some(Estimate::exact(value)))
+    }
+
+    /// The same along the parabola itself. `None` if that of a replicate never reaches it.
+    pub(super) fn rate_along_parabola(&self, usage: f64) -> Option<Estimate> {
+        let high = self.ends.1;
+        self.rate(|fit| {
+            let (at_high, slope) = fit.tangent(high);
+            let rest = usage - at_high;
+            // The root that is the tangent's where there is no square; without one it is no number.
+            let root = (slope * slope + 4.0 * fit.square * rest).sqrt();
+            if slope > 0.0 { high + 2.0 * rest / (slope + root) } else { f64::NAN }
+        })
     }
 
     fn rate(&self, statistic: impl Fn(&Fit) -> f64) -> Option<Estimate> {

@@ -1,5 +1,8 @@
 //! The input: the rate of requests and the use of resources at the same instants.
 
+/// What is read off a monitor may be a little more than all of it.
+const MAX_OF_ALL: f64 = 1.05;
+
 /// In what a resource is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AmountUnit {
@@ -100,6 +103,13 @@ impl ResourceSeries {
     pub fn name(&self) -> String {
         resource_name(self.kind, &self.of)
     }
+
+    /// True if a name means it: its own, or that with an `@` and its instance. `*` stands for any text.
+    fn is_called(&self, name: &str) -> bool {
+        let own = self.name();
+        let on_instance = || self.instance.as_ref().map(|instance| format!("{own}@{instance}"));
+        is_named(&own, name) || name.contains('@') && on_instance().is_some_and(|own| is_named(&own, name))
+    }
 }
 
 /// The name by which a user names a resource.
@@ -117,6 +127,13 @@ fn is_named(text: &str, name: &str) -> bool {
     let Some(text) = text.strip_prefix(start) else { return false };
     let mut ends = text.char_indices().map(|(at, _)| at).chain([text.len()]);
     ends.any(|at| is_named(&text[at..], rest))
+}
+
+/// True if a name, in which `*` may stand for any text, may mean one of a user's `own` resources, or one of these kinds.
+pub fn may_name(name: &str, own: &[&str], kinds: &[ProductionKind]) -> bool {
+    let name = name.split_once('@').map_or(name, |(name, _)| name);
+    let of_kind = name.split_once(':').map_or(name, |(kind, _)| kind);
+    own.iter().any(|own| is_named(own, name)) || kinds.iter().any(|kind| is_named(kind.name(), of_kind))
 }
 
 /// A capacity as a user states it.
@@ -145,17 +162,25 @@ impl ProductionSeries {
         self.start_sec + self.step_sec * place as f64
     }
 
-    /// Removes the resources of these names, in which `*` stands for any text.
-    ///
-    /// # Errors
-    /// The first of the names that no resource has; then none is removed.
-    pub fn leave_out<'n>(&mut self, names: &'n [String]) -> Result<(), &'n str> {
-        let is_of = |resource: &ResourceSeries, name: &String| is_named(&resource.name(), name);
-        if let Some(unknown) = names.iter().find(|name| !self.resources.iter().any(|one| is_of(one, name))) {
-            return Err(unknown);
+    /// True if a resource has this name, in which `*` stands for any text.
+    pub fn has(&self, name: &str) -> bool {
+        self.resources.iter().any(|resource| resource.is_called(name))
+    }
+
+    /// Removes the resources of these names, in which `*` stands for any text; `NAME@INSTANCE` is one instance.
+    pub fn leave_out(&mut self, names: &[String]) {
+        self.resources.retain(|resource| !names.iter().any(|name| resource.is_called(name)));
+    }
+
+    /// The highest use of a resource of this name, if that is more than the stated share can be of: what is counted without a unit
+    /// may be per cent.
+    pub fn beyond_share(&self, name: &str, stated: StatedCapacity) -> Option<f64> {
+        if stated.unit != Some(AmountUnit::Ratio) {
+            return None;
         }
-        self.resources.retain(|resource| !names.iter().any(|name| is_of(resource, name)));
-        Ok(())
+        let is_meant = |one: &&ResourceSeries| one.unit == AmountUnit::Count && one.name() == name;
+        let uses = self.resources.iter().filter(is_meant).flat_map(|one| one.usage.iter().flatten());
+        uses.copied().reduce(f64::max).filter(|highest| *highest > MAX_OF_ALL * stated.value.max(1.0))
     }
 
     /// Gives each instance of a resource this capacity; false if no resource has the name, or if it is in another unit. What
@@ -190,5 +215,52 @@ mod tests {
             !is_named("host_cpu", "cpu") && !is_named("host_cpu", "host") && !is_named("host_cpu", "cpu*")
         );
         assert!(is_named("Füllung %", "F*%") && !is_named("Füllung %", "F*l"));
+    }
+
+    fn disks() -> ProductionSeries {
+        let disk = |instance: &str| ResourceSeries {
+            kind: ProductionKind::Disk,
+            of: "sda".to_owned(),
+            instance: Some(instance.to_owned()),
+            unit: AmountUnit::Ratio,
+            scale: 1.0,
+            usage: Vec::new(),
+            capacity: Some(1.0),
+        };
+        ProductionSeries { resources: vec![disk("web1:9100"), disk("web2:9100")], ..Default::default() }
+    }
+
+    #[test]
+    fn a_name_with_an_instance_leaves_out_that_one() {
+        let left = |name: &str| {
+            let mut series = disks();
+            series.leave_out(&[name.to_owned()]);
+            series.resources.into_iter().filter_map(|disk| disk.instance).collect::<Vec<_>>()
+        };
+        assert_eq!(left("disk:sda@web1:9100"), ["web2:9100"]);
+        assert!(left("disk:*@*:9100").is_empty() && left("disk:sda").is_empty());
+        assert_eq!(left("*9100").len(), 2);
+    }
+
+    #[test]
+    fn values_above_1_are_no_shares_unless_the_capacity_is() {
+        let mut series = disks();
+        let disk = &mut series.resources[0];
+        (disk.unit, disk.usage) = (AmountUnit::Count, vec![Some(0.2), None, Some(3.1)]);
+        let beyond = |value, unit| series.beyond_share("disk:sda", StatedCapacity { value, unit });
+        assert_eq!(beyond(0.9, Some(AmountUnit::Ratio)), Some(3.1));
+        assert_eq!((beyond(4.0, Some(AmountUnit::Ratio)), beyond(0.9, None)), (None, None));
+    }
+
+    #[test]
+    fn a_name_may_mean_what_was_not_read() {
+        let kinds = [ProductionKind::ContainerMemory, ProductionKind::HostCpu];
+        let may_mean = |name: &str| may_name(name, &["pool"], &kinds);
+        for right in ["pool", "po*", "pool@a", "container_memory:*", "*:shop/*", "host_cpu@web1:9100"] {
+            assert!(may_mean(right), "{right}");
+        }
+        for wrong in ["disk:sdb", "container:a", "container_cpu:a", "pools"] {
+            assert!(!may_mean(wrong), "{wrong}");
+        }
     }
 }

@@ -120,6 +120,69 @@ fn a_full_resource_that_holds_nothing_can_be_left_out() {
 }
 
 #[test]
+fn per_cent_of_one_processor_have_the_capacity_that_is_stated() {
+    let bench = Bench::new();
+    let text = days(day).replace("CPU (cores)", "used").replace("memory (MB)", "CPU %");
+    fs::write(bench.path("days.csv"), text).unwrap();
+    let args = ["--series", "days.csv", "--json"];
+    // The memory of the file is 500 and more.
+    let called = explained(&bench, 4, &args);
+    assert!(called.err.contains("`CPU %` goes up to 501 %"), "{}", called.err);
+    let stated = explained(&bench, 4, &[&args[..], &["--capacity", "CPU %=800%"]].concat());
+    assert_eq!(stated.json()["notes"], serde_json::json!([]));
+    let per_cent = ["explain", "--series", "days.csv", "--capacity", "used=90%"];
+    let said = bench.expect(2, &per_cent).err;
+    assert!(said.contains("--capacity used") && said.contains("between 0 and 1"), "{said}");
+}
+
+/// A server that has the rate and the use of a pool, and for which what is named `broken` is too much.
+fn of_a_pool() -> PageServer {
+    PageServer::start(|target| {
+        let second = |name: &str| {
+            let part = target.split(['&', '?']).find_map(|part| part.strip_prefix(name))?;
+            part.parse::<f64>().ok()
+        };
+        let page = |data: &str| Reply::Page {
+            status: 200,
+            body: format!(r#"{{"status":"success","data":{data}}}"#),
+        };
+        let (Some(start), Some(end)) = (second("start="), second("end=")) else { return page("{}") };
+        if target.contains("/label/") {
+            return page("[]");
+        }
+        if target.contains("broken") {
+            return Reply::Page { status: 503, body: String::new() };
+        }
+        let times = (0..).map(|at| (at, start + 600.0 * f64::from(at))).take_while(|(_, sec)| *sec <= end);
+        let rows = times.map(|(at, sec)| format!(r#"[{sec},"{}"]"#, 100 + 10 * (at * 7 % 31)));
+        let rows = rows.collect::<Vec<_>>().join(",");
+        page(&format!(r#"{{"resultType":"matrix","result":[{{"metric":{{}},"values":[{rows}]}}]}}"#))
+    })
+}
+
+#[test]
+fn what_is_stated_of_a_resource_that_could_not_be_read_leaves_the_others() {
+    let bench = Bench::new();
+    let server = of_a_pool();
+    let url = server.url();
+    let args = ["--prometheus", &url, "--rate", "sum(rate(served[5m]))", "--resource", "pool=sum(used)"];
+    let time = ["--from", "1763424000", "--to", "1763596800", "--step", "10m", "--capacity", "pool=1000"];
+    let unread = ["--resource", "links=sum(broken)", "--capacity", "links=40"];
+    let unread = [&unread[..], &["--capacity", "network_out:eth0=1Gbit", "--without", "container_memory:*"]];
+    let found = explained(&bench, 0, &[&args[..], &time, &unread.concat(), &["--json"]].concat()).json();
+    assert_eq!(found["limit"]["resource"], "pool");
+    let notes = found["notes"].to_string();
+    for argument in ["--capacity links", "--capacity network_out:eth0", "--without container_memory:*"] {
+        assert!(notes.contains(&format!("{argument} is not used")), "{notes}");
+    }
+    let wrong = [&["explain"], &args[..], &time, &["--without", "contaner*"]].concat();
+    assert!(bench.expect(2, &wrong).err.contains("--without contaner*"));
+    let bytes = ["--resource", "out=rate(sent_bytes[5m])", "--capacity", "out=1Gbit"];
+    let said = bench.expect(2, &[&["explain"], &args[..], &bytes].concat()).err;
+    assert!(said.contains("out='(rate(sent_bytes[5m])) * 8'"), "{said}");
+}
+
+#[test]
 fn a_time_that_would_end_after_now_ends_now() {
     let bench = Bench::new();
     let server = PageServer::start(|_| Reply::Page { status: 400, body: String::new() });

@@ -15,7 +15,7 @@ use super::cell::{Cell, NoNumber};
 use super::guess::guess;
 use super::header::Header;
 use super::mapping::{Mapping, MappingError};
-use super::unit::{Dimension, Unit};
+use super::unit::{ALL, Dimension, Unit};
 use crate::ExperimentError;
 use crate::csv_rows::records;
 
@@ -50,11 +50,26 @@ pub struct UnreadColumn {
     pub cell: String,
 }
 
+/// A resource in per cent that goes above all of it, as per cent of one of several processors do.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error(
+    "`{name}` goes up to {percent:.0} %, so that 100 % is not all of it; state what there is with --capacity, as --capacity \
+     '{name}=400%'"
+)]
+pub struct AboveAll {
+    /// The name of the resource.
+    pub name: String,
+    /// Its highest use.
+    pub percent: f64,
+}
+
 /// What a file of series holds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TimeSeries {
     pub series: ProductionSeries,
     pub unread: Vec<UnreadColumn>,
+    /// These have no capacity.
+    pub above_all: Vec<AboveAll>,
 }
 
 /// The series of a file. Its rows need no order; between two rows lies the median of their distances, and an instant without
@@ -88,13 +103,18 @@ pub fn read_time_series(path: &Path, columns: &TimeSeriesColumns) -> Result<Time
         let series = resource(&grid, &header, &records, name, column);
         refuse_counter(&header[column], &series.usage).map(|()| series)
     });
-    let series = ProductionSeries {
-        start_sec: grid.start_sec,
-        step_sec: grid.step_sec,
-        rate_per_sec,
-        resources: series.collect::<Result<_, MappingError>>()?,
-    };
-    Ok(TimeSeries { series, unread })
+    let mut resources = series.collect::<Result<Vec<ResourceSeries>, MappingError>>()?;
+    let above_all = resources.iter_mut().filter_map(without_false_capacity).collect();
+    let (start_sec, step_sec) = (grid.start_sec, grid.step_sec);
+    let series = ProductionSeries { start_sec, step_sec, rate_per_sec, resources };
+    Ok(TimeSeries { series, unread, above_all })
+}
+
+/// Takes the capacity of 100 % from a resource that goes above it.
+fn without_false_capacity(resource: &mut ResourceSeries) -> Option<AboveAll> {
+    let highest = resource.usage.iter().flatten().copied().reduce(f64::max)?;
+    resource.capacity.take_if(|capacity| highest > ALL * *capacity)?;
+    Some(AboveAll { name: resource.of.clone(), percent: 100.0 * highest })
 }
 
 /// Fails for a column that has the name of a counter, in no function of changes, and the values of one.
@@ -449,12 +469,21 @@ mod tests {
             2026-11-18 00:00:00,10,NaN,1.2.3-a,1,\n\
             2026-11-18 00:01:00,20,850 B/s,1.2.3-b,b,\n\
             2026-11-18 00:02:00,30,1.2 MiB/s,1.2.3-b,c,NaN\n";
-        let TimeSeries { series, unread } = read_all(text, &TimeSeriesColumns::default()).unwrap();
+        let TimeSeries { series, unread, .. } = read_all(text, &TimeSeriesColumns::default()).unwrap();
         let [network] = &series.resources[..] else { panic!("{:?}", series.resources) };
         assert_eq!((network.of.as_str(), network.unit), ("in", AmountUnit::BitsPerSec));
         assert_eq!(network.usage, [None, Some(6_800.0), Some(1.2 * 8.0 * 1_048_576.0)]);
         let unread: Vec<_> = unread.iter().map(|one| (one.column.as_str(), one.cell.as_str())).collect();
         assert_eq!(unread, [("version", "1.2.3-a"), ("note", "b")]);
+    }
+
+    #[test]
+    fn per_cent_of_one_of_several_processors_have_no_capacity_of_100() {
+        let text = "time,req/s,CPU %,disk %\n2026-11-18 00:00:00,10,50,20\n2026-11-18 00:01:00,20,250,104\n";
+        let TimeSeries { series, above_all, .. } = read_all(text, &TimeSeriesColumns::default()).unwrap();
+        let capacities: Vec<Option<f64>> = series.resources.iter().map(|one| one.capacity).collect();
+        assert_eq!(capacities, [None, Some(1.0)]);
+        assert_eq!(above_all, [AboveAll { name: "CPU %".to_owned(), percent: 250.0 }]);
     }
 
     #[test]

@@ -67,9 +67,9 @@ document! {
         /// The 95 % interval of that.
         full_at_interval: Interval = first(findings).and_then(ResourceFinding::full_at),
         /// That rate over the highest that was observed; null if it is not known. Below 1 it was reached, or more instances than
-        /// there are now served the highest rate.
+        /// there are now served the highest rate. Above 1 it is that over the highest rate of the points of the resource's line.
         extrapolation: Option<f64> = extrapolation(findings),
-        /// Names of the resources that the intervals do not separate from it.
+        /// Names of the resources that the intervals do not separate from it, or that are full within 5 % of its rate.
         tied: Vec<String> = tied(findings, limit),
         /// The same in words.
         text: String = words::production_limit(findings),
@@ -190,7 +190,8 @@ fn first(findings: &ProductionFindings) -> Option<&ResourceFinding> {
 }
 
 fn extrapolation(findings: &ProductionFindings) -> Option<f64> {
-    Some(first(findings)?.full_at()?.value / findings.rate?.highest)
+    let first = first(findings)?;
+    Some(first.full_at()?.value / findings.compared_with(first)?)
 }
 
 fn tied(findings: &ProductionFindings, limit: &ProductionLimit) -> Vec<String> {

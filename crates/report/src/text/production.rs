@@ -113,10 +113,7 @@ fn row(resource: &ResourceFinding, findings: &ProductionFindings) -> [String; 6]
 
 /// Those that fill too far beyond what was observed.
 fn beyond(findings: &ProductionFindings) -> Option<String> {
-    let most = findings.resources.iter().find_map(|resource| match resource.demand?.full_at {
-        FullAt::Beyond(most) => Some(most),
-        FullAt::At(_) | FullAt::NoCapacity => None,
-    })?;
+    let most = words::production_beyond(findings)?;
     let count = findings.resources.iter().filter(|resource| {
         resource.kind.limits()
             && resource.demand.is_some_and(|demand| matches!(demand.full_at, FullAt::Beyond(_)))
@@ -190,12 +187,40 @@ mod tests {
 
     #[test]
     fn a_resource_that_is_full_all_the_time_is_named_and_no_other_is_first() {
-        let text = text_of(&found(|rate| 0.3 + 0.004 * rate, |_| 0.99));
+        let kinds = [(ProductionKind::HostCpu, 4.0), (ProductionKind::HostMemory, 1.0)];
+        let text = text_of(&of_series(&kinds, |at| vec![Some(0.3 + 0.004 * rate_at(at)), Some(0.99)]));
         assert!(
-            text.contains("What is full first is not known: disk time was full (95 % or more) at 200 of 200"),
+            text.contains("What is full first is not known: memory was full (95 % or more) at 200 of 200"),
             "{text}"
         );
         assert!(!text.contains("CPU is full first"), "{text}");
+    }
+
+    #[test]
+    fn what_the_busy_time_of_a_disk_does_not_say_stands_next_to_the_answer() {
+        let text = text_of(&found(|rate| 0.3 + 0.004 * rate, |_| 0.99));
+        assert!(text.contains("CPU is full first"), "{text}");
+        let may_hold = "disk time was full at 200 points: if it serves one request at a time, it may hold";
+        assert_eq!(text.matches("disk time was full").count(), text.matches(may_hold).count(), "{text}");
+        assert!(text.contains(may_hold), "{text}");
+        let text = text_of(&found(|rate| 0.3 + 0.004 * rate, |at| 0.002 * rate_at(at)));
+        assert!(text.contains("disk time is full first"), "{text}");
+        assert!(text.contains("A disk that serves several requests at once"), "{text}");
+    }
+
+    #[test]
+    fn what_is_full_at_nearly_the_same_rate_is_named_without_a_claim_of_intervals() {
+        let text = text_of(&found(|rate| 0.3 + 0.004 * rate, |at| rate_at(at) / 950.0));
+        assert!(text.contains("CPU is full first, at about 925"), "{text}");
+        assert!(text.contains("disk time is full at nearly the same rate."), "{text}");
+        assert!(!text.contains("overlap"), "{text}");
+    }
+
+    #[test]
+    fn a_resource_that_is_known_in_a_part_of_the_time_is_named() {
+        let usage = |at: usize| vec![Some(0.3 + 0.004 * rate_at(at)).filter(|_| at >= 100)];
+        let text = text_of(&of_series(&[(ProductionKind::HostCpu, 4.0)], usage));
+        assert!(text.contains("CPU is known at 100 of 200 points."), "{text}");
     }
 
     #[test]

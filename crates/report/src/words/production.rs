@@ -1,7 +1,7 @@
 //! Resources of production, and what is found of them, in words.
 
 use plimsoll_analyze::{
-    AmountUnit, BackgroundWork, Instances, LimitUnknown, MAX_EXTRAPOLATION, ProductionDemand,
+    AmountUnit, BackgroundWork, FullAt, Instances, LimitUnknown, MAX_EXTRAPOLATION, ProductionDemand,
     ProductionFindings, ProductionKind, ProductionLaw, ProductionLimit, ResourceFinding, UseChange,
 };
 use plimsoll_units::{
@@ -13,6 +13,11 @@ use crate::amount::{bits, counted, if_known, list, range};
 /// Waking up for a request takes some 30 µs (119 µs a request where the host sleeps in between and 88 µs at the limit, see
 /// `bench/RESULTS.md`). From this on that is less than 15 %, the error that `bench/production.py` allows.
 const MIN_CPU_SEC: f64 = 200e-6;
+/// Of a disk whose busy time is the answer.
+const PARALLEL_DISK: &str =
+    "A disk that serves several requests at once (NVMe, RAID) carries more than its busy time says.";
+/// A resource that is known at fewer of the points with a rate than this has gaps of its own.
+const MIN_KNOWN: f64 = 0.9;
 /// A container that is throttled more rarely than this is not.
 const MIN_THROTTLED: f64 = 0.05;
 
@@ -38,38 +43,67 @@ pub(crate) fn production_title(findings: &ProductionFindings) -> String {
 
 fn known(findings: &ProductionFindings, first: &ResourceFinding, tied: &[usize]) -> String {
     let Some(full_at) = first.full_at() else { return String::new() };
-    let highest = findings.rate.map_or(0.0, |rate| rate.highest);
     let mut text = format!(
         "{} is full first, at about {} requests/s{}{}.",
         production_resource(first, &findings.resources),
         count_text(full_at.value),
         range(full_at.interval, count_text),
-        extrapolation(first, full_at.value, highest),
+        extrapolation(findings, first, full_at.value),
     );
     if let Some(demand) = first.demand.filter(|_| first.law == ProductionLaw::Bent) {
         text += &format!(" {}", bent(demand));
     }
-    if !tied.is_empty() {
-        let names = tied.iter().map(|at| production_resource(&findings.resources[*at], &findings.resources));
-        text += &format!(" It may as well be {}: their intervals overlap.", list(names, ", or "));
+    text + &ties(findings, first, tied) + &disks(findings, first)
+}
+
+/// What may be full as early, and what is full at nearly the same rate although the intervals are apart.
+fn ties(findings: &ProductionFindings, first: &ResourceFinding, tied: &[usize]) -> String {
+    let tied = tied.iter().map(|at| &findings.resources[*at]);
+    let (as_early, near): (Vec<&ResourceFinding>, Vec<_>) = tied.partition(|one| one.may_fill_with(first));
+    let names = |some: &[&ResourceFinding], separator: &str| {
+        list(some.iter().map(|one| production_resource(one, &findings.resources)), separator)
+    };
+    let mut text = String::new();
+    if !as_early.is_empty() {
+        text += &format!(" It may as well be {}: their intervals overlap.", names(&as_early, ", or "));
+    }
+    if !near.is_empty() {
+        let are = if near.len() == 1 { "is" } else { "are" };
+        text += &format!(" {} {are} full at nearly the same rate.", names(&near, " and "));
     }
     text
 }
 
-fn extrapolation(first: &ResourceFinding, rate: f64, highest: f64) -> String {
+/// What the busy time of a disk does not say, where it is the answer or may hold the service.
+fn disks(findings: &ProductionFindings, first: &ResourceFinding) -> String {
+    let own = if first.kind == ProductionKind::Disk { format!(" {PARALLEL_DISK}") } else { String::new() };
+    let full = findings.resources.iter().find(|one| one.may_hold_already());
+    own + &if_known(full, |disk| {
+        format!(
+            " {} was full at {}: if it serves one request at a time, it may hold the service already.",
+            production_resource(disk, &findings.resources),
+            counted(disk.left_out.full as u64, "point")
+        )
+    })
+}
+
+fn extrapolation(findings: &ProductionFindings, first: &ResourceFinding, rate: f64) -> String {
+    let of_all = findings.rate.map_or(0.0, |rate| rate.highest);
+    let highest = findings.compared_with(first).unwrap_or(of_all);
     if let Some(count) = first.count().filter(|count| count.has_changed()) {
         return format!(
             ", with the {} there are now ({} to {} in this time; the highest rate was {})",
             count.now,
             count.least,
             count.most,
-            count_text(highest)
+            count_text(of_all)
         );
     }
     match rate / highest {
         factor if factor <= 1.0 => format!(", which was reached (highest rate {})", count_text(highest)),
         factor => {
-            format!(", {} times the highest rate in this time ({})", significant(factor), count_text(highest))
+            let which = if highest < of_all { "of its line" } else { "in this time" };
+            format!(", {} times the highest rate {which} ({})", significant(factor), count_text(highest))
         }
     }
 }
@@ -99,6 +133,11 @@ fn unknown(findings: &ProductionFindings, why: LimitUnknown) -> String {
         LimitUnknown::TooFewPoints => {
             "fewer than 20 points have a rate and a use; choose a longer time, or a shorter --step".to_owned()
         }
+        LimitUnknown::TooLittleVariation if findings.rate.is_some_and(|rate| rate.varies()) => {
+            "the rate hardly changed in the time in which the use of a resource is known, so that use by requests and other use \
+             cannot be separated; choose a time with a quiet and a busy part"
+                .to_owned()
+        }
         LimitUnknown::TooLittleVariation => format!(
             "the rate hardly changed ({rates}), so that use by requests and other use cannot be separated; choose a time with a \
              quiet and a busy part, such as a whole day"
@@ -112,21 +151,41 @@ fn unknown(findings: &ProductionFindings, why: LimitUnknown) -> String {
         LimitUnknown::Beyond => format!(
             "whatever is full first is so beyond {MAX_EXTRAPOLATION} times the highest rate ({}), further than these series show; \
              a load test goes there",
-            findings.rate.map_or_else(String::new, |rate| count_text(rate.highest))
+            if_known(production_beyond(findings), |most| count_text(most / MAX_EXTRAPOLATION))
         ),
     };
-    format!("What is full first is not known: {reason}.")
+    let of_disk = match why {
+        LimitUnknown::Full(at) if findings.resources[at].kind == ProductionKind::Disk => PARALLEL_DISK,
+        _ => "",
+    };
+    format!("What is full first is not known: {reason}. {of_disk}").trim_end().to_owned()
+}
+
+/// The lowest of the rates beyond which nothing is stated, of the resources that are full beyond it.
+pub(crate) fn production_beyond(findings: &ProductionFindings) -> Option<f64> {
+    let beyond = |resource: &ResourceFinding| match resource.demand?.full_at {
+        FullAt::Beyond(most) => Some(most),
+        FullAt::At(_) | FullAt::NoCapacity => None,
+    };
+    let limits = findings.resources.iter().filter(|one| one.kind.limits());
+    limits.filter_map(beyond).reduce(f64::min)
 }
 
 /// Why a resource that was full hides what requests use of it.
 fn already_full(findings: &ProductionFindings, full: &ResourceFinding) -> String {
+    let name = match &full.instances {
+        Instances::One(instance) if !is_alone(full, &findings.resources) => {
+            format!("{}@{instance}", full.name())
+        }
+        Instances::One(_) | Instances::Unnamed | Instances::Sum(_) => full.name(),
+    };
     format!(
         "{} was full (95 % or more) at {} of {}, so that what a request uses of it cannot be read, and it may hold the service \
          already; choose a time in which it has room, or leave it out if it holds nothing (--without '{}')",
         production_resource(full, &findings.resources),
         grouped(full.left_out.full as u64),
         counted(findings.with_rate as u64, "point"),
-        escape_control(&full.name()),
+        escape_control(&name),
     )
 }
 
@@ -143,14 +202,19 @@ pub(crate) fn production_resource(resource: &ResourceFinding, all: &[ResourceFin
         (kind, "") => kind.to_owned(),
         (kind, of) => format!("{kind} of {of}"),
     };
-    let is_alone = all.iter().filter(|other| other.is_same_resource(resource)).count() == 1;
+    let is_named_enough = !resource.of.is_empty() && is_alone(resource, all);
     escape_control(&match &resource.instances {
         Instances::Unnamed => of,
-        Instances::One(_) if is_alone && !resource.of.is_empty() => of,
+        Instances::One(_) if is_named_enough => of,
         Instances::One(instance) if resource.of.is_empty() => format!("{of} of {instance}"),
         Instances::One(instance) => format!("{of} on {instance}"),
         Instances::Sum(count) => format!("{of} on all {}", count.now),
     })
+}
+
+/// True if no other instance has the same resource.
+fn is_alone(resource: &ResourceFinding, all: &[ResourceFinding]) -> bool {
+    all.iter().filter(|other| other.is_same_resource(resource)).count() == 1
 }
 
 const fn kind(kind: ProductionKind) -> &'static str {
@@ -201,6 +265,7 @@ pub(crate) fn production_remarks(
     let mut remarks = Vec::new();
     remarks.extend(changed(findings, shown, &time));
     remarks.extend(wake_ups(findings));
+    remarks.extend(own_gaps(findings));
     remarks.extend(gaps(findings));
     let is_shown = |resource: &&ResourceFinding| shown.iter().any(|one| std::ptr::eq(*one, *resource));
     for resource in findings.resources.iter().filter(is_shown) {
@@ -244,7 +309,11 @@ fn changed(
 fn full(findings: &ProductionFindings) -> Vec<String> {
     let answer = match findings.limit {
         ProductionLimit::Unknown(LimitUnknown::Full(at)) => Some(at),
-        ProductionLimit::Unknown(_) | ProductionLimit::Known { .. } => None,
+        // Next to what is first the answer names a disk that may be full already.
+        ProductionLimit::Known { .. } => {
+            findings.resources.iter().position(ResourceFinding::may_hold_already)
+        }
+        ProductionLimit::Unknown(_) => None,
     };
     let all = findings.resources.iter().enumerate();
     let was_full = all.filter(|(at, one)| one.kind.limits() && one.left_out.full > 0 && Some(*at) != answer);
@@ -286,6 +355,27 @@ fn gaps(findings: &ProductionFindings) -> Option<String> {
             hours(findings.longest_gap_sec)
         )
     })
+}
+
+/// Resources that are known in a part of the time alone, as where an exporter was installed later.
+fn own_gaps(findings: &ProductionFindings) -> Option<String> {
+    let known = |one: &ResourceFinding| findings.with_rate - one.left_out.missing;
+    let has_gaps = |one: &&ResourceFinding| {
+        let is_judged = one.kind.limits() && one.law != ProductionLaw::NotThroughout && known(one) > 0;
+        is_judged && (known(one) as f64) < MIN_KNOWN * findings.with_rate as f64
+    };
+    let mut all = findings.resources.iter().filter(has_gaps);
+    let first = all.next()?;
+    let others = match all.count() {
+        0 => String::new(),
+        count => format!(", {} at a part of them too", counted(count as u64, "other resource")),
+    };
+    Some(format!(
+        "{} is known at {} of {}{others}.",
+        production_resource(first, &findings.resources),
+        grouped(known(first) as u64),
+        counted(findings.with_rate as u64, "point"),
+    ))
 }
 
 /// A time in the unit that it reads best in, from seconds to days.

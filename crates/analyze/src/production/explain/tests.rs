@@ -220,6 +220,16 @@ fn requests_that_cost_more_at_high_rates_bend_the_law_and_bring_the_limit_nearer
 }
 
 #[test]
+fn the_interval_of_a_law_that_bends_upwards_reaches_down_to_where_the_cost_rises_on() {
+    let mut series = with_cpu(3, |rate| BACKGROUND + 0.002 * rate + 0.000_01 * rate * rate);
+    series.resources[0].capacity = Some(12.0);
+    let full_at = found(&series).resources[0].full_at().unwrap();
+    // 0.3 + 0.002 λ + 0.00001 λ² = 12; along the tangent it is some 1,340.
+    assert!(covers(full_at, 986.0) && (1_200.0..1_500.0).contains(&full_at.value), "{full_at:?}");
+    assert!(full_at.interval.unwrap().1 < 1_600.0, "{full_at:?}");
+}
+
+#[test]
 fn a_tangent_that_never_reaches_the_capacity_states_no_rate_by_the_line() {
     let findings = found(&with_cpu(3, |rate| BACKGROUND + 0.01 * rate - 0.000_014 * rate * rate));
     let (cpu, highest) = (&findings.resources[0], findings.rate.unwrap().highest);
@@ -269,6 +279,30 @@ fn no_rate_is_stated_beyond_four_times_the_highest() {
     let highest = findings.rate.unwrap().highest;
     assert_eq!(findings.resources[0].demand.unwrap().full_at, FullAt::Beyond(4.0 * highest));
     assert_eq!(findings.limit, ProductionLimit::Unknown(LimitUnknown::Beyond));
+}
+
+/// A CPU that is known at rates between two alone, as if recording had begun late.
+fn known_between(low: f64, high: f64) -> ProductionSeries {
+    let mut series = days(25, INSTANTS, (100.0, 1_000.0));
+    series.resources = vec![ResourceSeries { capacity: Some(10.0), ..cpu(&series, 25, linear) }];
+    let rates = series.rate_per_sec.iter().flatten();
+    for (usage, rate) in series.resources[0].usage.iter_mut().zip(rates) {
+        *usage = usage.filter(|_| (low..high).contains(rate));
+    }
+    series
+}
+
+#[test]
+fn a_resource_is_judged_by_the_rates_at_which_it_is_known() {
+    let findings = found(&known_between(300.0, 360.0));
+    assert!(findings.resources[0].points.used.len() >= 20);
+    assert_eq!(findings.resources[0].law, ProductionLaw::TooLittleVariation);
+    assert_eq!(findings.limit, ProductionLimit::Unknown(LimitUnknown::TooLittleVariation));
+    // (10 − 0.3) / 0.004 is less than four times the highest rate of all, and more than that of its own.
+    let findings = found(&known_between(300.0, 500.0));
+    let cpu = &findings.resources[0];
+    assert_eq!(cpu.demand.unwrap().full_at, FullAt::Beyond(4.0 * cpu.highest_rate().unwrap()));
+    assert!(cpu.highest_rate().unwrap() < 500.0 && findings.rate.unwrap().highest > 950.0);
 }
 
 #[test]
@@ -329,6 +363,59 @@ fn what_a_nightly_job_fills_does_not_hide_the_limit() {
 }
 
 #[test]
+fn what_is_full_at_a_part_of_the_busy_points_does_not_hide_the_limit() {
+    let first = |findings: &ProductionFindings| match findings.limit {
+        ProductionLimit::Known { first, .. } => findings.resources[first].kind,
+        ProductionLimit::Unknown(why) => panic!("{why:?}"),
+    };
+    // It goes up and down by much, and is full at one point at noon.
+    let mut noise = Noise::new(13);
+    let unclear: Vec<f64> = (0..INSTANTS).map(|_| if noise.normal() > 0.0 { 3.6 } else { 0.1 }).collect();
+    let findings = found(&with_link(|at, _| if at % PER_DAY == 72 { 4.0 } else { unclear[at] }));
+    let cpu = findings.resources.iter().find(|one| one.kind == ProductionKind::HostCpu).unwrap();
+    assert!(cpu.law == ProductionLaw::Unclear && cpu.left_out.full == 4, "{cpu:?}");
+    assert_eq!(first(&findings), ProductionKind::NetworkOut);
+    // A job of the night that uses all of its quota, and is not there by day.
+    let mut series = with_link(|_, _| 4.0);
+    for (at, usage) in series.resources[0].usage.iter_mut().enumerate() {
+        *usage = usage.filter(|_| at % PER_DAY < 5);
+    }
+    assert_eq!(first(&found(&series)), ProductionKind::NetworkOut);
+}
+
+#[test]
+fn a_disk_that_is_busy_all_the_time_is_no_answer_unless_there_is_no_other() {
+    let mut series = with_link(|_, _| 3.9);
+    series.resources[0].kind = ProductionKind::Disk;
+    let findings = found(&series);
+    let ProductionLimit::Known { first, .. } = findings.limit else { panic!("{:?}", findings.limit) };
+    assert_eq!(findings.resources[first].kind, ProductionKind::NetworkOut);
+    series.resources.truncate(1);
+    assert_eq!(found(&series).limit, ProductionLimit::Unknown(LimitUnknown::Full(0)));
+}
+
+#[test]
+fn two_are_tied_if_the_second_may_be_full_before_the_first() {
+    let tied = |other: (f64, f64, f64)| {
+        let mut findings = found(&with_link(|_, usage| usage));
+        let rates = [(900.0, 850.0, 950.0), other];
+        for (resource, (value, lower, upper)) in findings.resources.iter_mut().zip(rates) {
+            let full_at = FullAt::At(Estimate { value, interval: Some((lower, upper)) });
+            resource.demand = resource.demand.map(|demand| ProductionDemand { full_at, ..demand });
+        }
+        let [first, second] = &findings.resources[..] else { panic!("{:?}", findings.resources) };
+        let is_tied = match limit(findings.rate.as_ref(), &findings.resources) {
+            ProductionLimit::Known { first: 0, tied } => tied == [1],
+            other => panic!("{other:?}"),
+        };
+        (is_tied, second.may_fill_with(first))
+    };
+    assert_eq!(tied((1_000.0, 500.0, 2_000.0)), (true, true));
+    assert_eq!(tied((940.0, 951.0, 960.0)), (true, false));
+    assert_eq!(tied((1_000.0, 960.0, 1_100.0)), (false, false));
+}
+
+#[test]
 fn several_instances_are_a_sum_and_one_that_comes_and_goes_counts_there_alone() {
     let mut series = day(8);
     let mut half = |seed: u64, name: &str, cores: f64| {
@@ -342,16 +429,23 @@ fn several_instances_are_a_sum_and_one_that_comes_and_goes_counts_there_alone() 
     half(8, "a", 2.0);
     half(9, "b", 1.5);
     half(10, "c", 1.0);
+    let ended = series.resources.pop().unwrap();
+    let findings = found(&series);
+    // The smaller of the two fills first, and the sum of both is no other resource.
+    assert_eq!(findings.resources[0].instances, Instances::One("b".to_owned()));
+    assert_eq!(findings.limit, ProductionLimit::Known { first: 0, tied: Vec::new() });
+    series.resources.push(ended);
     series.resources[2].usage[100..].fill(None);
     let findings = found(&series);
     let of = |instances: Instances| {
         findings.resources.iter().find(|resource| resource.instances == instances).unwrap()
     };
-    // The smaller of the two fills first, and the sum of both is no other resource.
-    assert_eq!(findings.resources[0].instances, Instances::One("b".to_owned()));
-    assert_eq!(findings.limit, ProductionLimit::Known { first: 0, tied: Vec::new() });
-    assert_eq!(of(Instances::One("c".to_owned())).law, ProductionLaw::NotThroughout);
     let sum = |now| Instances::Sum(InstanceCount { now, least: 2, most: 3 });
+    // Each had another part of the rate while there were three.
+    let ProductionLimit::Known { first, .. } = findings.limit else { panic!("{:?}", findings.limit) };
+    assert_eq!(findings.resources[first].instances, sum(2));
+    assert!(of(Instances::One("b".to_owned())).full_at().is_some());
+    assert_eq!(of(Instances::One("c".to_owned())).law, ProductionLaw::NotThroughout);
     assert_eq!(of(sum(2)).capacity, Some(3.5), "what ended has no capacity");
     // One that came and ended just before the end, before its capacity was recorded.
     let last = &mut series.resources[2];
@@ -361,6 +455,35 @@ fn several_instances_are_a_sum_and_one_that_comes_and_goes_counts_there_alone() 
     let findings = found(&series);
     let sum = findings.resources.iter().find(|resource| resource.instances == sum(2));
     assert_eq!(sum.unwrap().capacity, Some(3.5));
+}
+
+#[test]
+fn pods_that_replaced_others_just_before_the_end_are_those_of_the_answer() {
+    let mut series = day(26);
+    let release = INSTANTS - 30;
+    let mut pod = |seed: u64, name: &str, cores: f64| {
+        let one = cpu(&series, seed, |rate| 0.1 + PER_REQUEST / 2.0 * rate);
+        let usage = one.usage.iter().enumerate();
+        let usage = usage.map(|(at, usage)| usage.filter(|_| (at < release) == name.starts_with("old")));
+        let (usage, instance) = (usage.collect(), Some(name.to_owned()));
+        series.resources.push(ResourceSeries { instance, capacity: Some(cores), usage, ..one });
+    };
+    pod(26, "old-a", 2.0);
+    pod(27, "old-b", 2.0);
+    pod(28, "new-a", 1.5);
+    pod(29, "new-b", 1.5);
+    let findings = found(&series);
+    let (sum, pods): (Vec<&ResourceFinding>, Vec<_>) =
+        findings.resources.iter().partition(|one| one.count().is_some());
+    assert!(pods.len() == 4 && pods.iter().all(|pod| pod.law == ProductionLaw::NotThroughout), "{pods:?}");
+    assert_eq!((sum[0].count().unwrap().now, sum[0].capacity, sum[0].left_out.missing), (2, Some(3.0), 0));
+    assert_eq!(findings.limit, ProductionLimit::Known { first: 0, tied: Vec::new() });
+    let full_at = sum[0].full_at().unwrap().value;
+    assert!((full_at / 700.0 - 1.0).abs() < 0.05, "{full_at}");
+    // The last scrape of one that runs is missing: there are two still.
+    series.resources[3].usage[INSTANTS - 1] = None;
+    let sum = &found(&series).resources[0];
+    assert_eq!((sum.count().unwrap().now, sum.capacity), (2, Some(3.0)));
 }
 
 /// Between 2 and 10 pods of one core each, as many as 70 % of them need for 20 ms a request.

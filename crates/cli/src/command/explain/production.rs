@@ -9,12 +9,13 @@ use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use plimsoll_analyze::{
-    AmountUnit, ProductionFindings, ProductionLimit, ProductionSeries, StatedCapacity, explain_production,
+    AmountUnit, ProductionFindings, ProductionKind, ProductionLimit, ProductionSeries, StatedCapacity,
+    explain_production, may_name,
 };
 use plimsoll_experiment::{TimeSeries, TimeSeriesColumns, read_time_series};
 use plimsoll_prometheus::{Client, OwnResource, Question, Reading, read};
 use plimsoll_report::{figure, json, text};
-use plimsoll_units::{parse_bandwidth, parse_bytes, parse_duration, parse_ratio, unix_time};
+use plimsoll_units::{parse_bandwidth, parse_bytes, parse_duration, significant, unix_time};
 
 use crate::args::values;
 use crate::exit::{Exit, UsageError};
@@ -57,7 +58,8 @@ pub(crate) struct ProductionArgs {
         hide_default_value = true
     )]
     selector: String,
-    /// Another resource, by its use: a query, of which each series is an instance; of a file the name of a column
+    /// Another resource, by its use: a query, of which each series is an instance, in the unit of its capacity (bits/s of a link, a
+    /// share from 0 to 1); of a file the name of a column
     #[arg(long = "resource", value_name = "NAME=QUERY", conflicts_with_all = OF_A_RUN, value_parser = named)]
     resources: Vec<(String, String)>,
     /// What there is of a resource, in place of what is recorded; a number alone is in the unit of its column: pool=32,
@@ -65,7 +67,7 @@ pub(crate) struct ProductionArgs {
     #[arg(long = "capacity", value_name = "NAME=VALUE", conflicts_with_all = OF_A_RUN, value_parser = capacity)]
     capacities: Vec<(String, StatedCapacity)>,
     /// Leave out the resources of this name, in which * stands for any text: what is full and holds nothing, such as the memory
-    /// of a cache
+    /// of a cache; NAME@INSTANCE is one instance
     #[arg(long = "without", value_name = "NAME", conflicts_with_all = OF_A_RUN)]
     left_out: Vec<String>,
     /// Read only the resources of --resource
@@ -132,7 +134,8 @@ fn amount(text: &str) -> Option<StatedCapacity> {
     } else if text.ends_with('B') {
         (parse_bytes(text).ok()? as f64, Some(AmountUnit::Bytes))
     } else if text.ends_with('%') {
-        (parse_ratio(text).ok()?, Some(AmountUnit::Ratio))
+        // Per cent of one processor go above 100.
+        (text.trim_end_matches('%').trim().parse::<f64>().ok()? / 100.0, Some(AmountUnit::Ratio))
     } else {
         (text.parse().ok()?, None)
     };
@@ -152,6 +155,7 @@ fn instant(text: &str) -> Result<f64, String> {
 
 /// Explains what a server recorded.
 pub(super) fn prometheus(args: &ProductionArgs, url: &str, as_json: bool) -> anyhow::Result<Exit> {
+    refuse_bytes(args)?;
     let client = Client::new(url, &args.headers, args.cacert.as_deref(), args.timeout)?;
     // After now nothing is recorded yet, and what there is of a resource is asked for at the end.
     let now_sec = unix_time().as_secs_f64();
@@ -167,10 +171,18 @@ pub(super) fn prometheus(args: &ProductionArgs, url: &str, as_json: bool) -> any
         to_sec,
         step_sec: args.step.map(|step| step.as_secs_f64()),
     };
-    let Reading { series, notes, .. } = asked(&client, &question)?;
-    let notes: Vec<String> = notes.iter().map(ToString::to_string).collect();
-    notes.iter().for_each(|note| remark(&format!("plimsoll: {note}")));
-    explained(args, series, &notes, as_json)
+    let reading = asked(&client, &question)?;
+    let kinds = if args.only_named { Vec::new() } else { reading.lacking_kinds() };
+    let lacking = Lacking { own: args.resources.iter().map(|(name, _)| name.as_str()).collect(), kinds };
+    let notes: Vec<String> = reading.notes.iter().map(ToString::to_string).collect();
+    explained(args, reading.series, notes, &lacking, as_json)
+}
+
+/// What arguments may name although nothing of it was read this time.
+#[derive(Default)]
+struct Lacking<'a> {
+    own: Vec<&'a str>,
+    kinds: Vec<ProductionKind>,
 }
 
 /// Reads with a moving line of progress on a terminal.
@@ -193,28 +205,27 @@ fn asked(client: &Client, question: &Question) -> anyhow::Result<Reading> {
 /// Explains the series of a file.
 pub(super) fn series(args: &ProductionArgs, path: &Path, as_json: bool) -> anyhow::Result<Exit> {
     let columns = TimeSeriesColumns { rate: args.rate.clone(), resources: args.resources.clone() };
-    let TimeSeries { series, unread } = read_time_series(path, &columns)?;
-    let notes: Vec<String> = unread.iter().map(ToString::to_string).collect();
-    notes.iter().for_each(|note| remark(&format!("plimsoll: {note}")));
-    explained(args, series, &notes, as_json)
+    let TimeSeries { series, unread, above_all } = read_time_series(path, &columns)?;
+    let is_stated = |name: &str| args.capacities.iter().any(|(stated, _)| stated == name);
+    let above_all = above_all.iter().filter(|one| !is_stated(&one.name)).map(ToString::to_string);
+    let notes = unread.iter().map(ToString::to_string).chain(above_all).collect();
+    explained(args, series, notes, &Lacking::default(), as_json)
 }
 
 fn explained(
     args: &ProductionArgs,
     mut series: ProductionSeries,
-    notes: &[String],
+    mut notes: Vec<String>,
+    lacking: &Lacking<'_>,
     as_json: bool,
 ) -> anyhow::Result<Exit> {
-    for (name, capacity) in &args.capacities {
-        if !series.set_capacity(name, *capacity) {
-            return Err(no_resource(&format!("--capacity {name}"), " in that unit", &series).into());
-        }
-    }
-    if let Err(name) = series.leave_out(&args.left_out) {
-        return Err(no_resource(&format!("--without {name}"), "", &series).into());
-    }
+    let say = |notes: &[String]| notes.iter().for_each(|note| remark(&format!("plimsoll: {note}")));
+    say(&notes);
+    let unused = adjust(args, &mut series, lacking)?;
+    say(&unused);
+    notes.extend(unused);
     let findings = explain_production(&series, args.utilisation);
-    let document = || json::render(&json::ProductionDocument::new(&findings, notes));
+    let document = || json::render(&json::ProductionDocument::new(&findings, &notes));
     print(as_json, document, || text::production(&findings, &page(None)))?;
     let is_written = write_figure(args, &findings)?;
     Ok(match findings.limit {
@@ -222,6 +233,62 @@ fn explained(
         ProductionLimit::Known { .. } => Exit::Success,
         ProductionLimit::Unknown(_) => Exit::Refused,
     })
+}
+
+/// States capacities and leaves out resources as the arguments say. Gives a note for each argument that names what was not read this
+/// time.
+fn adjust(
+    args: &ProductionArgs,
+    series: &mut ProductionSeries,
+    lacking: &Lacking<'_>,
+) -> Result<Vec<String>, UsageError> {
+    let mut unused = Vec::new();
+    let mut check_lacking = |series: &ProductionSeries, argument: String, name: &str, counted: &str| {
+        if series.has(name) || !may_name(name, &lacking.own, &lacking.kinds) {
+            return Err(no_resource(&argument, counted, series));
+        }
+        unused.push(format!("{argument} is not used: nothing of that name was read"));
+        Ok(())
+    };
+    for (name, capacity) in &args.capacities {
+        if let Some(highest) = series.beyond_share(name, *capacity) {
+            return Err(no_share(name, highest));
+        }
+        if !series.set_capacity(name, *capacity) {
+            check_lacking(series, format!("--capacity {name}"), name, " in that unit")?;
+        }
+    }
+    for name in args.left_out.iter().filter(|name| !series.has(name)) {
+        check_lacking(series, format!("--without {name}"), name, "")?;
+    }
+    series.leave_out(&args.left_out);
+    Ok(unused)
+}
+
+/// A share is stated of values that are none.
+fn no_share(name: &str, highest: f64) -> UsageError {
+    UsageError(format!(
+        "--capacity {name}: it goes up to {}, and a share of all there is lies between 0 and 1; divide it by 100 if it is in per \
+         cent, or state the capacity as a number of its unit",
+        significant(highest)
+    ))
+}
+
+/// Fails for a capacity in bits of a query of bytes.
+fn refuse_bytes(args: &ProductionArgs) -> Result<(), UsageError> {
+    for (name, capacity) in &args.capacities {
+        let is_of_bytes = |query: &str| {
+            let query = query.replace(' ', "");
+            query.contains("_bytes") && !query.contains("*8") && !query.contains("8*")
+        };
+        let own = args.resources.iter().find(|(own, query)| own == name && is_of_bytes(query));
+        if let Some((_, query)) = own.filter(|_| capacity.unit == Some(AmountUnit::BitsPerSec)) {
+            return Err(UsageError(format!(
+                "--capacity {name} is in bits, and the query takes bytes; write {name}='({query}) * 8'"
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// No resource is what an argument names, counted as it says.
@@ -254,8 +321,10 @@ mod tests {
         let link = ("network_out:eth0".to_owned(), 2e7, Some(AmountUnit::BitsPerSec));
         assert_eq!(read("network_out:eth0=20Mbit"), Ok(link));
         assert_eq!(read("m=2GiB"), Ok(("m".to_owned(), 2_147_483_648.0, Some(AmountUnit::Bytes))));
-        assert_eq!(read("cpu=90%"), Ok(("cpu".to_owned(), 0.9, Some(AmountUnit::Ratio))));
-        for wrong in ["pool", "=3", "pool=0", "pool=-1", "pool=many"] {
+        for (text, ratio) in [("cpu=90%", 0.9), ("cpu=400 %", 4.0)] {
+            assert_eq!(read(text), Ok(("cpu".to_owned(), ratio, Some(AmountUnit::Ratio))), "{text}");
+        }
+        for wrong in ["pool", "=3", "pool=0", "pool=-1", "pool=many", "cpu=%", "cpu=0%"] {
             assert!(read(wrong).is_err(), "{wrong}");
         }
     }
