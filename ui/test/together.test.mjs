@@ -55,10 +55,10 @@ test("a plan says what has no price or no number, and what is to be known with a
 });
 
 test("a day names its missing hours and what they save", { skip }, async () => {
-  const hour = (number, machines, atLeast) => ({ hour: `${String(number).padStart(2, "0")}:00`, number, peak_per_sec: 100 * machines, machines: [machines], at_least: [atLeast], cost: machines });
+  const hour = (number, machines, atLeast) => ({ hour: `${String(number).padStart(2, "0")}:00`, number, peak_per_sec: 100 * machines, machines: [machines], at_least: [atLeast], cost: machines, machines_interval: [null], sizes: [[]] });
   const { context, page, errors } = await changed("plan.html", ({ machines: plan }) => {
     plan.day = {
-      hours: [hour(0, 1, false), hour(1, 2, true), hour(4, 3, false)], missing: 2, tiers: [{ tier: "api", by_hour: 6, constant: 9 }, { tier: "db", by_hour: null, constant: null }],
+      hours: [hour(0, 1, false), hour(1, 2, true), hour(4, 3, false)], missing: 2, merges_days: false, tiers: [{ tier: "api", by_hour: 6, constant: 9 }, { tier: "db", by_hour: null, constant: null }],
       cost: { currency: "EUR", currency_leads: false, by_hour: 6, constant: 9, at_least: true, without: ["db"] },
     };
   });

@@ -1,5 +1,6 @@
 //! A rate over a day, from a comma-separated file: a column of times and one of rates.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use csv::StringRecord;
@@ -19,8 +20,12 @@ const MAX_EVEN_ROWS: usize = 3;
 /// Seconds from here on are counted from 1970; below they are counted from the beginning of the curve.
 const UNIX_FROM: f64 = 1e8;
 
-/// What headers call the column of times.
-const TIMES: [&str; 8] = ["time", "timestamp", "hour", "date", "datetime", "when", "seconds", "t"];
+/// What headers call the column of times; of several the first in this order, so that a date with a time counts before a time alone.
+const TIMES: [&str; 8] = ["timestamp", "datetime", "time", "hour", "date", "when", "seconds", "t"];
+/// What headers call a column of dates alone.
+const DATES: [&str; 2] = ["date", "day"];
+/// A file without a header has a time and a rate in each line.
+const WITHOUT_HEADER: usize = 2;
 /// What headers call the column of rates.
 const RATES: [&str; 10] = [
     "rate",
@@ -63,6 +68,10 @@ struct Columns {
     rate: usize,
     /// Whole numbers are hours.
     has_hours: bool,
+    /// Cells of a line at most.
+    count: usize,
+    /// What a column of dates next to that of times is called.
+    date: Option<String>,
 }
 
 /// Reads the highest rate of each hour. A first line that holds no rate is a header.
@@ -83,11 +92,11 @@ fn parse(text: &str) -> Result<RateCurve, CurveError> {
     let lines: Vec<Line> = filled.map(|(number, text)| Line::read(number, text)).collect::<Result<_, _>>()?;
     let first = &lines.first().ok_or(CurveError::NoRate)?.cells;
     let is_header = first.iter().all(|cell| parse_cell(cell).is_none());
-    let columns =
-        if is_header { Columns::new(first)? } else { Columns { time: 0, rate: 1, has_hours: false } };
+    let columns = if is_header { Columns::new(first)? } else { Columns::without_header() };
     let mut form = None;
     let mut points = Vec::new();
     for line in lines.iter().skip(usize::from(is_header)) {
+        columns.check_width(line)?;
         let (own, point) = columns.point(line)?;
         if *form.get_or_insert(own) != own {
             let cell = line.cells.get(columns.time).unwrap_or_default().to_owned();
@@ -103,7 +112,22 @@ fn parse(text: &str) -> Result<RateCurve, CurveError> {
     if hours().max().zip(hours().min()).is_some_and(|(last, first)| last - first > MAX_HOURS) {
         return Err(CurveError::TooLong);
     }
-    RateCurve::new(points).ok_or(CurveError::NoRate)
+    let is_without_date = matches!(form, Some(Form::Hour | Form::Clock));
+    if let Some(date) = columns.date.filter(|_| is_without_date) {
+        return Err(CurveError::DateApart { date });
+    }
+    let merges_days = is_without_date && returns_to_hour(&points);
+    RateCurve::new(points).map(|curve| curve.merging_days(merges_days)).ok_or(CurveError::NoRate)
+}
+
+/// True if an hour has rows before and behind those of another hour: they are of several days, or in no order.
+fn returns_to_hour(points: &[CurvePoint]) -> bool {
+    let mut left = BTreeSet::new();
+    let mut changes = points.windows(2).filter(|two| two[0].hour != two[1].hour);
+    changes.any(|two| {
+        left.insert(two[0].hour);
+        left.contains(&two[1].hour)
+    })
 }
 
 impl Line {
@@ -125,7 +149,22 @@ impl Columns {
         };
         let time = find("times", &TIMES)?;
         let has_hours = header.get(time).is_some_and(|cell| name(cell) == "hour");
-        Ok(Self { time, rate: find("rates", &RATES)?, has_hours })
+        let is_date =
+            |(column, cell): &(usize, &str)| *column != time && DATES.contains(&name(cell).as_str());
+        let date = header.iter().enumerate().find(is_date).map(|(_, cell)| cell.to_owned());
+        Ok(Self { time, rate: find("rates", &RATES)?, has_hours, count: header.len(), date })
+    }
+
+    fn without_header() -> Self {
+        Self { time: 0, rate: 1, has_hours: false, count: WITHOUT_HEADER, date: None }
+    }
+
+    /// A rate such as `2,100` is two cells, of which the first would be taken for the rate. Cells that are empty say nothing.
+    fn check_width(&self, line: &Line) -> Result<(), CurveError> {
+        let filled = line.cells.iter().enumerate().filter(|(_, cell)| !cell.is_empty());
+        let cells = filled.map(|(column, _)| column + 1).last().unwrap_or(0);
+        let (line, columns) = (line.number, self.count);
+        if cells <= columns { Ok(()) } else { Err(CurveError::Long { line, cells, columns }) }
     }
 
     /// The time of a line, where it is a number.
@@ -252,6 +291,41 @@ mod tests {
         assert_eq!(hours(autumn), named(&[("2026-10-25 02:00", 200.0), ("2026-10-25 02:00", 100.0)]));
         let spring = parse("2026-03-29T01:00:00+01:00,200\n2026-03-29T03:00:00+02:00,100\n").unwrap();
         assert!(plan_day(&Observed::default(), &spring, 0.7, None).missing.is_empty());
+    }
+
+    #[test]
+    fn a_rate_with_a_comma_is_not_read_as_the_digits_before_it() {
+        let refused = |text: &str| parse(text).unwrap_err().to_string();
+        let long = refused("time,rate\n11:00,900\n12:00,2,100\n");
+        assert!(long.starts_with("line 3: it has 3 cells and the file 2 columns"), "{long}");
+        assert!(refused("11:00,2,000\n12:00,2,100\n").starts_with("line 1:"), "without a header");
+        assert!(refused("time,rate\n12:00,\"2,100\"\n").contains("`2,100` is no rate"));
+        let spare = "time,rate,note\n11:00,900\n12:00,2100,lunch,,\n";
+        assert_eq!(hours(spare), named(&[("11:00", 900.0), ("12:00", 2_100.0)]), "empty cells say nothing");
+    }
+
+    #[test]
+    fn dates_next_to_times_are_not_dropped() {
+        let apart = parse("date,time,qps\n2026-01-05,09:00,100\n2026-01-06,09:00,200\n");
+        assert!(matches!(apart, Err(CurveError::DateApart { ref date }) if date == "date"), "{apart:?}");
+        assert!(matches!(parse("Day,hour,qps\nmonday,9,100\n"), Err(CurveError::DateApart { .. })));
+        let dated = "day,time,qps\n5,2026-01-05T09:00:00Z,100\n6,2026-01-06T09:00:00Z,200\n";
+        assert_eq!(hours(dated).len(), 2);
+        assert_eq!(
+            hours(&dated.replace("day,time", "hour,timestamp")).len(),
+            2,
+            "a whole instant counts first"
+        );
+    }
+
+    #[test]
+    fn days_that_are_merged_are_noticed() {
+        let merges =
+            |text: &str| plan_day(&Observed::default(), &parse(text).unwrap(), 0.7, None).merges_days;
+        assert!(merges("09:00,100\n10:00,50\n09:00,200\n"));
+        assert!(merges("hour,qps\n0,100\n23,50\n0,200\n"));
+        assert!(!merges("22:00,100\n23:00,50\n23:30,60\n00:00,200\n01:00,100\n"), "one night");
+        assert!(!merges("2026-01-05T09:00:00Z,1\n2026-01-06T09:00:00Z,2\n2026-01-05T09:30:00Z,3\n"));
     }
 
     #[test]

@@ -27,6 +27,16 @@ pub enum CurveError {
     Rate { line: u64, cell: String },
     #[error("line {line}: there is no column {column}; each line has a time and a rate")]
     Short { line: u64, column: usize },
+    #[error(
+        "line {line}: it has {cells} cells and the file {columns} columns; write a rate such as 2,100 without the comma, and name further \
+         columns in a header"
+    )]
+    Long { line: u64, cells: usize, columns: usize },
+    #[error(
+        "its column `{date}` holds the dates of times that have none; write both in one column, such as 2026-01-05T09:00:00Z, or leave the \
+         dates out to plan each hour of the day for its highest rate"
+    )]
+    DateApart { date: String },
     #[error("line {line}: `{cell}` is not counted as the times before it are; write all of them in one form")]
     Mixed { line: u64, cell: String },
     #[error(

@@ -39,8 +39,8 @@ pub(crate) use overload::{
 };
 pub(crate) use phrase::placed;
 pub(crate) use production::{
-    PRODUCTION_TEST_ONLY, hours, production_amount, production_cost, production_limit, production_remarks,
-    production_resource, production_title,
+    PRODUCTION_TEST_ONLY, hours, production_amount, production_beyond, production_cost, production_limit,
+    production_remarks, production_resource, production_title,
 };
 pub use proof::{raise, untried};
 pub(crate) use table_claim::breach_meaning;

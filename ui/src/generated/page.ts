@@ -781,7 +781,7 @@ export interface MachineDocument {
  */
 export interface OverloadDocument {
   /**
-   * The lowest overload that shows it, as a multiple of the rate; null where none does.
+   * The lowest overload that shows it, of `graceful` the highest, as a multiple of the rate; null where none does.
    */
   at_factor: number | null;
   /**
@@ -802,11 +802,12 @@ export interface OverloadDocument {
    */
   limit_ms: number | null;
   /**
-   * The limits that protect the target; null where no rate is known to hold.
+   * The limits that protect the target; null where no rate is known to hold, and where it kept up with more.
    */
   protection: ProtectionDocument | null;
   /**
-   * What a ramp to the highest overload changes, compared with a jump: `none`, `helps` or `hurts`; null if not known.
+   * What a ramp to the highest overload changes, compared with a jump: `none`, `helps`, `keeps_up` where nearly all of the
+   * load is answered in it, or `hurts`; null if not known.
    */
   ramp: string | null;
   /**
@@ -817,6 +818,10 @@ export interface OverloadDocument {
    * That rate itself, in the second half of its time.
    */
   reference: OverloadPhaseDocument | null;
+  /**
+   * Why the target is not known to hold that rate, by the words of `doubt`; null if it does.
+   */
+  reference_doubt: string | null;
   /**
    * The overloads, in order.
    */
@@ -925,10 +930,14 @@ export interface OverloadStepDocument {
    */
   index: number;
   /**
-   * Goodput over that at the rate that holds.
+   * Goodput over that at the rate that holds; null where the overload was not judged.
    */
   kept: number | null;
   kept_interval: Interval;
+  /**
+   * Seconds from the beginning of the overload, its ramp included, until the target refused every connection; null if it did not.
+   */
+  lost_after_sec: number | null;
   /**
    * Seconds for which goodput was watched and did not come back; null if it did, or that is not known.
    */
@@ -2829,6 +2838,10 @@ export interface DayDocument {
    */
   hours: HourDocument[];
   /**
+   * True if the rows are of several days without dates: each hour has the highest rate of all of them.
+   */
+  merges_days: boolean;
+  /**
    * Hours between the first and the last without a row. They are in no sum.
    */
   missing: number;
@@ -2842,11 +2855,11 @@ export interface DayDocument {
  */
 export interface DayCostDocument {
   /**
-   * True if it may cost more: a tier is left out, or may need more machines in an hour.
+   * True if it may cost more: a tier is left out, or may need more machines in an hour, or the cost of an hour is not known.
    */
   at_least: boolean;
   /**
-   * With the machines of each hour.
+   * With the machines of each hour, without the hours whose cost is not known.
    */
   by_hour: number | null;
   /**
@@ -2875,7 +2888,8 @@ export interface HourDocument {
    */
   at_least: boolean[];
   /**
-   * What they cost; null without prices, or where no tier has both a price and a number of machines at the peak.
+   * What they cost; null without prices, where no tier has both a price and a number of machines at the peak, and where a tier that
+   * has both there has no number in this hour.
    */
   cost: number | null;
   /**
@@ -2887,6 +2901,10 @@ export interface HourDocument {
    */
   machines: (number | null)[];
   /**
+   * The number at both ends of the interval of the demand; null where that is not known, and of a mix of sizes.
+   */
+  machines_interval: ([number, number] | null)[];
+  /**
    * The hour as a number that grows by one each hour; a jump shows hours without a row.
    */
   number: number;
@@ -2894,6 +2912,10 @@ export interface HourDocument {
    * The highest rate within it, requests per second.
    */
   peak_per_sec: number | null;
+  /**
+   * The machines of each tier by size, as they cost least; empty for a tier without a price or a number.
+   */
+  sizes: PricedMachinesDocument[][];
 }
 /**
  * Machine-hours of a tier.
@@ -3408,6 +3430,10 @@ export interface CaseDocument {
    */
   p99_ms: number | null;
   /**
+   * What a ramp to the highest overload changed, by the words of an overload's `ramp`; null if that is not known.
+   */
+  ramp: string | null;
+  /**
    * Whether it is what was expected; null if nothing was.
    */
   right: boolean | null;
@@ -3449,6 +3475,10 @@ export interface ExpectedDocument {
    * What should become of it under overload: one of these.
    */
   overload?: string[];
+  /**
+   * What a ramp should change.
+   */
+  ramp?: string | null;
   /**
    * How large a pool is.
    */
@@ -3834,7 +3864,8 @@ export interface FleetCapacityDocument {
    */
   held_by: string | null;
   /**
-   * The rate for which a plan asks for no more machines than these; null where that is not known.
+   * The rate for which a plan asks for no more machines than these, of the kind of requests that is dearest for each tier; null
+   * where that is not known. Where `at_most` is true it is the most, too.
    */
   held_per_sec: number | null;
   /**

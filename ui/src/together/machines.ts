@@ -90,17 +90,22 @@ function sums(found: DayDocument): string[] {
   const hours = found.tiers.map((tier) => (tier.by_hour === null || tier.constant === null ? `${tier.tier} not known`
     : `${tier.tier} ${whole(tier.by_hour)} instead of ${whole(tier.constant)}`));
   return [`Machine-hours with the machines of each hour, instead of those of the peak throughout: ${hours.join(", ")}.`,
-    ...(found.cost === null ? [] : [dayCost(found.cost)]),
-    ...(found.missing === 0 ? [] : [`Of ${counted(found.missing, "hour")} between them the file has no row; the sums leave them out.`])];
+    ...(found.cost === null ? [] : [dayCost(found.cost, found.hours.filter((hour) => hour.cost === null).length)]),
+    ...(found.missing === 0 ? [] : [`Of ${counted(found.missing, "hour")} between them the file has no row; the sums leave them out.`]),
+    ...(found.merges_days ? ["The rows are of several days: they are one day, each hour with its highest rate. Times with a date keep days apart."] : [])];
 }
 
-function dayCost(cost: NonNullable<DayDocument["cost"]>): string {
+/** What all hours cost; of so many a tier has no number. */
+function dayCost(cost: NonNullable<DayDocument["cost"]>, unknown: number): string {
   const amount = money(cost.currency, cost.currency_leads);
   const [byHour, constant] = [cost.by_hour ?? 0, cost.constant ?? 0];
-  const less = constant > 0 ? `, ${(100 * (1 - byHour / constant)).toFixed(0)} % less` : "";
-  const without = cost.without.length === 0 ? "" : ` ${cost.without.join(", ")} is left out: it has no price or no number.`;
+  // Fewer hours cost less whatever their machines are.
+  const less = constant > 0 && unknown === 0 ? `, ${(100 * (1 - byHour / constant)).toFixed(0)} % less` : "";
+  const missing = unknown === 0 ? "" : ` The first sum leaves out ${counted(unknown, "hour")}: a tier has no number there.`;
+  const [is, it] = cost.without.length === 1 ? ["is", "it has"] : ["are", "they have"];
+  const without = cost.without.length === 0 ? "" : ` ${list(cost.without)} ${is} left out: ${it} no price or no number.`;
   const least = bound(cost.at_least);
-  return `They cost ${least}${amount(cost.by_hour)} instead of ${least}${amount(cost.constant)}${less}.${without}`;
+  return `They cost ${least}${amount(cost.by_hour)} instead of ${least}${amount(cost.constant)}${less}.${missing}${without}`;
 }
 
 function price(cost: PlanCostDocument): string {
@@ -122,8 +127,9 @@ function required(found: PlanDocument): string {
 
 export function machines(found: PlanDocument): HTMLElement {
   const { cost, growth, what_if: changed } = found;
-  // As in the text: what is to be known is that of the plan with the change.
-  const remarks = [...(changed ?? found).remarks, ...found.tiers.flatMap((tier) => tier.doubts)];
+  // As in the text: remarks are those of the plan with the change, doubts those of both.
+  const doubts = [...found.tiers, ...(changed?.tiers ?? [])].flatMap((tier) => tier.doubts);
+  const remarks = [...(changed ?? found).remarks, ...new Set(doubts)];
   return section("machines", "Machines", h("p", { class: "lead" }, foreign(required(found))),
     cost === null ? null : paragraph(price(cost)),
     needs(found.tiers),
@@ -152,7 +158,7 @@ function holds(capacity: FleetCapacityDocument): (HTMLElement | null)[] {
       : `${of} ${isOne ? "holds" : "hold"} ${capacity.at_most ? "at most " : ""}${first}.`)),
     then.length === 0 ? null : h("ul", {}, ...then.map((one) => h("li", {}, foreign(`then ${one}`)))),
     capacity.held_per_sec === null ? null : paragraph(`At no more than ${ratio(capacity.utilisation)} of each machine ${isOne ? "it carries" : "they carry"} `
-      + `${rate(capacity.held_per_sec)}${capacity.held_by === null ? "" : `; ${capacity.held_by} is the bound`}.`),
+      + `${capacity.at_most ? "at most " : ""}${rate(capacity.held_per_sec)}${capacity.held_by === null ? "" : `; ${capacity.held_by} is the bound`}.`),
     paragraph(`Growth is followed from ${capacity.at}, with ${rate(capacity.from_per_sec)}.`),
   ];
 }
@@ -162,5 +168,5 @@ export function fleet(found: FleetDocument): HTMLElement {
   return section("machines", "The rate of given machines", ...holds(capacity),
     changed === null ? null : h("h3", { class: "part" }, foreign(`With ${changed.change}`)),
     ...(changed === null ? [] : holds(changed.capacity)),
-    ...(changed?.capacity ?? capacity).doubts.map((one) => h("p", { class: "note" }, foreign(sentence(capital(one))))));
+    ...[...new Set([...capacity.doubts, ...(changed?.capacity.doubts ?? [])])].map((one) => h("p", { class: "note" }, foreign(sentence(capital(one))))));
 }

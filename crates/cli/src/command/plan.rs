@@ -25,9 +25,9 @@ Examples:
   plimsoll plan plimsoll-runs/shop-20260101-120000.plimsoll --target 20k
   plimsoll plan one.plimsoll two.plimsoll four.plimsoll --target 20k --utilisation 60%
   plimsoll plan shop.plimsoll --machines api=3,web=1              the rate that these hold, and what stops it
-  plimsoll plan shop.plimsoll --target 20k --price api=$0.17/h --price web=$0.09/h
+  plimsoll plan shop.plimsoll --target 20k --price 'api=$0.17/h' --price 'web=$0.09/h'
   plimsoll plan half.plimsoll whole.plimsoll --target 20k --price api@0.5=0.09/h --price api@1=0.16/h
-  plimsoll plan shop.plimsoll --target day.csv --price api=$0.17/h        machines of each hour
+  plimsoll plan shop.plimsoll --target day.csv --price 'api=$0.17/h'      machines of each hour
   plimsoll plan shop.plimsoll --target 20k --what-if web.cores=2x --what-if proxy=drop
   plimsoll plan --csv tiers.csv --target 100k --map qps=qps --map label=note --map group=phase \\
       --map nginx.instances=nginx --map nginx.in_mbit=in --map nginx.out_mbit=out --map nginx.link_both_mbit=1500")]
@@ -45,7 +45,8 @@ pub(crate) struct PlanArgs {
     /// Turn the question round: the rate that so many machines carry; tiers that are not named keep theirs
     #[arg(long, value_name = "TIER=N,...")]
     machines: Option<Fleet>,
-    /// What a machine of a tier costs, in any currency; TIER@0.5=... is for those with 0.5 cores, TIER@1Gbit=... for that link
+    /// What a machine of a tier costs, in any currency, in single quotes where there is a $; TIER@0.5=... is for those with 0.5
+    /// cores, TIER@1Gbit=... for that link
     #[arg(long, value_name = "TIER=PRICE/h", conflicts_with_all = ["what_if", "machines"])]
     price: Vec<Price>,
     /// A table of measurements instead of runs: comma-separated, with a header

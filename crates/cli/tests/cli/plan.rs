@@ -182,6 +182,10 @@ fn a_price_gives_the_cost_of_an_hour_and_of_a_million_requests() {
     assert!(call(2, &["web=1/h"], &[]).err.contains("there are api"));
     assert!(call(2, &["api@3=1/h"], &[]).err.contains("0.4 cores"));
     assert!(call(2, &["api=1"], &[]).err.contains("TIER=0.17/h"));
+    // What a shell leaves of `api=$0.17/h` and `api=$1.20/h` without quotes.
+    for cut in ["api=bash.17/h", "api=.20/h"] {
+        assert!(call(2, &[cut], &[]).err.contains("single quotes"), "{cut}");
+    }
     assert!(call(0, &["api@0.4=1/h"], &[]).out.contains("0.4 cores at 1.00"));
 }
 
@@ -209,6 +213,10 @@ fn a_curve_gives_the_machines_of_each_hour_and_their_figure() {
     assert_eq!(drawn, 2, "SVG and PNG");
     std::fs::write(bench.path("wrong.csv"), "time,qps\n00:00,500\n00:61,5\n").unwrap();
     assert!(bench.expect(2, &["plan", &file, "--target", "wrong.csv"]).err.contains("line 3: `00:61`"));
+    std::fs::write(bench.path("wrong.csv"), "time,qps\n00:00,500\n01:00,2,100\n").unwrap();
+    assert!(
+        bench.expect(2, &["plan", &file, "--target", "wrong.csv"]).err.contains("line 3: it has 3 cells")
+    );
     bench.expect(1, &["plan", &file, "--target", "absent.csv"]);
     assert!(bench.expect(2, &["plan", &file, "--target", "many"]).err.contains("no such file"));
     bench.expect(2, &["plan", &file, "--target", "1k", "-o", "drawn"]);

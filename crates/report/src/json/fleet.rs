@@ -39,7 +39,8 @@ document! {
         limits: Vec<FleetLimitDocument> = each(&capacity.limits, FleetLimitDocument::new),
         /// The share of a machine that may be used for `held_per_sec`.
         utilisation: f64 = capacity.utilisation,
-        /// The rate for which a plan asks for no more machines than these; null where that is not known.
+        /// The rate for which a plan asks for no more machines than these, of the kind of requests that is dearest for each tier; null
+        /// where that is not known. Where `at_most` is true it is the most, too.
         held_per_sec: Option<f64> = capacity.held.as_ref().map(|held| held.per_sec.value),
         /// The tier that decides `held_per_sec`.
         held_by: Option<String> = capacity.held.as_ref().map(|held| held.tier.clone()),

@@ -41,7 +41,7 @@ fn machines(currency: &Currency, tier: &TierCost) -> String {
 }
 
 /// `3 with 0.5 cores`.
-fn sized(machines: &PricedMachines) -> String {
+pub(super) fn sized(machines: &PricedMachines) -> String {
     format!("{}{}", grouped(machines.count), if_known(machines.size, |size| format!(" with {size}")))
 }
 

@@ -1,6 +1,6 @@
 //! The rate that given machines carry.
 
-use plimsoll_analyze::{FleetCapacity, FleetLimit, TierMachines};
+use plimsoll_analyze::{FleetCapacity, FleetDoubt, FleetLimit, TierMachines};
 use plimsoll_units::{count_text, escape_control, percent_text};
 
 use super::paragraph::{headed, point, wrapped};
@@ -18,29 +18,41 @@ pub fn fleet(capacity: &FleetCapacity, what_if: Option<(&str, &FleetCapacity)>) 
         blocks.push(format!("\nWith {}\n", escape_control(change)));
         blocks.push(one(changed));
     }
-    let known = what_if.map_or(capacity, |(_, changed)| changed);
-    let doubts: String =
-        known.doubts.iter().map(|doubt| point(&escape_control(&words::doubt(doubt)))).collect();
-    blocks.push(headed("\nTo be known", doubts));
+    blocks.extend(doubts(capacity, what_if));
     blocks.concat()
+}
+
+/// What is not known; of two answers first what is so of both.
+fn doubts(capacity: &FleetCapacity, what_if: Option<(&str, &FleetCapacity)>) -> Vec<String> {
+    let is_of_all = |doubt: &&FleetDoubt| what_if.is_none_or(|(_, changed)| changed.doubts.contains(doubt));
+    let (of_all, own) = capacity.doubts.iter().partition(is_of_all);
+    let mut blocks = vec![points("To be known", of_all), points("To be known as it is", own)];
+    if let Some((change, changed)) = what_if {
+        let further = changed.doubts.iter().filter(|doubt| !capacity.doubts.contains(doubt)).collect();
+        blocks.push(points(&format!("To be known with {}", escape_control(change)), further));
+    }
+    blocks
+}
+
+fn points(heading: &str, doubts: Vec<&FleetDoubt>) -> String {
+    let doubts = doubts.into_iter().map(|doubt| point(&escape_control(&words::doubt(doubt))));
+    headed(&format!("\n{heading}"), doubts.collect())
 }
 
 fn one(capacity: &FleetCapacity) -> String {
     let count = |tier: &TierMachines| format!("{} {}", number(tier.machines), tier.tier);
     let machines = list(capacity.machines.iter().map(count), ", ");
+    let most = if capacity.at_most { "at most " } else { "" };
     let full = match capacity.limits.first() {
         None => format!("{machines}: it is not known where throughput stops growing."),
-        Some(first) => {
-            let most = if capacity.at_most { "at most " } else { "" };
-            format!("{machines}: {most}{}.", limit(first))
-        }
+        Some(first) => format!("{machines}: {most}{}.", limit(first)),
     };
     let held = if_known(capacity.held.as_ref(), |held| {
         let is_one = matches!(capacity.machines.as_slice(), [only] if only.machines == 1.0);
         let they = if is_one { "it carries" } else { "they carry" };
         let (per_sec, share) = (count_text(held.per_sec.value), percent_text(capacity.utilisation));
         format!(
-            "At no more than {share} of each machine {they} {per_sec} requests/s; {} is the bound.",
+            "At no more than {share} of each machine {they} {most}{per_sec} requests/s; {} is the bound.",
             held.tier
         )
     });

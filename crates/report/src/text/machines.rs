@@ -1,6 +1,6 @@
 //! The machines for a target rate.
 
-use plimsoll_analyze::{DemandUnit, Growth, MachinePlan, Machines, Need, Stop, TierPlan};
+use plimsoll_analyze::{DemandUnit, Doubt, Growth, MachinePlan, Machines, Need, Stop, TierPlan};
 use plimsoll_units::{count_text, escape_control, grouped, percent_text, significant};
 
 use super::cost::plan_cost;
@@ -27,6 +27,7 @@ pub fn machines(view: &PlanView<'_>) -> String {
     if let Some((text, changed)) = what_if {
         blocks.push(format!("\n{}", wrapped("", "", &format!("With {}", escape_control(text)))));
         blocks.push(numbers(changed, Some(plan)));
+        blocks.extend(changed.tiers.iter().map(|tier| further_doubts(tier, plan)));
         blocks.push(growth(changed.growth.as_ref()));
         blocks.push("\nAs it is\n".to_owned());
     }
@@ -136,6 +137,18 @@ fn reasons(tier: &TierPlan) -> String {
     }
     said.extend(tier.doubts.iter().map(words::doubt));
     fact(&escape_control(&tier.tier), &escape_control(&(said.join(". ") + ".")))
+}
+
+/// What is not known of a changed tier, without what holds as it is, too: "Why" says that.
+fn further_doubts(changed: &TierPlan, before: &MachinePlan) -> String {
+    let known = before.tiers.iter().filter(|tier| tier.tier == changed.tier).flat_map(|tier| &tier.doubts);
+    let known: Vec<&Doubt> = known.collect();
+    let further = changed.doubts.iter().filter(|doubt| !known.contains(doubt));
+    let said: Vec<String> = further.map(words::doubt).collect();
+    if said.is_empty() {
+        return String::new();
+    }
+    fact(&escape_control(&changed.tier), &escape_control(&(said.join(". ") + ".")))
 }
 
 fn reason(need: &Need) -> String {

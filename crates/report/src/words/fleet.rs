@@ -3,8 +3,12 @@
 use plimsoll_analyze::{FleetCause, FleetDoubt, FleetLimit, Limit};
 use plimsoll_units::count_text;
 
-use super::machines::{number, remark, request_kinds, resource};
+use super::machines::{machines as counted, number, remark, request_kinds, resource};
 use crate::amount::if_known;
+
+/// Of which of several kinds of requests a rate is that a plan would ask no more machines for.
+const HELD: &str =
+    "The rate at a share of each machine is, as in a plan, of the kind that is dearest for each tier.";
 
 /// What stops a tier: `the CPU of 3 machines`, `the lock of store that stopped two`.
 pub(crate) fn cause(limit: &FleetLimit) -> String {
@@ -61,12 +65,27 @@ pub(crate) fn doubt(doubt: &FleetDoubt) -> String {
             count_text(*per_sec)
         ),
         FleetDoubt::OtherRequests { run, kinds } => format!(
-            "The rate is of the requests of {run}. The runs are of {} kinds of requests: {}. Locks and contention seen with the other requests are left out.",
+            "The rate is of the requests of {run}. The runs are of {} kinds of requests: {}. Locks and contention seen \
+             with the other requests are left out. {HELD}",
             kinds.len(),
             request_kinds(kinds)
         ),
         FleetDoubt::OtherRows { row, kinds } => format!(
-            "The rate is of the requests of {row}. The rows are of {kinds} kinds of requests; choose one with --group."
+            "The rate is of the requests of {row}. The rows are of {kinds} kinds of requests; choose one with --group. {HELD}"
+        ),
+        FleetDoubt::Falls { tier, machines, few, few_per_sec, many, many_per_sec } => format!(
+            "Throughput of {tier} falls from {} requests/s with {} to {} with {}. What {} carry was not measured, and may be less.",
+            count_text(*few_per_sec),
+            counted(*few),
+            count_text(*many_per_sec),
+            number(*many),
+            number(*machines)
+        ),
+        FleetDoubt::ScalingBefore { tier, few, most } => format!(
+            "From {} to {} machines of {tier} throughput a machine fell. How they scale after the change was not measured: \
+             they may carry less.",
+            number(*few),
+            number(*most)
         ),
         FleetDoubt::Remark(of_plan) => remark(of_plan),
         FleetDoubt::NoFigures(tier) => {

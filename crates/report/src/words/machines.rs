@@ -44,6 +44,11 @@ pub(crate) fn number(machines: f64) -> String {
     if machines.fract() == 0.0 { grouped(machines as u64) } else { significant(machines) }
 }
 
+/// `1 machine`, `3 machines`.
+pub(crate) fn machines(count: f64) -> String {
+    format!("{} machine{}", number(count), if count == 1.0 { "" } else { "s" })
+}
+
 /// An amount with its unit.
 pub(crate) fn amount(unit: DemandUnit, value: f64) -> String {
     match unit {
@@ -106,13 +111,7 @@ pub(crate) fn doubt(doubt: &Doubt) -> String {
             amount(*unit, *idle),
             resource(*of)
         ),
-        Doubt::NoCapacity(taken) => {
-            let one = |taken: &Taken| {
-                format!("{} of its {}", amount(taken.unit, taken.amount), resource(taken.resource))
-            };
-            let all = list(taken.iter().map(one), ", ");
-            format!("how much more the rest can carry is not known: the target takes {all}")
-        }
+        Doubt::NoCapacity(taken) => no_capacity(taken),
         Doubt::UsedOtherwise { .. } | Doubt::UsedOtherwiseOften { .. } => used_otherwise(doubt),
         Doubt::NothingObserved => "nothing was observed of what a request uses of it".to_owned(),
         Doubt::NotSampled { runs, machines } => not_sampled(runs, machines),
@@ -155,6 +154,12 @@ pub(crate) fn doubt(doubt: &Doubt) -> String {
         Doubt::Falls { few, few_per_sec, many, many_per_sec } => {
             falls((*few, *few_per_sec), (*many, *many_per_sec))
         }
+        Doubt::ScalingBefore { few, most } => format!(
+            "from {} to {} machines throughput a machine fell, and how they scale after the change was not measured: this is \
+             the least it needs",
+            number(*few),
+            number(*most)
+        ),
         Doubt::Contended { few, most, alpha, machines } => contended((*few, *most), *alpha, *machines),
         Doubt::BeyondMeasured { count, most, trusted } => format!(
             "it was the limit with {} machines at most: that {count} share the load as well is not measured beyond {}",
@@ -164,13 +169,21 @@ pub(crate) fn doubt(doubt: &Doubt) -> String {
     }
 }
 
+/// What the target takes of resources of which it is not known how much there is.
+fn no_capacity(taken: &[Taken]) -> String {
+    let one =
+        |taken: &Taken| format!("{} of its {}", amount(taken.unit, taken.amount), resource(taken.resource));
+    let all = list(taken.iter().map(one), ", ");
+    format!("how much more the rest can carry is not known: the target takes {all}")
+}
+
 /// Machines and what they carry, requests per second, for fewer and for more of them.
 fn falls((few, few_per_sec): (f64, f64), (many, many_per_sec): (f64, f64)) -> String {
     format!(
-        "throughput falls from {} requests/s with {} machines to {} with {}: more machines do not carry the target at the \
+        "throughput falls from {} requests/s with {} to {} with {}: more machines do not carry the target at the \
          utilisation asked for",
         count_text(few_per_sec),
-        number(few),
+        machines(few),
         count_text(many_per_sec),
         number(many)
     )
@@ -271,6 +284,9 @@ pub(crate) fn remark(remark: &Remark) -> String {
              is not known, and how it scales is computed from one kind at a time.",
             kinds.len(),
             request_kinds(kinds)
+        ),
+        Remark::QuotaStays(change) => format!(
+            "{change} leaves the CPU quota as it is: write how many times as many cores, such as 2x, to change both."
         ),
         Remark::Without(tier) => format!(
             "Without {tier}: what it does for the others (connections kept ready, waiting for slow clients, encryption) falls \

@@ -1,8 +1,9 @@
 //! Figures of ledgers and of scaling, and the text of tables of tiers.
 
 use plimsoll_analyze::{
-    Confidence, Currency, DayCost, DayPlan, Efficiency, Estimate, Goal, HourPlan, Limit, Machines, Observed,
-    PlanCost, RequestKind, TierCount, TierHours, TierRow, TierScaling, TierUse, plan_machines,
+    Confidence, Currency, DayCost, DayPlan, Doubt, Efficiency, Estimate, FleetCapacity, FleetDoubt, Goal,
+    HourPlan, Limit, MachinePlan, Machines, Observed, PlanCost, RequestKind, TierCount, TierHours, TierPlan,
+    TierRow, TierScaling, TierUse, plan_machines,
 };
 use plimsoll_report::figure::{self, Bar, Caption};
 use plimsoll_report::{PlanView, json, text};
@@ -139,6 +140,7 @@ fn hours_with_as_many_machines_at_another_cost_have_lines_of_their_own() {
         label: format!("{hour:02}:00"),
         peak_per_sec: 100.0,
         machines: vec![machines],
+        sizes: vec![Vec::new()],
         cost: Some(cost),
     };
     let currency = Currency::default();
@@ -148,6 +150,7 @@ fn hours_with_as_many_machines_at_another_cost_have_lines_of_their_own() {
         peak_cost: None,
         hours: vec![hour(0, 1.6), hour(1, 1.6), hour(2, 2.0)],
         missing: Vec::new(),
+        merges_days: false,
         tiers: vec![TierHours { tier: "api".to_owned(), by_hour: Some(6), constant: Some(6) }],
         cost: Some(cost),
     };
@@ -176,4 +179,49 @@ fn a_cost_that_is_not_known_is_not_zero() {
         (&document["cost"]["per_million"], &document["cost"]["at_least"]),
         (&serde_json::Value::Null, &true.into())
     );
+}
+
+#[test]
+fn what_a_change_makes_doubtful_is_said_with_the_change() {
+    let plan = |doubts: Vec<Doubt>| {
+        let tier = TierPlan {
+            tier: "api".to_owned(),
+            machines: Some(Machines { count: 2, range: None, at_least: true }),
+            needs: Vec::new(),
+            sizes: Vec::new(),
+            carried: None,
+            scaling: None,
+            doubts,
+        };
+        let goal = Goal { target_per_sec: 100.0, utilisation: 0.7 };
+        MachinePlan { goal, tiers: vec![tier], growth: None, remarks: Vec::new() }
+    };
+    let grew = Doubt::MoreThanLinear { few: 1.0, most: 2.0 };
+    let (base, changed) = (plan(vec![Doubt::NothingObserved]), plan(vec![Doubt::NothingObserved, grew]));
+    let text =
+        text::machines(&PlanView { what_if: Some(("api.cores=2x", &changed)), ..PlanView::new(&base) });
+    let (with_change, as_it_is) = text.split_once("As it is").unwrap();
+    assert!(with_change.contains("grew more than linearly"), "{text}");
+    assert!(!with_change.contains("nothing was observed"), "the plan as it is says so: {text}");
+    assert!(as_it_is.contains("nothing was observed"), "{text}");
+}
+
+#[test]
+fn a_changed_fleet_and_the_one_before_have_their_doubts() {
+    let fleet = |tiers: &[&str]| FleetCapacity {
+        utilisation: 0.7,
+        machines: Vec::new(),
+        held: None,
+        limits: Vec::new(),
+        at_most: true,
+        from: (100.0, "base".to_owned()),
+        doubts: tiers.iter().map(|tier| FleetDoubt::NoFigures((*tier).to_owned())).collect(),
+    };
+    let (before, changed) = (fleet(&["web", "db"]), fleet(&["web", "api"]));
+    let text = text::fleet(&before, Some(("db=drop", &changed)));
+    let sections: Vec<&str> = text.split("To be known").skip(1).collect();
+    let names = |section: &str| ["web", "db", "api"].map(|tier| section.contains(&format!("uses of {tier}")));
+    let named: Vec<[bool; 3]> = sections.iter().map(|section| names(section)).collect();
+    assert_eq!(named, [[true, false, false], [false, true, false], [false, false, true]], "{text}");
+    assert!(sections[2].starts_with(" with db=drop"), "{text}");
 }

@@ -175,6 +175,7 @@ fn a_day_has_its_rate_and_the_machines_of_each_tier_by_hour() {
         label: format!("{hour:02}:00"),
         peak_per_sec: per_sec,
         machines: vec![machines(web), api],
+        sizes: vec![Vec::new(); 2],
         cost: None,
     };
     let tier = |tier: &str| TierHours { tier: tier.to_owned(), by_hour: None, constant: None };
@@ -182,7 +183,8 @@ fn a_day_has_its_rate_and_the_machines_of_each_tier_by_hour() {
         vec![hour(8, 400.0, 1, machines(2)), hour(9, 900.0, 1, None), hour(11, 300.0, 1, machines(1))];
     let goal = Goal { target_per_sec: 900.0, utilisation: 0.7 };
     let (peak, tiers) = (plan_machines(&Observed::default(), goal), vec![tier("web"), tier("api")]);
-    let day = DayPlan { peak, peak_cost: None, hours, missing: vec![10], tiers, cost: None };
+    let day =
+        DayPlan { peak, peak_cost: None, hours, missing: vec![10], merges_days: false, tiers, cost: None };
     let drawn = plimsoll_report::figure::day("shop", &day).unwrap();
     assert!(drawn.png.len() > 1_000 && !drawn.svg.contains("NaN"));
     for text in ["Machines by hour: shop", "requests/s", "machines", "hour of the day", "web", "api"] {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::cost::{PlanCost, TierCost, price_plan};
+use super::cost::{PlanCost, PricedMachines, price_plan};
 use super::observed::Observed;
 use super::plan::{MachinePlan, Machines, TierPlan, plan_machines};
 use super::price::{Currency, PriceList};
@@ -23,6 +23,8 @@ pub struct CurvePoint {
 #[derive(Debug, Clone, PartialEq)]
 pub struct RateCurve {
     hours: BTreeMap<i64, (String, f64)>,
+    /// True if its rows are of several days that it does not tell apart.
+    merges_days: bool,
 }
 
 /// The machines of one hour.
@@ -34,7 +36,10 @@ pub struct HourPlan {
     pub peak_per_sec: f64,
     /// The machines of each tier, in the order of the plan; `None` where nothing tells.
     pub machines: Vec<Option<Machines>>,
-    /// What they cost, without the tiers that [`DayCost::without`] names; `None` without prices, and where these are all tiers.
+    /// The same by size, as they cost least; of a tier without a price or a number none.
+    pub sizes: Vec<Vec<PricedMachines>>,
+    /// What they cost, without the tiers that [`DayCost::without`] names; `None` without prices, where these are all tiers, and where
+    /// another tier has no number in this hour.
     pub cost: Option<f64>,
 }
 
@@ -58,6 +63,8 @@ pub struct DayPlan {
     pub hours: Vec<HourPlan>,
     /// Hours between the first and the last of which the curve has no row; they are in no sum.
     pub missing: Vec<i64>,
+    /// True if the rows are of several days, of which each hour has the highest rate.
+    pub merges_days: bool,
     pub tiers: Vec<TierHours>,
     /// The cost with the machines of each hour, and with those of the peak in all of them; `None` without prices, and where no tier
     /// has a price and a number at the peak.
@@ -68,11 +75,12 @@ pub struct DayPlan {
 #[derive(Debug, Clone, PartialEq)]
 pub struct DayCost {
     pub currency: Currency,
+    /// Without the hours whose cost is not known.
     pub by_hour: f64,
     pub constant: f64,
     /// Tiers without a price, or without a number of machines at the peak.
     pub without: Vec<String>,
-    /// True if it may cost more: a tier is left out, or may need more machines in an hour.
+    /// True if it may cost more: a tier is left out, or may need more machines in an hour, or the cost of an hour is not known.
     pub at_least: bool,
 }
 
@@ -84,7 +92,13 @@ impl RateCurve {
             let known = hours.entry(hour).or_insert((label, 0.0));
             known.1 = known.1.max(per_sec);
         }
-        Some(Self { hours }).filter(|curve| curve.peak_per_sec() > 0.0)
+        Some(Self { hours, merges_days: false }).filter(|curve| curve.peak_per_sec() > 0.0)
+    }
+
+    /// The same; `merges_days` is true if its rows are of several days that it does not tell apart.
+    #[must_use]
+    pub fn merging_days(self, merges_days: bool) -> Self {
+        Self { merges_days, ..self }
     }
 
     /// The highest rate, requests per second.
@@ -107,11 +121,12 @@ pub fn plan_day(
     let counted: Vec<String> =
         peak_cost.iter().flat_map(|cost| &cost.tiers).map(|cost| cost.tier.clone()).collect();
     let hour = |(hour, (label, per_sec)): (&i64, &(String, f64))| {
-        let (machines, cost) = fleet(&plan(*per_sec), prices, &counted);
-        HourPlan { hour: *hour, label: label.clone(), peak_per_sec: *per_sec, machines, cost }
+        let (hour, label, peak_per_sec) = (*hour, label.clone(), *per_sec);
+        let Priced { machines, sizes, cost } = Priced::new(&plan(peak_per_sec), prices, &counted);
+        HourPlan { hour, label, peak_per_sec, machines, sizes, cost }
     };
     let hours: Vec<HourPlan> = curve.hours.iter().map(hour).collect();
-    let (constant, _) = fleet(&peak, prices, &counted);
+    let constant = Priced::new(&peak, prices, &counted).machines;
     let tiers = peak.tiers.iter().enumerate().map(|(index, tier)| TierHours {
         tier: tier.tier.clone(),
         by_hour: hours.iter().map(|hour| hour.machines[index].map(|machines| machines.count)).sum(),
@@ -123,42 +138,52 @@ pub fn plan_day(
     let span = curve.hours.keys().next().zip(curve.hours.keys().next_back());
     let missing =
         span.map_or_else(Vec::new, |(first, last)| (*first..*last).filter(|hour| !known(hour)).collect());
-    DayPlan { peak, peak_cost, hours, missing, tiers, cost }
+    DayPlan { peak, peak_cost, hours, missing, merges_days: curve.merges_days, tiers, cost }
 }
 
 /// What all hours cost, by what the peak does; `None` if no tier has a cost there.
 fn day_cost(peak: &PlanCost, hours: &[HourPlan]) -> Option<DayCost> {
     let mut machines = hours.iter().flat_map(|hour| &hour.machines).flatten();
+    let may_need_more = machines.any(|machines| machines.at_least);
+    let is_unknown = hours.iter().any(|hour| hour.cost.is_none());
     Some(DayCost {
         currency: peak.currency.clone(),
         by_hour: hours.iter().filter_map(|hour| hour.cost).sum(),
         constant: peak.per_hour? * hours.len() as f64,
         without: peak.without.clone(),
-        at_least: !peak.without.is_empty() || machines.any(|machines| machines.at_least),
+        at_least: !peak.without.is_empty() || may_need_more || is_unknown,
     })
 }
 
-/// The machines of each tier, and what those of the tiers that count cost.
-fn fleet(
-    plan: &MachinePlan,
-    prices: Option<&PriceList>,
-    counted: &[String],
-) -> (Vec<Option<Machines>>, Option<f64>) {
-    let cost = prices.map(|prices| price_plan(plan, prices));
-    let priced = |tier: &TierPlan| cost.as_ref()?.tiers.iter().find(|cost| cost.tier == tier.tier);
-    let count = |cost: &TierCost| cost.machines.iter().map(|machines| machines.count).sum::<u64>();
-    let machines = |tier: &TierPlan| {
-        let machines = tier.machines?;
-        // The interval is that of machines of one size.
-        let mixed = priced(tier).map(count).filter(|count| *count != machines.count);
-        Some(mixed.map_or(machines, |count| Machines { count, range: None, ..machines }))
-    };
-    let of_counted = |cost: &PlanCost| -> f64 {
-        let tiers = cost.tiers.iter().filter(|cost| counted.contains(&cost.tier));
-        tiers.map(|cost| cost.per_hour).sum()
-    };
-    let known = cost.as_ref().filter(|_| !counted.is_empty());
-    (plan.tiers.iter().map(machines).collect(), known.map(of_counted))
+/// The machines of a plan with their prices; see [`HourPlan`].
+struct Priced {
+    machines: Vec<Option<Machines>>,
+    sizes: Vec<Vec<PricedMachines>>,
+    cost: Option<f64>,
+}
+
+impl Priced {
+    /// `counted` are the tiers that the cost is of.
+    fn new(plan: &MachinePlan, prices: Option<&PriceList>, counted: &[String]) -> Self {
+        let cost = prices.map(|prices| price_plan(plan, prices));
+        let of_tier =
+            |name: &String| cost.iter().flat_map(|cost| &cost.tiers).find(|cost| cost.tier == *name);
+        let sizes = |tier: &TierPlan| of_tier(&tier.tier).map_or_else(Vec::new, |cost| cost.machines.clone());
+        let sizes: Vec<Vec<PricedMachines>> = plan.tiers.iter().map(sizes).collect();
+        let machines =
+            plan.tiers.iter().zip(&sizes).map(|(tier, sizes)| Some(counted_by(sizes, tier.machines?)));
+        // Without one of them the sum would look cheaper.
+        let total: Option<f64> = counted.iter().map(|name| of_tier(name).map(|cost| cost.per_hour)).sum();
+        Self { machines: machines.collect(), cost: total.filter(|_| !counted.is_empty()), sizes }
+    }
+}
+
+/// The number of machines that cost least, where that is another than the number of the planned size.
+fn counted_by(sizes: &[PricedMachines], machines: Machines) -> Machines {
+    let count = sizes.iter().map(|machines| machines.count).sum::<u64>();
+    let is_other = sizes.len() > 1 || count != machines.count;
+    // The interval is that of machines of one size.
+    if sizes.is_empty() || !is_other { machines } else { Machines { count, range: None, ..machines } }
 }
 
 #[cfg(test)]
@@ -286,6 +311,20 @@ mod tests {
     }
 
     #[test]
+    fn an_hour_in_which_a_tier_has_no_number_has_no_cost_and_the_sum_is_a_least_one() {
+        let mut observed = observed(&[1.0]);
+        // Four machines carry less than two, and eight more than both.
+        let points = vec![(2.0, 1_900.0), (4.0, 900.0), (8.0, 8_000.0)];
+        observed.tiers[0].scaling = Scaling::fit(points);
+        let curve = curve(&[(0, 3_000.0), (1, 5_600.0)]);
+        let day = plan_day(&observed, &curve, 0.7, Some(&prices(&["api=1/h"])));
+        assert!(day.hours[0].machines[0].is_none() && day.tiers[0].by_hour.is_none(), "{day:?}");
+        assert_eq!(day.hours.iter().map(|hour| hour.cost).collect::<Vec<_>>(), [None, Some(8.0)]);
+        let cost = day.cost.unwrap();
+        assert_eq!((cost.by_hour, cost.constant, cost.at_least), (8.0, 16.0, true));
+    }
+
+    #[test]
     fn an_hour_takes_the_cheapest_machines_that_carry_it() {
         // A machine with half a core carries 350/s for 0.6, one with a core 700/s for 1.
         let list = prices(&["api@0.5=0.6/h", "api@1=1/h"]);
@@ -298,6 +337,11 @@ mod tests {
         assert_eq!(counts(&day), [1, 2, 2]);
         let costs: Vec<f64> = day.hours.iter().filter_map(|hour| hour.cost).collect();
         assert_eq!(costs, [0.6, 1.6, 2.0]);
+        let mixed: Vec<(Option<f64>, u64)> = day.hours[1].sizes[0]
+            .iter()
+            .map(|machines| (machines.size.and_then(|size| size.cores), machines.count))
+            .collect();
+        assert_eq!(mixed, [(Some(0.5), 1), (Some(1.0), 1)]);
         let plan = plan_machines(&observed(&[0.5, 1.0]), Goal { target_per_sec: 1_000.0, utilisation: 0.7 });
         let cost = price_plan(&plan, &list);
         assert_eq!(cost.tiers[0].alone.iter().map(|alone| alone.count).collect::<Vec<_>>(), [3, 2]);

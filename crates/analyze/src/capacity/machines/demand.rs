@@ -89,7 +89,12 @@ impl TierDemand {
     pub(super) fn dearest(demands: Vec<Self>) -> Vec<Self> {
         // An empty cell does not outweigh a capacity that another row has.
         let is_weighed = |demand: &Self| demand.capacity.is_some() || matches!(demand.origin, Origin::Run(_));
-        let rank = |demand: &Self| (is_weighed(demand), demand.weight());
+        // A machine may get a pool of another size, so that only the time counts for which a request holds a worker.
+        let cost = |demand: &Self| match demand.resource {
+            TierResource::Pool => demand.per_request.value,
+            _ => demand.weight(),
+        };
+        let rank = |demand: &Self| (is_weighed(demand), cost(demand));
         let dearer = |a: Self, b: Self| {
             let used_most = a.used_most.max(b.used_most);
             Self { used_most, ..if rank(&b) > rank(&a) { b } else { a } }
@@ -141,6 +146,18 @@ mod tests {
         let found = TierDemand::fullest(vec![idle.clone(), full.clone(), as_full.clone()]);
         assert_eq!(names(&found), [&as_full.origin], "of two that are as full the dearer");
         assert_eq!(names(&TierDemand::dearest(vec![idle.clone(), full])), [&idle.origin]);
+    }
+
+    #[test]
+    fn of_pools_of_two_sizes_that_counts_in_which_a_request_holds_a_worker_longest() {
+        let pool = |run: &str, workers: f64, per_sec: f64| TierDemand {
+            resource: TierResource::Pool,
+            unit: DemandUnit::Workers,
+            capacity: Some(workers),
+            ..demand(run, workers / per_sec, 1.0)
+        };
+        let found = TierDemand::dearest(vec![pool("small", 16.0, 600.0), pool("large", 32.0, 1_100.0)]);
+        assert_eq!(names(&found), [&Origin::Run("large".to_owned())]);
     }
 
     #[test]

@@ -49,6 +49,8 @@ pub enum Doubt {
     /// Throughput a machine fell from few to most machines: if they go on contending so, it takes more machines than planned, or no
     /// number is enough.
     Contended { few: f64, most: f64, alpha: f64, machines: Option<u64> },
+    /// Throughput a machine fell from few to most machines, and how its machines scale after a change was not measured.
+    ScalingBefore { few: f64, most: f64 },
     /// Runs in which it limits, and that its scaling is not computed from.
     OtherRuns {
         /// They are of other requests.
@@ -93,4 +95,6 @@ pub enum Remark {
     Requests(Vec<RequestKind>),
     /// A tier is left out.
     Without(String),
+    /// A change of cores, as typed, leaves the CPU quota of the tier as it is.
+    QuotaStays(String),
 }

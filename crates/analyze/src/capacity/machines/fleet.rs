@@ -6,6 +6,7 @@ use super::doubt::Remark;
 use super::growth::{Growth, Stop, TierMachines};
 use super::observed::{Halt, Observed, ObservedTier};
 use super::plan::rate_of_machine;
+use super::scaling::{Fall, Scaling};
 use super::terms::{MAX_MACHINES, TierResource};
 use crate::capacity::kinds::RequestKind;
 use crate::{Estimate, Limit, Place};
@@ -71,6 +72,18 @@ pub enum FleetDoubt {
     Suspect { run: String, per_sec: f64, limit: Limit, place: Place },
     /// A run was stopped by this, and whether more machines of the tier help against it is not known.
     MoreOfStopped { tier: String, run: String, per_sec: f64, limit: Limit, place: Place },
+    /// So many machines of the tier lie beyond a number from which throughput falls, and what they carry was not measured.
+    Falls {
+        tier: String,
+        machines: f64,
+        few: f64,
+        /// What the few carry, requests per second.
+        few_per_sec: f64,
+        many: f64,
+        many_per_sec: f64,
+    },
+    /// Throughput a machine of the tier fell from few to most machines, and how these scale after a change was not measured.
+    ScalingBefore { tier: String, few: f64, most: f64 },
     /// Nothing bounds the tier.
     NoFigures(String),
     /// Runs are of several kinds of requests, and the rate is of those of the run that growth starts from.
@@ -166,6 +179,8 @@ pub fn fleet_capacity(
             doubts.push(FleetDoubt::NoFigures(tier.clone()));
         }
         limits.extend(own);
+        doubts.extend(fall(growth, known, *machines));
+        doubts.extend(scaling_before(growth, known).filter(|_| *machines > 1.0));
         doubts.extend(halts(growth, known).filter_map(|halt| beyond(known, halt, *machines)));
     }
     limits.sort_by(|a, b| a.per_sec.value.total_cmp(&b.per_sec.value));
@@ -190,23 +205,57 @@ fn halts<'a>(growth: &Growth, tier: &'a ObservedTier) -> impl Iterator<Item = &'
     tier.halts.iter().filter(move |halt| halt.kind == kind)
 }
 
+/// How a tier scales under those requests.
+fn scaling<'a>(growth: &Growth, tier: &'a ObservedTier) -> Option<&'a Scaling> {
+    tier.scaling.as_ref().filter(|scaling| scaling.kind == growth.from.kind)
+}
+
+fn scaling_before(growth: &Growth, tier: &ObservedTier) -> Option<FleetDoubt> {
+    let before = tier.scaling_before.as_ref().filter(|scaling| scaling.kind == growth.from.kind)?;
+    let (few, most) = before.span();
+    Some(FleetDoubt::ScalingBefore { tier: tier.name.clone(), few, most })
+}
+
+fn fall(growth: &Growth, tier: &ObservedTier, machines: f64) -> Option<FleetDoubt> {
+    let Fall { highest, lower } = scaling(growth, tier)?.unmeasured_fall(machines)?;
+    Some(FleetDoubt::Falls {
+        tier: tier.name.clone(),
+        machines,
+        few: highest.0,
+        few_per_sec: highest.1,
+        many: lower.0,
+        many_per_sec: lower.1,
+    })
+}
+
 /// Where a tier of so many machines is full.
 fn full(growth: &Growth, tier: &ObservedTier, machines: f64) -> Vec<FleetLimit> {
     let limit = |cause, per_sec| FleetLimit { tier: tier.name.clone(), machines, cause, per_sec };
+    let scaling = scaling(growth, tier);
+    // A request may cost more in the run that growth starts from, whose machines contended more: these are not full before the
+    // throughput that as many were measured to carry.
+    let floor = scaling.filter(|scaling| machines >= scaling.span().0);
+    let floor = floor.and_then(|scaling| scaling.throughput(machines));
     let by_resource = |stop: &Stop| {
         let (resource, place) = (stop.resource, stop.place.clone());
         let observed_share = stop.used_there;
         let cause = FleetCause::Resource { resource, place, observed_share };
-        limit(cause, stop.with_machines(machines, growth.from.per_sec))
+        let per_sec = stop.with_machines(machines, growth.from.per_sec);
+        let raised = floor.filter(|floor| *floor > per_sec.value).map(Estimate::exact);
+        limit(cause, raised.unwrap_or(per_sec))
     };
     let stops = growth.stops.iter().filter(|stop| stop.tier == tier.name);
     let mut limits: Vec<FleetLimit> = stops.map(by_resource).collect();
-    let scaling = tier.scaling.as_ref().filter(|scaling| scaling.kind == growth.from.kind);
     limits.extend(scaling.and_then(|scaling| {
         let (few, most) = scaling.span();
         Some(limit(FleetCause::Contention { few, most }, Estimate::exact(scaling.throughput(machines)?)))
     }));
-    let halts = halts(growth, tier).filter(|halt| machines <= halt.machines);
+    // Fewer machines of which more was measured do not meet what stopped many.
+    let is_met = |halt: &&Halt| {
+        let carried_more = scaling.is_some_and(|scaling| scaling.carried_more(machines, halt.per_sec));
+        machines == halt.machines || (machines < halt.machines && !carried_more)
+    };
+    let halts = halts(growth, tier).filter(is_met);
     limits.extend(halts.map(|halt| {
         let (run, place) = (halt.run.clone(), halt.place.clone());
         limit(FleetCause::Halt { run, limit: halt.limit, place }, Estimate::exact(halt.per_sec))
@@ -267,7 +316,6 @@ fn remarked(growth: &Growth, remark: &Remark) -> Option<FleetDoubt> {
 #[cfg(test)]
 mod tests {
     use super::super::growth::GrowthStart;
-    use super::super::scaling::Scaling;
     use super::super::terms::DemandUnit;
     use super::*;
 
@@ -375,6 +423,35 @@ mod tests {
         assert_eq!(first(&observed, "api=3"), ("api".to_owned(), 643.0));
         let held = capacity(&observed, "api=3").held.unwrap();
         assert_eq!(held.per_sec.value.round(), 450.0, "70 % of that");
+    }
+
+    #[test]
+    fn machines_that_were_measured_carry_what_was_measured() {
+        let mut observed = observed();
+        observed.tiers[1].scaling = Scaling::fit(vec![(1.0, 290.0), (3.0, 150.0)]);
+        let carried = ["api=1", "api=3"].map(|machines| first(&observed, machines).1);
+        assert_eq!(carried, [290.0, 150.0]);
+        assert!(!capacity(&observed, "api=3").at_most);
+        let more = capacity(&observed, "api=4");
+        assert!(more.at_most && matches!(more.doubts[0], FleetDoubt::Falls { many: 3.0, .. }), "{more:?}");
+        observed.tiers[1].scaling = Scaling::fit(vec![(1.0, 402.0), (3.0, 150.0)]);
+        assert_eq!(
+            first(&observed, "api=1").1,
+            402.0,
+            "although its CPU is full at 300/s by the run of growth"
+        );
+        // A lock of three machines is no bound of one, which carried more.
+        observed.tiers[1].halts.push(Halt { per_sec: 150.0, machines: 3.0, ..locked(0) });
+        assert_eq!(first(&observed, "api=1").1, 402.0);
+    }
+
+    #[test]
+    fn machines_of_which_scaling_was_not_measured_carry_at_most_what_their_resources_allow() {
+        let mut observed = observed();
+        observed.tiers[1].scaling_before = Scaling::fit(vec![(1.0, 300.0), (2.0, 500.0)]);
+        assert!(!capacity(&observed, "api=1").at_most);
+        let two = capacity(&observed, "api=2");
+        assert!(two.at_most && matches!(two.doubts[0], FleetDoubt::ScalingBefore { .. }), "{two:?}");
     }
 
     #[test]

@@ -109,6 +109,7 @@ fn observe(mut observed: Observed, kinds: &[Vec<TierLoad<'_>>]) -> Observed {
     }
     observed.growth = start.and_then(|start| start.growth(&observed));
     observed.take_machines_of_growth();
+    observed.take_pools_of_growth();
     observed
 }
 
@@ -141,6 +142,7 @@ struct ScalingPoint<'a> {
     size: Option<MachineSize>,
     machines: f64,
     per_sec: f64,
+    limit: Limit,
     /// True if that is a lower bound.
     lower_bound: bool,
 }
@@ -179,7 +181,8 @@ fn scaling_by(
         |set: &&Vec<&ScalingPoint<'_>>| planned.is_none_or(|planned| is_one_size(set[0].size, planned));
     let fitted = |set: &Vec<&ScalingPoint<'_>>| {
         let scaling = Scaling::fit(set.iter().map(|point| (point.machines, point.per_sec)).collect());
-        scaling.map(|scaling| scaling.of_kind(set[0].kind))
+        let limits = set.iter().map(|point| point.limit);
+        scaling.map(|scaling| scaling.of_kind(set[0].kind).limited_by(limits))
     };
     // Of several sets with as many counts the first.
     let counts = |set: &&Vec<&ScalingPoint<'_>>| fitted(set).map_or(0, |scaling| scaling.points.len());
@@ -208,8 +211,8 @@ impl<'a> ScalingPoint<'a> {
         let tier = load.tiers.iter().find(|tier| tier.name == name && load.limits(tier))?;
         let is_limit = !matches!(load.verdict.limit, Limit::None | Limit::Unknown);
         let machines = tier.machines.filter(|_| is_limit)?;
-        let (size, per_sec) = (load.size(tier), load.per_sec().value);
-        Some(Self { run: load.label, kind, size, machines, per_sec, lower_bound: load.lower_bound })
+        let (size, per_sec, limit) = (load.size(tier), load.per_sec().value, load.verdict.limit);
+        Some(Self { run: load.label, kind, size, machines, per_sec, limit, lower_bound: load.lower_bound })
     }
 
     fn is_of_size(&self, other: &Self) -> bool {
@@ -363,7 +366,7 @@ mod tests {
         per_sec: f64,
     ) -> ScalingPoint<'static> {
         let size = Some(MachineSize { cores: Some(cores), ..MachineSize::default() });
-        ScalingPoint { run, kind, size, machines, per_sec, lower_bound: false }
+        ScalingPoint { run, kind, size, machines, per_sec, limit: Limit::Cpu, lower_bound: false }
     }
 
     #[test]
@@ -373,7 +376,9 @@ mod tests {
         let other_size = point("large", 0, 1.0, 2.0, 390.0);
         let two = point("two", 0, 0.5, 2.0, 190.0);
         let (scaling, doubt) = scaling_by(&[one, other_requests, other_size, two], None);
-        assert_eq!(scaling.unwrap().points, [(1.0, 100.0), (2.0, 190.0)]);
+        let scaling = scaling.unwrap();
+        assert_eq!((scaling.limits.as_slice(), scaling.points.len()), (&[Limit::Cpu][..], 2));
+        assert_eq!(scaling.points, [(1.0, 100.0), (2.0, 190.0)]);
         let (of_requests, of_size) = (vec!["login".to_owned()], vec!["large".to_owned()]);
         assert_eq!(doubt, Some(Doubt::OtherRuns { of_requests, of_size, lower_bounds: Vec::new() }));
     }

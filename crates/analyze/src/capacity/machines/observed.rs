@@ -52,6 +52,8 @@ pub struct ObservedTier {
     pub carried: Option<Carried>,
     /// How it scaled with machines of the size that is planned.
     pub scaling: Option<Scaling>,
+    /// How it scaled before a change to what limited it: below linear, and how it scales then was not measured.
+    pub scaling_before: Option<Scaling>,
     pub halts: Vec<Halt>,
     pub doubts: Vec<Doubt>,
 }
@@ -96,6 +98,21 @@ impl Observed {
             }
         }
     }
+
+    /// Plans pools of as many workers as those of the run that growth starts from, where they were its limit: machines of one size may
+    /// have had pools of several.
+    pub(super) fn take_pools_of_growth(&mut self) {
+        let stops = self.growth.as_ref().map_or(&[][..], |growth| &growth.stops);
+        for stop in stops.iter().filter(|stop| stop.resource == TierResource::Pool) {
+            for tier in self.tiers.iter_mut().filter(|tier| tier.name == stop.tier) {
+                let of_sizes = tier.sizes.iter_mut().flat_map(|sized| &mut sized.demands);
+                let demands = tier.demands.iter_mut().chain(of_sizes);
+                demands.filter(|demand| demand.resource == TierResource::Pool).for_each(|demand| {
+                    demand.capacity = Some(stop.capacity);
+                });
+            }
+        }
+    }
 }
 
 impl ObservedTier {
@@ -125,5 +142,45 @@ impl ObservedTier {
         if throughput_per_sec > most {
             self.carried = Some(Carried { throughput_per_sec, machines, at: at.to_owned() });
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::growth::GrowthStart;
+    use super::super::terms::DemandUnit;
+    use super::*;
+    use crate::Estimate;
+
+    #[test]
+    fn pools_are_as_large_as_where_growth_starts() {
+        let per_request = Estimate::exact(0.02);
+        let stop = Stop {
+            tier: "api".to_owned(),
+            resource: TierResource::Pool,
+            place: None,
+            machines: 1.0,
+            unit: DemandUnit::Workers,
+            used: 16.0,
+            capacity: 16.0,
+            per_request,
+            used_there: 1.0,
+            seen: true,
+            scaled: None,
+        };
+        let from = GrowthStart {
+            per_sec: Estimate::exact(800.0),
+            at: "base".to_owned(),
+            kind: 0,
+            limit: Limit::Pool,
+            also: Vec::new(),
+            machines: Vec::new(),
+        };
+        let growth = Growth::new(from, vec![stop]);
+        let mut observed = Observed { growth, ..Observed::default() };
+        let large = TierDemand { resource: TierResource::Pool, ..TierDemand::of_core(per_request) };
+        observed.tier("api").demands = vec![TierDemand { capacity: Some(32.0), ..large }];
+        observed.take_pools_of_growth();
+        assert_eq!(observed.tiers[0].demands[0].capacity, Some(16.0));
     }
 }

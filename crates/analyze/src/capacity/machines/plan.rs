@@ -113,8 +113,10 @@ fn tier_plan(tier: &ObservedTier, goal: Goal) -> TierPlan {
         }
         let contended = tier.scaling.as_ref().and_then(|scaling| scaling.contended(goal, count));
         let may_take_more = needs.iter().any(|other| other.with_all_machines() > need.machines);
-        let at_least = never_near || may_take_more || !tier.halts.is_empty() || contended.is_some();
-        doubts.extend(contended);
+        let before = tier.scaling_before.as_ref().filter(|_| count > 1).map(Scaling::doubt_after_change);
+        let may_scale_less = contended.is_some() || before.is_some();
+        let at_least = never_near || may_take_more || !tier.halts.is_empty() || may_scale_less;
+        doubts.extend(contended.into_iter().chain(before));
         Some(Machines { count, range: range(&needs, by_law), at_least })
     });
     if let Some((scaling, machines)) = tier.scaling.as_ref().zip(machines) {

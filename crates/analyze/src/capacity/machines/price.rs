@@ -35,9 +35,13 @@ pub struct PriceList {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PriceError {
     #[error(
-        "`{0}` is no price; write TIER=0.17/h, TIER=$0.17/h, or TIER@0.5=0.09/h for machines with 0.5 cores"
+        "`{0}` is no price; write TIER=0.17/h, 'TIER=$0.17/h' in single quotes, or TIER@0.5=0.09/h for machines with 0.5 cores"
     )]
     Form(String),
+    #[error(
+        "`{0}` has no digit before the dot; a shell replaces $0 or $1 unless the price is in single quotes: write 'TIER=$0.17/h'"
+    )]
+    Shell(String),
     #[error("`{one}` and `{other}` are in different currencies; write all prices in one")]
     Currencies { one: String, other: String },
     #[error("`{one}` and `{other}` price the same machines; write one of them")]
@@ -59,15 +63,26 @@ impl FromStr for Price {
             None => (machine, None),
         };
         let amount = price.trim().strip_suffix("/h").ok_or_else(wrong)?.trim();
+        if is_cut(amount) {
+            return Err(PriceError::Shell(text.to_owned()));
+        }
         let (currency, per_hour) = amount_of(amount).ok_or_else(wrong)?;
         let tier = Some(tier.trim()).filter(|tier| !tier.is_empty()).ok_or_else(wrong)?.to_owned();
         Ok(Self { tier, size, currency, per_hour, text: text.to_owned() })
     }
 }
 
+fn is_of_number(letter: char) -> bool {
+    letter.is_ascii_digit() || letter == '.'
+}
+
+/// True if nothing but a currency is before the first dot: a shell makes `.20` of `$1.20`, and `bash.17` of `$0.17`.
+fn is_cut(amount: &str) -> bool {
+    amount.find(is_of_number).is_some_and(|begin| amount[begin..].starts_with('.'))
+}
+
 /// A number with a currency before or after it, or with none.
 fn amount_of(text: &str) -> Option<(Currency, f64)> {
-    let is_of_number = |letter: char| letter.is_ascii_digit() || letter == '.';
     let begin = text.find(is_of_number)?;
     let end = text.rfind(is_of_number)? + 1;
     let (before, number, after) = (text[..begin].trim(), &text[begin..end], text[end..].trim());
@@ -189,6 +204,16 @@ mod tests {
             ["api", "api=0.17", "api=-1/h", "=1/h", "api@big=1/h", "api=1/h/h", "api=$/h", "api=1.2.3/h"]
         {
             assert_eq!(wrong.parse::<Price>(), Err(PriceError::Form(wrong.to_owned())), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn what_a_shell_leaves_of_a_price_in_dollars_is_refused() {
+        for cut in ["api=.20/h", "api=bash.17/h", "api@0.5=-bash.17/h", "api=/bin/sh.17/h", "api=run.sh.17/h"]
+        {
+            let refused = cut.parse::<Price>().unwrap_err();
+            assert_eq!(refused, PriceError::Shell(cut.to_owned()));
+            assert!(refused.to_string().contains("'TIER=$0.17/h'"), "{refused}");
         }
     }
 

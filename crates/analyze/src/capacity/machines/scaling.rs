@@ -2,6 +2,8 @@
 
 use super::doubt::Doubt;
 use super::terms::{Goal, MAX_MACHINES};
+use crate::findings::Limit;
+use crate::groups::firsts;
 use plimsoll_stats::usl::{Point, Usl, UslFit, fit};
 
 /// What is planned beyond so many times the most machines that were measured is not founded on them.
@@ -21,6 +23,8 @@ const MIN_FALL: f64 = 0.05;
 pub struct Scaling {
     /// The number of the requests that it is of.
     pub kind: usize,
+    /// What limited the runs that it is of, each once.
+    pub limits: Vec<Limit>,
     /// Machines and requests per second, the fewest machines first.
     pub points: Vec<(f64, f64)>,
     /// The Universal Scalability Law over machines, where six counts or more were measured and it fits.
@@ -45,10 +49,13 @@ impl Contention {
         let spread = mean(&|(n, _)| (n - mean_n).powi(2));
         let slope = mean(&|(n, x)| (n - mean_n) * (n / x - mean_y)) / spread;
         let contended = slope.is_finite() && slope > 0.0;
-        let (alpha_over_gamma, rest) =
-            if contended { (slope, mean_y - slope * mean_n) } else { (0.0, mean_y) };
-        // A line through less than nothing would be more contention than there is work.
-        let rest = rest.max(0.0);
+        let rest = mean_y - slope * mean_n;
+        let (alpha_over_gamma, rest) = match contended {
+            false => (0.0, mean_y),
+            // A line through less than nothing would be more contention than there is work: throughput is level.
+            true if rest < 0.0 => (mean(&|(n, x)| n * n / x) / mean(&|(n, _)| n * n), 0.0),
+            true => (slope, rest),
+        };
         let gamma = 1.0 / (alpha_over_gamma + rest);
         let known = gamma.is_finite() && gamma > 0.0;
         known.then(|| Self { gamma, alpha: (alpha_over_gamma * gamma).min(1.0) })
@@ -90,6 +97,27 @@ fn peak(usl: &Usl) -> (u64, f64) {
     if above.1 > below.1 { above } else { below }
 }
 
+/// Two numbers of machines with their throughputs, of which the more carry less.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Fall {
+    pub(super) highest: (f64, f64),
+    pub(super) lower: (f64, f64),
+}
+
+impl Fall {
+    /// So many machines in the fall carry no more than these: as many as the lower ones or more no more than they, fewer no more than
+    /// the highest.
+    fn most_per_sec(&self, machines: f64) -> f64 {
+        if machines >= self.lower.0 { self.lower.1 } else { self.highest.1 }
+    }
+}
+
+/// The fewest and the most machines of these.
+fn span(points: &[(f64, f64)]) -> (f64, f64) {
+    let machines = |point: Option<&(f64, f64)>| point.map_or(0.0, |point| point.0);
+    (machines(points.first()), machines(points.last()))
+}
+
 fn points(measured: &[(f64, f64)]) -> Vec<Point> {
     let point =
         |(machines, per_sec): &(f64, f64)| Point { size: *machines, throughput: *per_sec, interval: None };
@@ -108,7 +136,7 @@ impl Scaling {
             UslFit::Fitted(usl) => Some(usl),
             UslFit::TooFewPoints(_) | UslFit::Poor => None,
         };
-        Some(Self { kind: 0, points: measured, usl })
+        Some(Self { kind: 0, limits: Vec::new(), points: measured, usl })
     }
 
     /// The same of requests of this number.
@@ -116,18 +144,63 @@ impl Scaling {
         Self { kind, ..self }
     }
 
+    /// The same of runs with these limits.
+    pub(super) fn limited_by(self, limits: impl IntoIterator<Item = Limit>) -> Self {
+        Self { limits: firsts(limits, |a, b| a == b), ..self }
+    }
+
+    /// True if more machines carry less than in proportion, as far as a measurement tells.
+    pub(super) fn is_below_linear(&self) -> bool {
+        self.usl.is_some() || self.contention().is_some() || self.before_fall().len() < self.points.len()
+    }
+
     /// The contention between machines, from fewer counts than the law of scalability takes; `None` where that is fitted, and where
-    /// throughput grew in proportion as far as a measurement tells.
+    /// throughput grew in proportion as far as a measurement tells. Contention alone lets no throughput fall, so that counts beyond a
+    /// fall say nothing of it.
     pub fn contention(&self) -> Option<Contention> {
-        let contention = Contention::fit(&self.points).filter(|_| self.usl.is_none());
+        let contention = Contention::fit(self.before_fall()).filter(|_| self.usl.is_none());
         contention.filter(|contention| contention.alpha >= MIN_CONTENTION)
     }
 
-    /// Requests per second of so many machines, by the law or the contention that was measured; `None` where growth was in
-    /// proportion, and where throughput grew by more.
+    /// The points up to the most machines whose throughput is not below the highest.
+    fn before_fall(&self) -> &[(f64, f64)] {
+        let highest = self.points.iter().map(|point| point.1).fold(0.0, f64::max);
+        let last = self.points.iter().rposition(|point| point.1 >= (1.0 - MIN_FALL) * highest);
+        &self.points[..last.map_or(0, |last| last + 1)]
+    }
+
+    /// Where so many machines carry less than fewer do, or may: the highest throughput of no more machines, and the lower one of the most
+    /// of these, or of the next that were measured.
+    fn fall_around(&self, machines: f64) -> Option<Fall> {
+        let (below, above) = self.points.split_at(self.points.partition_point(|point| point.0 <= machines));
+        let highest = *below.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+        let lower = *below.last().filter(|last| last.0 > highest.0).or(above.first())?;
+        (lower.1 < (1.0 - MIN_FALL) * highest.1).then_some(Fall { highest, lower })
+    }
+
+    /// What so many machines were measured to carry.
+    fn measured(&self, machines: f64) -> Option<f64> {
+        self.points.iter().find(|point| point.0 == machines).map(|point| point.1)
+    }
+
+    /// Requests per second of so many machines: as measured, by the law, or by contention; in a fall that has no law the most that they
+    /// carry. `None` where growth was in proportion, and where throughput grew by more.
     pub(super) fn throughput(&self, machines: f64) -> Option<f64> {
-        let by_law = self.usl.map(|usl| usl.throughput(machines.min(usl.top())));
-        by_law.or_else(|| Some(self.contention()?.throughput(machines)))
+        let fall = self.fall_around(machines).map(|fall| fall.most_per_sec(machines));
+        let by_law = self.usl.map(|usl| usl.throughput(machines));
+        let predicted = by_law.or(fall).or_else(|| Some(self.contention()?.throughput(machines)))?;
+        Some(self.measured(machines).unwrap_or(predicted))
+    }
+
+    /// The fall in which so many machines lie, of which nothing tells how deep it is.
+    pub(super) fn unmeasured_fall(&self, machines: f64) -> Option<Fall> {
+        let is_known = self.usl.is_some() || self.measured(machines).is_some();
+        self.fall_around(machines).filter(|_| !is_known)
+    }
+
+    /// True if no more machines were measured to carry more.
+    pub(super) fn carried_more(&self, machines: f64, per_sec: f64) -> bool {
+        self.points.iter().any(|point| point.0 <= machines && point.1 > per_sec)
     }
 
     /// Throughput a machine with the most of them over that with the fewest: 1 for growth in proportion.
@@ -138,8 +211,7 @@ impl Scaling {
 
     /// The fewest and the most machines that were measured.
     pub fn span(&self) -> (f64, f64) {
-        let machines = |point: Option<&(f64, f64)>| point.map_or(0.0, |point| point.0);
-        (machines(self.points.first()), machines(self.points.last()))
+        span(&self.points)
     }
 
     /// The fewest machines that carry the target at the utilisation of the goal: by the law where there is one, and more than
@@ -169,23 +241,19 @@ impl Scaling {
     /// carry more.
     pub(super) fn fall(&self, goal: Goal, count: u64) -> Option<Doubt> {
         let count = count as f64;
-        let falls = |few: (f64, f64), many: (f64, f64)| Doubt::Falls {
-            few: few.0,
-            few_per_sec: few.1,
-            many: many.0,
-            many_per_sec: many.1,
-        };
-        let measured = self.points.iter().take_while(|point| point.0 <= count).copied();
-        let highest = measured.clone().max_by(|a, b| a.1.total_cmp(&b.1));
-        let fallen = highest.zip(measured.last()).filter(|(highest, last)| {
-            last.1 * goal.utilisation < goal.target_per_sec && last.1 < (1.0 - MIN_FALL) * highest.1
-        });
+        let is_less = |per_sec: f64| per_sec * goal.utilisation < goal.target_per_sec;
+        // Between two numbers that were measured the law tells more.
+        let is_met = |fall: &Fall| self.usl.is_none() || fall.lower.0 <= count;
+        let measured =
+            self.fall_around(count).filter(|fall| is_met(fall) && is_less(fall.most_per_sec(count)));
         let by_law = self.usl.and_then(|usl| {
             let ((top, most_per_sec), per_sec) = (peak(&usl), usl.throughput(count));
-            let is_less = count > top as f64 && per_sec * goal.utilisation < goal.target_per_sec;
-            is_less.then_some(((top as f64, most_per_sec), (count, per_sec)))
+            let falls = count > top as f64 && is_less(per_sec);
+            falls.then_some(Fall { highest: (top as f64, most_per_sec), lower: (count, per_sec) })
         });
-        fallen.or(by_law).map(|(few, many)| falls(few, many))
+        measured.or(by_law).map(|Fall { highest: (few, few_per_sec), lower: (many, many_per_sec) }| {
+            Doubt::Falls { few, few_per_sec, many, many_per_sec }
+        })
     }
 
     /// What the others say of the most machines that were measured: by growth in proportion from the number before, or by the
@@ -212,7 +280,7 @@ impl Scaling {
             return None;
         }
         let machines = contention.machines(full_per_sec);
-        let (few, most) = self.span();
+        let (few, most) = span(self.before_fall());
         let alpha = contention.alpha;
         machines.is_none_or(|machines| machines > count).then_some(Doubt::Contended {
             few,
@@ -220,6 +288,12 @@ impl Scaling {
             alpha,
             machines,
         })
+    }
+
+    /// What is to be said of more machines than one after a change to what limited them.
+    pub(super) fn doubt_after_change(&self) -> Doubt {
+        let (few, most) = self.span();
+        Doubt::ScalingBefore { few, most }
     }
 
     /// What is to be said of a count of machines by what was measured.
@@ -323,6 +397,40 @@ mod tests {
         assert!(matches!(two.contended(goal(3_000.0), 3), Some(Doubt::Contended { machines: Some(6), .. })));
         assert!(matches!(two.contended(goal(5_100.0), 6), Some(Doubt::Contended { machines: None, .. })));
         assert_eq!(two.contended(goal(1_600.0), 2), None, "two machines were measured to carry that");
+    }
+
+    #[test]
+    fn what_was_measured_of_so_many_machines_counts_before_a_law() {
+        let falling = Scaling::fit(vec![(2.0, 1_900.0), (4.0, 900.0)]).unwrap();
+        assert_eq!(falling.contention(), None, "contention lets nothing fall");
+        let carried = |machines: f64| falling.throughput(machines);
+        assert_eq!([carried(2.0), carried(4.0)], [Some(1_900.0), Some(900.0)]);
+        assert_eq!([carried(3.0), carried(9.0)], [Some(1_900.0), Some(900.0)], "the most that they carry");
+        assert_eq!(carried(1.0), None);
+        let is_unmeasured = |machines: f64| falling.unmeasured_fall(machines).is_some();
+        assert_eq!([1.0, 2.0, 3.0, 4.0, 9.0].map(is_unmeasured), [false, false, true, false, true]);
+        let law = scaling(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], 0.0, 0.07);
+        // 12,000/(1 + 0.07·132).
+        assert!((law.throughput(12.0).unwrap() - 1_171.9).abs() < 1.0 && law.unmeasured_fall(12.0).is_none());
+    }
+
+    #[test]
+    fn contention_is_that_of_the_machines_before_a_fall() {
+        let falling = Scaling::fit(vec![(1.0, 1_000.0), (4.0, 2_000.0), (8.0, 1_000.0)]).unwrap();
+        let contention = falling.contention().unwrap();
+        assert!((contention.alpha - 1.0 / 3.0).abs() < 1e-9, "{contention:?}");
+        assert!((falling.throughput(2.0).unwrap() - 1_500.0).abs() < 1e-6);
+        let level = Scaling::fit(vec![(1.0, 1_000.0), (2.0, 1_050.0), (4.0, 1_010.0)]).unwrap();
+        let most = level.throughput(8.0).unwrap();
+        assert!((1_000.0..1_050.0).contains(&most), "{most}");
+        assert!(level.contended(target(1_500.0, 1.0), 5).is_some());
+    }
+
+    #[test]
+    fn machines_between_the_highest_throughput_and_a_lower_one_carry_no_more_than_the_highest() {
+        let falling = Scaling::fit(vec![(2.0, 1_900.0), (4.0, 900.0)]).unwrap();
+        assert!(falling.fall(target(1_400.0, 0.7), 3).is_some());
+        assert_eq!(falling.fall(target(1_300.0, 0.7), 3), None);
     }
 
     #[test]

@@ -9,7 +9,9 @@ use super::demand::TierDemand;
 use super::doubt::Remark;
 use super::growth::Growth;
 use super::observed::Observed;
+use super::scaling::Scaling;
 use super::terms::{DemandUnit, TierResource};
+use crate::findings::Limit;
 
 /// What of a machine is changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,6 +74,17 @@ impl ChangedPart {
             Self::Packets => matches!(resource, TierResource::PacketsIn | TierResource::PacketsOut),
             Self::Pool => resource == TierResource::Pool,
         }
+    }
+
+    /// True if more of it moves this limit.
+    fn moves(self, limit: Limit) -> bool {
+        matches!(
+            (self, limit),
+            (Self::Cores, Limit::Cpu | Limit::Quota)
+                | (Self::Link, Limit::Bandwidth)
+                | (Self::Packets, Limit::Packets)
+                | (Self::Pool, Limit::Pool)
+        )
     }
 
     fn named(name: &str) -> Option<Self> {
@@ -137,18 +150,47 @@ impl WhatIf {
             changed.tiers.remove(index);
             changed.remarks.push(Remark::Without(self.tier.clone()));
         } else {
-            self.change_demands(&mut changed.tiers[index].demands)?;
-            // Such machines were not observed, and neither was how throughput follows their number.
-            changed.tiers[index].sizes.clear();
-            changed.tiers[index].scaling = None;
+            let tier = &mut changed.tiers[index];
+            // A smaller part may limit earlier than what did.
+            let is_smaller = self.makes_smaller(&tier.demands);
+            self.change_demands(&mut tier.demands)?;
+            // Such machines were not observed.
+            tier.sizes.clear();
+            let lost = tier.scaling.take_if(|scaling| is_smaller || self.changes_scaling(scaling));
+            tier.scaling_before = lost.filter(Scaling::is_below_linear).or(tier.scaling_before.take());
+            let stays = self.leaves_quota(&tier.demands).then(|| Remark::QuotaStays(self.text.clone()));
+            changed.remarks.extend(stays);
         }
-        changed.growth = changed.growth.and_then(|growth| self.changed_growth(growth));
+        // A tier without a scaling, and one that is dropped, have none to keep.
+        let keeps_scaling = changed.tiers.iter().any(|tier| tier.name == self.tier && tier.scaling.is_some());
+        changed.growth = changed.growth.and_then(|growth| self.changed_growth(growth, keeps_scaling));
         Ok(changed)
     }
 
-    /// The capacity after the change, where this resource is what is changed.
+    /// True if what limited the measured machines is changed: how throughput follows the number of the new ones was not observed.
+    fn changes_scaling(&self, scaling: &Scaling) -> bool {
+        let (Change::Times(part, _) | Change::Amount(part, _)) = self.change else { return true };
+        scaling.limits.is_empty() || scaling.limits.iter().any(|limit| part.moves(*limit))
+    }
+
+    fn makes_smaller(&self, demands: &[TierDemand]) -> bool {
+        let pairs = demands.iter().filter_map(|demand| Some((demand.resource, demand.capacity?)));
+        let mut after = pairs.map(|(resource, before)| (self.capacity(resource, before), before));
+        after.any(|(after, before)| after.is_some_and(|after| after < before))
+    }
+
+    /// True if an amount of cores says nothing of a quota that there is.
+    fn leaves_quota(&self, demands: &[TierDemand]) -> bool {
+        matches!(self.change, Change::Amount(ChangedPart::Cores, _))
+            && demands.iter().any(|demand| demand.resource == TierResource::Quota)
+    }
+
+    /// The capacity after the change, where this resource is what is changed. So many times the cores is as many times the quota.
     fn capacity(&self, resource: TierResource, capacity: f64) -> Option<f64> {
         match self.change {
+            Change::Times(ChangedPart::Cores, times) if resource == TierResource::Quota => {
+                Some(capacity * times)
+            }
             Change::Times(part, times) if part.is_of(resource) => Some(capacity * times),
             Change::Amount(part, amount) if part.is_of(resource) => Some(amount),
             _ => None,
@@ -172,14 +214,14 @@ impl WhatIf {
         if seen { Ok(()) } else { Err(WhatIfError::Unseen(self.text.clone())) }
     }
 
-    fn changed_growth(&self, Growth { mut from, mut stops }: Growth) -> Option<Growth> {
+    fn changed_growth(&self, Growth { mut from, mut stops }: Growth, keeps_scaling: bool) -> Option<Growth> {
         if self.change == Change::Drop {
             stops.retain(|stop| stop.tier != self.tier);
             from.machines.retain(|machines| machines.tier != self.tier);
         }
         for stop in stops.iter_mut().filter(|stop| stop.tier == self.tier) {
             stop.capacity = self.capacity(stop.resource, stop.capacity).unwrap_or(stop.capacity);
-            stop.scaled = None;
+            stop.scaled = stop.scaled.filter(|_| keeps_scaling);
         }
         Growth::new(from, stops)
     }
@@ -187,13 +229,13 @@ impl WhatIf {
 
 #[cfg(test)]
 mod tests {
+    use super::super::doubt::Doubt;
     use super::super::growth::{GrowthStart, Stop};
     use super::super::observed::ObservedTier;
     use super::super::plan::plan_machines;
-    use super::super::scaling::Scaling;
     use super::super::terms::{Goal, Origin};
     use super::*;
-    use crate::{Estimate, Limit};
+    use crate::Estimate;
 
     /// A request takes 1 ms of a core; two machines of one core each carried 1,600/s together.
     fn scaled() -> Observed {
@@ -214,10 +256,63 @@ mod tests {
         let goal = Goal { target_per_sec: 2_000.0, utilisation: 0.7 };
         let count = |observed: &Observed| plan_machines(observed, goal).tiers[0].machines.unwrap().count;
         assert_eq!(count(&scaled()), 3);
-        let what_if: WhatIf = "api.cores=4x".parse().unwrap();
-        let changed = what_if.applied(&scaled()).unwrap();
+        let changed = applied("api.cores=4x", &scaled());
         // A machine of four cores carries 2,800/s at 70 %.
         assert_eq!((count(&changed), &changed.tiers[0].scaling), (1, &None));
+    }
+
+    fn applied(change: &str, observed: &Observed) -> Observed {
+        change.parse::<WhatIf>().unwrap().applied(observed).unwrap()
+    }
+
+    /// The same, with a link and the limit of its runs.
+    fn linked(limit: Limit) -> Observed {
+        let mut observed = scaled();
+        let tier = &mut observed.tiers[0];
+        let of_core = tier.demands[0].clone();
+        tier.demands.push(TierDemand {
+            resource: TierResource::BandwidthOut,
+            unit: DemandUnit::Bits,
+            per_request: Estimate::exact(8e3),
+            capacity: Some(1e9),
+            ..of_core
+        });
+        tier.scaling = tier.scaling.take().map(|scaling| scaling.limited_by([limit, limit]));
+        observed
+    }
+
+    #[test]
+    fn scaling_is_kept_where_something_else_is_changed_and_doubted_where_it_is_not() {
+        let goal = Goal { target_per_sec: 6_000.0, utilisation: 0.7 };
+        let doubts = |limit: Limit, change: &str| {
+            let tier = plan_machines(&applied(change, &linked(limit)), goal).tiers.remove(0);
+            (tier.machines.unwrap().at_least, tier.doubts)
+        };
+        let (at_least, kept) = doubts(Limit::Cpu, "api.link=10Gbit");
+        assert!(
+            at_least && matches!(kept[..], [Doubt::Contended { .. }, Doubt::BeyondMeasured { .. }]),
+            "{kept:?}"
+        );
+        let before = Doubt::ScalingBefore { few: 1.0, most: 2.0 };
+        assert_eq!(doubts(Limit::Cpu, "api.cores=1.1x"), (true, vec![before.clone()]));
+        assert_eq!(doubts(Limit::Bandwidth, "api.link=10Gbit"), (true, vec![before.clone()]));
+        assert_eq!(doubts(Limit::Cpu, "api.link=0.9x"), (true, vec![before]), "the link may limit earlier");
+    }
+
+    #[test]
+    fn so_many_times_the_cores_is_as_many_times_the_quota() {
+        let mut observed = scaled();
+        let of_core = observed.tiers[0].demands[0].clone();
+        let quota = TierDemand { resource: TierResource::Quota, capacity: Some(0.5), ..of_core };
+        observed.tiers[0].demands.push(quota);
+        let capacities = |change: &str| {
+            let changed = applied(change, &observed);
+            let of_api = changed.tiers[0].demands.iter().map(|demand| demand.capacity);
+            (of_api.collect::<Vec<_>>(), changed.remarks)
+        };
+        assert_eq!(capacities("api.cores=3x"), (vec![Some(3.0), Some(1.5)], Vec::new()));
+        let stays = vec![Remark::QuotaStays("api.cores=4".to_owned())];
+        assert_eq!(capacities("api.cores=4"), (vec![Some(4.0), Some(0.5)], stays));
     }
 
     #[test]
@@ -245,8 +340,7 @@ mod tests {
         };
         let observed = Observed { growth: Growth::new(from, vec![stop]), ..scaled() };
         let full_at = |change: &str| {
-            let changed = change.parse::<WhatIf>().unwrap().applied(&observed).unwrap();
-            let growth = changed.growth.unwrap();
+            let growth = applied(change, &observed).growth.unwrap();
             growth.stops[0].at_per_sec(growth.from.per_sec).value.round()
         };
         assert_eq!([full_at("api.cores=0.5x"), full_at("api.cores=0.95x")], [500.0, 950.0]);
