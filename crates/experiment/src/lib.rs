@@ -52,6 +52,7 @@ pub use recorded::{RecordedRun, file_stem, read_run, read_what_is_intact};
 pub use runner::PlanRunner;
 pub use session::raise_lab;
 pub use table::{
-    Mapping, MappingError, TimeSeries, TimeSeriesColumns, UnreadColumn, read_table, read_time_series,
+    AboveAll, Mapping, MappingError, TimeSeries, TimeSeriesColumns, UnreadColumn, read_table,
+    read_time_series,
 };
 pub use tiers::{NamedRun, by_name, read_named_runs, run_tiers};

@@ -129,9 +129,38 @@ struct AbLoadArgs {
 }
 
 /// What a comparison was made with, which its report cannot change.
-const NOT_REPORTED: [&str; 11] = [
+const NOT_REPORTED: [&str; 40] = [
     "urls",
     "a",
+    "method",
+    "headers",
+    "redact",
+    "body",
+    "timeout",
+    "threads",
+    "driver",
+    "requests",
+    "csv",
+    "seed",
+    "expect",
+    "unix",
+    "source_ips",
+    "connect_to",
+    "resolve",
+    "no_keepalive",
+    "cacert",
+    "cert",
+    "key",
+    "insecure",
+    "streams",
+    "probes",
+    "no_probe",
+    "profile",
+    "p99",
+    "success",
+    "qps",
+    "slo",
+    "strict",
     "connections",
     "rate",
     "search",
@@ -318,6 +347,11 @@ const SEARCH_WITHIN: f64 = 0.03;
 fn refuse(args: &AbArgs) -> anyhow::Result<()> {
     if args.watch.profile.is_some() {
         return Err(usage("--profile takes one profile of one run: write plimsoll run URL --profile SOURCE"));
+    }
+    if args.slo.strict {
+        return Err(usage(
+            "--strict is of one run; a comparison that shows nothing ends with 4 by itself, so leave it out",
+        ));
     }
     if !args.load.search && !args.slo.objective()?.is_empty() {
         return Err(usage(

@@ -72,7 +72,9 @@ fn a_side_that_takes_twice_as_long_is_worse_and_its_report_says_so_again() {
     assert_eq!(printed, markdown);
     let other = ["ab", "--report", folder.to_str().unwrap(), "--margin", "3%", "--json"];
     assert_eq!(bench.expect(3, &other).json()["margin"], 0.03);
-    for option in ["--precision=2%", "--rounds=30", "--budget=5m"] {
+    for option in
+        ["--precision=2%", "--rounds=30", "--budget=5m", "-HX: y", "--p99=1s", "--no-probe", "--seed=3"]
+    {
         let refused = bench.expect(2, &["ab", "--report", folder.to_str().unwrap(), option]);
         assert!(refused.err.contains("--report"), "{option}: {}", refused.err);
     }
@@ -187,6 +189,13 @@ fn a_service_that_does_not_start_is_named_with_what_it_wrote() {
     let named = called.err.contains("A (") || called.err.contains("B (");
     assert!(named && called.err.contains("exit 7"), "{}", called.err);
     assert!(called.err.contains("no such file: conf.toml"), "{}", called.err);
+}
+
+#[test]
+fn strict_is_refused_as_a_comparison_that_shows_nothing_fails_by_itself() {
+    let url = format!("http://{}/", refused_address());
+    let strict = Bench::new().expect(2, &["ab", &url, &url, "--strict"]);
+    assert!(strict.err.contains("ends with 4 by itself"), "{}", strict.err);
 }
 
 #[test]
