@@ -91,7 +91,7 @@ test("given machines say what stops them first and then, and what is not known",
   const text = await said(page.locator("#machines"));
   assert.match(text, /1\.50 machines of api and 1 machine of db hold at most 800 requests\/s, stopped by api: the CPU of 1\.50 machines\./);
   assert.match(text, /then 900 requests\/s, stopped by db: the CPU of 1 machine/);
-  assert.match(text, /At no more than 70 % of each machine they carry 560 requests\/s; api is the bound\./);
+  assert.match(text, /At no more than 70 % of each machine they carry at most 560 requests\/s; api is the bound\./);
   assert.match(text, /Something may stop them earlier\./);
   assert.deepEqual(errors, []);
   await context.close();

@@ -68,7 +68,7 @@ const SERVERS: [Server; 7] = [
         reached: 1.0,
     },
     Server {
-        name: "the same, from a tenth",
+        name: "eight workers, a ladder that ended at a tenth",
         workers: 8,
         service: Service::Fixed(0.01),
         limit_ms: 100.0,

@@ -139,6 +139,12 @@ impl Line {
     }
 }
 
+/// The number of cells up to the last that is not empty.
+fn last_filled(cells: &StringRecord) -> usize {
+    let filled = cells.iter().enumerate().filter(|(_, cell)| !cell.is_empty());
+    filled.map(|(column, _)| column + 1).last().unwrap_or(0)
+}
+
 impl Columns {
     fn new(header: &StringRecord) -> Result<Self, CurveError> {
         let name = |cell: &str| cell.to_lowercase().replace(' ', "_");
@@ -152,7 +158,7 @@ impl Columns {
         let is_date =
             |(column, cell): &(usize, &str)| *column != time && DATES.contains(&name(cell).as_str());
         let date = header.iter().enumerate().find(is_date).map(|(_, cell)| cell.to_owned());
-        Ok(Self { time, rate: find("rates", &RATES)?, has_hours, count: header.len(), date })
+        Ok(Self { time, rate: find("rates", &RATES)?, has_hours, count: last_filled(header), date })
     }
 
     fn without_header() -> Self {
@@ -161,8 +167,7 @@ impl Columns {
 
     /// A rate such as `2,100` is two cells, of which the first would be taken for the rate. Cells that are empty say nothing.
     fn check_width(&self, line: &Line) -> Result<(), CurveError> {
-        let filled = line.cells.iter().enumerate().filter(|(_, cell)| !cell.is_empty());
-        let cells = filled.map(|(column, _)| column + 1).last().unwrap_or(0);
+        let cells = last_filled(&line.cells);
         let (line, columns) = (line.number, self.count);
         if cells <= columns { Ok(()) } else { Err(CurveError::Long { line, cells, columns }) }
     }

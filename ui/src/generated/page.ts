@@ -2838,7 +2838,7 @@ export interface DayDocument {
    */
   hours: HourDocument[];
   /**
-   * True if the rows are of several days without dates: each hour has the highest rate of all of them.
+   * True if the rows return to hours that they left, as those of several days without dates do: each hour has its highest rate.
    */
   merges_days: boolean;
   /**

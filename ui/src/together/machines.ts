@@ -92,7 +92,7 @@ function sums(found: DayDocument): string[] {
   return [`Machine-hours with the machines of each hour, instead of those of the peak throughout: ${hours.join(", ")}.`,
     ...(found.cost === null ? [] : [dayCost(found.cost, found.hours.filter((hour) => hour.cost === null).length)]),
     ...(found.missing === 0 ? [] : [`Of ${counted(found.missing, "hour")} between them the file has no row; the sums leave them out.`]),
-    ...(found.merges_days ? ["The rows are of several days: they are one day, each hour with its highest rate. Times with a date keep days apart."] : [])];
+    ...(found.merges_days ? ["The file returns to hours that it left, as rows of several days do: they are one day, each hour with its highest rate. Times with a date keep days apart."] : [])];
 }
 
 /** What all hours cost; of so many a tier has no number. */
@@ -127,9 +127,9 @@ function required(found: PlanDocument): string {
 
 export function machines(found: PlanDocument): HTMLElement {
   const { cost, growth, what_if: changed } = found;
-  // As in the text: remarks are those of the plan with the change, doubts those of both.
-  const doubts = [...found.tiers, ...(changed?.tiers ?? [])].flatMap((tier) => tier.doubts);
-  const remarks = [...(changed ?? found).remarks, ...new Set(doubts)];
+  // Remarks are those of the plan with the change, doubts those of both.
+  const doubtsOf = (tiers: readonly TierPlanDocument[]) => tiers.flatMap((tier) => tier.doubts.map((doubt) => `${tier.tier}: ${doubt}`));
+  const remarks = [...(changed ?? found).remarks, ...new Set([...doubtsOf(found.tiers), ...doubtsOf(changed?.tiers ?? [])])];
   return section("machines", "Machines", h("p", { class: "lead" }, foreign(required(found))),
     cost === null ? null : paragraph(price(cost)),
     needs(found.tiers),

@@ -57,8 +57,8 @@ pub(super) fn varies(low: f64, high: f64) -> bool {
 /// The limit, from resources in the order in which they fill.
 pub(super) fn limit(rate: Option<&RateRange>, resources: &[ResourceFinding]) -> ProductionLimit {
     let is_disk = |one: &ResourceFinding| one.kind == ProductionKind::Disk;
-    let full =
-        |of_disks: bool| resources.iter().position(|one| one.may_hold_already() && is_disk(one) == of_disks);
+    let is_full = |one: &ResourceFinding| one.may_hold_already() && !informs_only(one, resources);
+    let full = |of_disks: bool| resources.iter().position(|one| is_full(one) && is_disk(one) == of_disks);
     // Any other rate would be called the first at which something is full, and this one is full already. A disk that is busy all the
     // time may serve several requests at once, and have room.
     if let Some(full) = full(false) {

@@ -129,7 +129,7 @@ struct AbLoadArgs {
 }
 
 /// What a comparison was made with, which its report cannot change.
-const NOT_REPORTED: [&str; 40] = [
+const NOT_REPORTED: [&str; 43] = [
     "urls",
     "a",
     "method",
@@ -142,6 +142,7 @@ const NOT_REPORTED: [&str; 40] = [
     "requests",
     "csv",
     "seed",
+    "trace",
     "expect",
     "unix",
     "source_ips",
@@ -152,6 +153,8 @@ const NOT_REPORTED: [&str; 40] = [
     "cert",
     "key",
     "insecure",
+    "no_resumption",
+    "http2",
     "streams",
     "probes",
     "no_probe",

@@ -289,13 +289,13 @@ fn row_of_store(run: RunEntry) -> Row {
 /// Says how many runs a wrong clock keeps the newest.
 pub(super) fn remark_on_future<'a>(runs: impl Iterator<Item = &'a RunEntry>) {
     let now_unix_ms = unix_ms();
-    let (begin, machine) = match runs.filter(|run| run.started_unix_ms > now_unix_ms).count() {
+    let (begin, machine, count) = match runs.filter(|run| run.started_unix_ms > now_unix_ms).count() {
         0 => return,
-        1 => ("1 run begins".to_owned(), "its machine"),
-        count => (format!("{count} runs begin"), "their machines"),
+        1 => ("1 run begins".to_owned(), "its machine", "it counts"),
+        count => (format!("{count} runs begin"), "their machines", "they count"),
     };
     remark(&format!(
-        "plimsoll: {begin} in the future: see the clock of {machine}; until then it counts as the newest there"
+        "plimsoll: {begin} in the future: see the clock of {machine}; until then {count} as the newest there"
     ));
 }
 

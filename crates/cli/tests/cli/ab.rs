@@ -72,9 +72,16 @@ fn a_side_that_takes_twice_as_long_is_worse_and_its_report_says_so_again() {
     assert_eq!(printed, markdown);
     let other = ["ab", "--report", folder.to_str().unwrap(), "--margin", "3%", "--json"];
     assert_eq!(bench.expect(3, &other).json()["margin"], 0.03);
-    for option in
-        ["--precision=2%", "--rounds=30", "--budget=5m", "-HX: y", "--p99=1s", "--no-probe", "--seed=3"]
-    {
+    for option in [
+        "--precision=2%",
+        "--rounds=30",
+        "--budget=5m",
+        "-HX: y",
+        "--p99=1s",
+        "--no-probe",
+        "--seed=3",
+        "--http2",
+    ] {
         let refused = bench.expect(2, &["ab", "--report", folder.to_str().unwrap(), option]);
         assert!(refused.err.contains("--report"), "{option}: {}", refused.err);
     }

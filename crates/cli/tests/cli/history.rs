@@ -216,7 +216,7 @@ fn a_gate_does_not_pass_on_runs_that_are_cut_short_or_cannot_be_read() {
     let broken = bench.path("plimsoll-runs/broken.plimsoll");
     fs::write(&broken, "no run").unwrap();
     let unread = bench.expect(4, &gate);
-    assert!(unread.err.contains("1 file that cannot be read, newer than the last one"), "{}", unread.err);
+    assert!(unread.err.contains("1 run that cannot be read, newer than the last one"), "{}", unread.err);
     let document = bench.expect(4, &[&gate[..], &["--json"]].concat()).json();
     satisfies(&document, "trend.schema.json");
     let counts = (&document["left_out"]["unreadable"], &document["newer_without_value"]);

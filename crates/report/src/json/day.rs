@@ -12,7 +12,7 @@ document! {
         hours: Vec<HourDocument> = each(&day.hours, HourDocument::new),
         /// Hours between the first and the last without a row. They are in no sum.
         missing: u64 = day.missing.len() as u64,
-        /// True if the rows are of several days without dates: each hour has the highest rate of all of them.
+        /// True if the rows return to hours that they left, as those of several days without dates do: each hour has its highest rate.
         merges_days: bool = day.merges_days,
         /// Machine-hours of each tier, in the order of `hours.machines`.
         tiers: Vec<TierHoursDocument> = each(&day.tiers, TierHoursDocument::new),

@@ -144,7 +144,7 @@ pub fn newest_without_value(trend: &Trend) -> String {
         (comparable, format!("{}{}", runs(comparable, "comparable run"), why_unknown(trend.metric))),
         (failing, format!("{} {}", runs(failing, "comparable run"), of_failures())),
         (unfinished, format!("{} that did not run to the end", runs(unfinished, "comparable run"))),
-        (unreadable, format!("{} that cannot be read", runs(unreadable, "file"))),
+        (unreadable, format!("{} that cannot be read", runs(unreadable, "run"))),
         (others, format!("{} with another plan or of another machine", runs(others, "run"))),
     ];
     let runs = list(kinds.into_iter().filter(|(count, _)| *count > 0).map(|(_, text)| text), " and ");

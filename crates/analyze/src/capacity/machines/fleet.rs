@@ -51,6 +51,17 @@ pub enum FleetCause {
     Halt { run: String, limit: Limit, place: Place },
 }
 
+impl FleetCause {
+    /// Of causes at one rate, what was measured to stop a run comes first, and a resource that may be full at that rate last.
+    fn rank(&self) -> u8 {
+        match self {
+            Self::Halt { .. } => 0,
+            Self::Contention { .. } => 1,
+            Self::Resource { .. } => 2,
+        }
+    }
+}
+
 /// The highest throughput that one tier allows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FleetLimit {
@@ -183,7 +194,9 @@ pub fn fleet_capacity(
         doubts.extend(scaling_before(growth, known).filter(|_| *machines > 1.0));
         doubts.extend(halts(growth, known).filter_map(|halt| beyond(known, halt, *machines)));
     }
-    limits.sort_by(|a, b| a.per_sec.value.total_cmp(&b.per_sec.value));
+    limits.sort_by(|a, b| {
+        a.per_sec.value.total_cmp(&b.per_sec.value).then(a.cause.rank().cmp(&b.cause.rank()))
+    });
     let held = held.into_iter().min_by(|a: &FleetLimit, b| a.per_sec.value.total_cmp(&b.per_sec.value));
     doubts.extend(unknown_stop(growth));
     doubts.extend(growth.from.also.iter().map(|(limit, place)| FleetDoubt::Suspect {
@@ -253,7 +266,7 @@ fn full(growth: &Growth, tier: &ObservedTier, machines: f64) -> Vec<FleetLimit> 
     // Fewer machines of which more was measured do not meet what stopped many.
     let is_met = |halt: &&Halt| {
         let carried_more = scaling.is_some_and(|scaling| scaling.carried_more(machines, halt.per_sec));
-        machines == halt.machines || (machines < halt.machines && !carried_more)
+        machines <= halt.machines && !carried_more
     };
     let halts = halts(growth, tier).filter(is_met);
     limits.extend(halts.map(|halt| {

@@ -149,9 +149,10 @@ impl Scaling {
         Self { limits: firsts(limits, |a, b| a == b), ..self }
     }
 
-    /// True if more machines carry less than in proportion, as far as a measurement tells.
+    /// True if the most machines carry less than in proportion to the fewest, as far as a measurement tells.
     pub(super) fn is_below_linear(&self) -> bool {
-        self.usl.is_some() || self.contention().is_some() || self.before_fall().len() < self.points.len()
+        let each = |point: Option<&(f64, f64)>| point.map_or(0.0, |(machines, per_sec)| per_sec / machines);
+        each(self.points.last()) < (1.0 - MIN_FALL) * each(self.points.first())
     }
 
     /// The contention between machines, from fewer counts than the law of scalability takes; `None` where that is fitted, and where
@@ -174,8 +175,10 @@ impl Scaling {
     fn fall_around(&self, machines: f64) -> Option<Fall> {
         let (below, above) = self.points.split_at(self.points.partition_point(|point| point.0 <= machines));
         let highest = *below.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
-        let lower = *below.last().filter(|last| last.0 > highest.0).or(above.first())?;
-        (lower.1 < (1.0 - MIN_FALL) * highest.1).then_some(Fall { highest, lower })
+        let is_lower = |point: &&(f64, f64)| point.1 < (1.0 - MIN_FALL) * highest.1;
+        let fallen = below.last().filter(|last| last.0 > highest.0).filter(is_lower);
+        let lower = *fallen.or_else(|| above.first().filter(is_lower))?;
+        Some(Fall { highest, lower })
     }
 
     /// What so many machines were measured to carry.
@@ -409,6 +412,9 @@ mod tests {
         assert_eq!(carried(1.0), None);
         let is_unmeasured = |machines: f64| falling.unmeasured_fall(machines).is_some();
         assert_eq!([1.0, 2.0, 3.0, 4.0, 9.0].map(is_unmeasured), [false, false, true, false, true]);
+        let level = Scaling::fit(vec![(1.0, 1_000.0), (2.0, 1_900.0), (3.0, 1_880.0), (6.0, 900.0)]).unwrap();
+        assert!(level.unmeasured_fall(5.0).is_some(), "between a level part and a fall");
+        assert_eq!(level.throughput(5.0), Some(1_900.0));
         let law = scaling(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], 0.0, 0.07);
         // 12,000/(1 + 0.07·132).
         assert!((law.throughput(12.0).unwrap() - 1_171.9).abs() < 1.0 && law.unmeasured_fall(12.0).is_none());

@@ -167,10 +167,14 @@ impl WhatIf {
         Ok(changed)
     }
 
-    /// True if what limited the measured machines is changed: how throughput follows the number of the new ones was not observed.
+    /// True if all that limited the measured machines is changed: how throughput follows the number of the new ones was not observed.
     fn changes_scaling(&self, scaling: &Scaling) -> bool {
-        let (Change::Times(part, _) | Change::Amount(part, _)) = self.change else { return true };
-        scaling.limits.is_empty() || scaling.limits.iter().any(|limit| part.moves(*limit))
+        let moves = |limit: &Limit| match self.change {
+            Change::Amount(ChangedPart::Cores, _) => *limit == Limit::Cpu,
+            Change::Times(part, _) | Change::Amount(part, _) => part.moves(*limit),
+            _ => true,
+        };
+        scaling.limits.iter().all(moves)
     }
 
     fn makes_smaller(&self, demands: &[TierDemand]) -> bool {
