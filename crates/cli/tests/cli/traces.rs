@@ -15,8 +15,9 @@ use serde_json::Value;
 use crate::bench::{Bench, Target};
 
 const DELAY: Duration = Duration::from_millis(60);
-/// A machine that stalls makes other requests take as long as those that are answered late. Then the load is made again.
-const ATTEMPTS: usize = 5;
+/// A busy machine makes other requests take as long as those that are answered late. Then the load is made again, and what is late
+/// takes twice as long.
+const ATTEMPTS: u32 = 6;
 
 /// A server that notes the `traceparent` of each request, and answers every 20th late and every 25th with 503.
 struct Recorder {
@@ -27,6 +28,10 @@ struct Recorder {
 
 impl Recorder {
     fn start() -> Self {
+        Self::late_by(DELAY)
+    }
+
+    fn late_by(delay: Duration) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let (seen, late, count) = (Arc::default(), Arc::default(), Arc::new(AtomicUsize::new(0)));
@@ -34,7 +39,7 @@ impl Recorder {
         thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
                 let (seen, late, count) = (Arc::clone(&seen), Arc::clone(&late), Arc::clone(&count));
-                thread::spawn(move || serve(stream, &seen, &late, &count));
+                thread::spawn(move || serve(stream, &seen, &late, &count, delay));
             }
         });
         recorder
@@ -58,6 +63,7 @@ fn serve(
     seen: &Mutex<Vec<Option<String>>>,
     late: &Mutex<BTreeSet<String>>,
     count: &AtomicUsize,
+    delay: Duration,
 ) {
     let mut lines = BufReader::new(stream.try_clone().unwrap()).lines().map_while(Result::ok);
     loop {
@@ -70,7 +76,7 @@ fn serve(
         let number = count.fetch_add(1, Ordering::Relaxed);
         if number % 20 == 19 {
             late.lock().unwrap().extend(value.as_deref().map(id));
-            thread::sleep(DELAY);
+            thread::sleep(delay);
         }
         let status = if number % 25 == 24 { "503 Busy" } else { "200 OK" };
         if write!(stream, "HTTP/1.1 {status}\r\nContent-Length: 0\r\n\r\n").is_err() {
@@ -103,8 +109,8 @@ fn load(bench: &Bench, url: &str, more: &[&str]) -> Value {
 
 /// Makes a load of which every 20th request is answered late; true if exactly these are the slowest, or if the driver is
 /// unavailable.
-fn slowest_are_late(driver: &str) -> bool {
-    let (bench, target) = (Bench::new(), Recorder::start());
+fn slowest_are_late(driver: &str, delay: Duration) -> bool {
+    let (bench, target) = (Bench::new(), Recorder::late_by(delay));
     let args = ["run", &target.url(), "-c", "2", "-n", "200", "--trace", "100%", "--driver", driver];
     let called = bench.call(&[&args[..], &["--json", "-q", "-o", "kept"]].concat());
     if called.err.contains("io_uring cannot be used here") {
@@ -114,7 +120,7 @@ fn slowest_are_late(driver: &str) -> bool {
     let (ids, late) = (target.ids(), target.late.lock().unwrap().clone());
     assert_eq!((ids.len(), late.len()), (200, 10), "{driver}");
     let slowest = listed(&run, "slowest");
-    let at_least = DELAY.as_secs_f64() * 1e3;
+    let at_least = delay.as_secs_f64() * 1e3;
     assert!(slowest.values().all(|trace| trace["latency_ms"].as_f64().unwrap() >= at_least), "{run}");
     let unsuccessful = listed(&run, "unsuccessful");
     assert_eq!(unsuccessful.len(), 8);
@@ -128,7 +134,8 @@ fn slowest_are_late(driver: &str) -> bool {
 #[test]
 fn the_ids_of_the_slowest_are_those_that_the_target_answered_late() {
     for driver in ["epoll", "io_uring"] {
-        assert!((0..ATTEMPTS).any(|_| slowest_are_late(driver)), "{driver}");
+        let mut delays = (0..ATTEMPTS).map(|attempt| DELAY * 2_u32.pow(attempt));
+        assert!(delays.any(|delay| slowest_are_late(driver, delay)), "{driver}");
     }
 }
 
