@@ -69,7 +69,7 @@ pub(crate) fn of_run(
 fn is_whole(run: &Run, plan: &Plan, order: &OverloadOrder, steps: &[OverloadStep]) -> bool {
     let highest = order.factors.last().copied().unwrap_or(1.0);
     let is_lost = |step: &Step| is_overload(plan, step) && step.end == StepEnd::TargetLost;
-    steps.iter().any(|step| step.factor > highest - judge::SAME_FACTOR) && !run.steps.iter().any(is_lost)
+    steps.iter().any(|step| step.is_of(highest)) && !run.steps.iter().any(is_lost)
 }
 
 /// When the target of a step was lost, in seconds since its load began: the end of the first interval after its last answer in which

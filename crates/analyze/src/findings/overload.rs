@@ -111,6 +111,9 @@ pub enum OverloadOutcome {
     Unknown(OverloadDoubt),
 }
 
+/// Multiples of the rate whose ratio differs from 1 by less are the same one.
+const SAME_FACTOR: f64 = 1e-6;
+
 /// One overload.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OverloadStep {
@@ -132,6 +135,13 @@ pub struct OverloadStep {
     pub lost_sec: Option<f64>,
     pub recovery: Recovery,
     pub over_time: Vec<OverloadMoment>,
+}
+
+impl OverloadStep {
+    /// True if it is the overload of this multiple of the rate, but for rounding.
+    pub fn is_of(&self, factor: f64) -> bool {
+        (self.factor / factor - 1.0).abs() < SAME_FACTOR
+    }
 }
 
 /// A target that served requests within the conditions, until the ladder brought it down: no rate of the search held after that.
@@ -184,10 +194,7 @@ impl Overload {
     /// The jump to the same rate.
     pub fn jump_to_the_same(&self) -> Option<&OverloadStep> {
         let ramped = self.ramped()?;
-        let same = |step: &&OverloadStep| {
-            step.onset == Onset::Jump && (step.factor / ramped.factor - 1.0).abs() < 1e-6
-        };
-        self.steps.iter().find(same)
+        self.steps.iter().find(|step| step.onset == Onset::Jump && step.is_of(ramped.factor))
     }
 }
 

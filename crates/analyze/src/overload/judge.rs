@@ -21,8 +21,6 @@ const KEEPS_UP: f64 = 0.95;
 const HOLDS: f64 = 0.9;
 /// The base before an overload holds with this part of its requests good, or less in the same way.
 const BASE_HOLDS: f64 = 0.9;
-/// Multiples of the rate that differ by less are the same one.
-pub(super) const SAME_FACTOR: f64 = 1e-6;
 /// A ramp makes a difference beyond the intervals if it is as large as this part of the goodput at the rate that holds.
 const DIFFERENCE: f64 = 0.1;
 
@@ -195,9 +193,10 @@ fn highest(steps: &[OverloadStep]) -> Option<&OverloadStep> {
 
 /// Whether the target keeps up in all that is judged of the highest overload: in a jump, and in a ramp to it.
 fn all_keep_up(steps: &[OverloadStep], reference: &OverloadPhase) -> bool {
-    let highest = steps.iter().map(|step| step.factor).fold(0.0, f64::max);
-    let mut judged = steps.iter().filter(|step| is_judged(step) && step.factor > highest - SAME_FACTOR);
-    judged.all(|step| keeps_up(step, reference))
+    highest(steps).is_some_and(|highest| {
+        let mut judged = steps.iter().filter(|step| is_judged(step) && step.is_of(highest.factor));
+        judged.all(|step| keeps_up(step, reference))
+    })
 }
 
 fn is_judged(step: &OverloadStep) -> bool {

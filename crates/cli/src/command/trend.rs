@@ -144,13 +144,12 @@ impl Chosen {
         let others = args.store.address()?.map(|store| other_runs(&store, &mut listed, "judged"));
         let store_read = others.as_ref().map(Option::is_some);
         let mut unreadable_unix_ms = unreadable(&listed, &filter);
-        let (stored, unknown) =
-            others.flatten().map(|stored| (stored.runs, stored.unknown_unix_ms)).unwrap_or_default();
-        unreadable_unix_ms.extend(unknown.into_iter().filter(|ms| filter.spans(*ms)));
+        let stored = others.flatten().unwrap_or_default();
+        unreadable_unix_ms.extend(stored.unknown_unix_ms.into_iter().filter(|ms| filter.spans(*ms)));
         let own = listed.into_iter().filter_map(|run| run.entry.ok());
         let mut seen = BTreeSet::new();
         let is_first = |run: &RunEntry| run.id.as_ref().is_none_or(|id| seen.insert(id.clone()));
-        let all = own.chain(stored);
+        let all = own.chain(stored.runs);
         let runs = all.filter(is_first).filter(|run| filter.holds(run)).collect();
         Ok(Self { runs, unreadable_unix_ms, store_read })
     }
