@@ -47,6 +47,8 @@ pub enum Claim {
     TakingTurns { cores: f64, per_sec: f64 },
     /// One request is worked on at a time, and others have been read too.
     OneRequestAtATime(AtOnceLaw),
+    /// The same of requests that several instances of a service have read, of which each could work on one.
+    OneOfInstances { instances: Vec<PlaceCount>, law: AtOnceLaw },
     /// Some requests wait inside and others do not: at this load half of them took `median_sec`, as long as at the lowest load, while
     /// the mean was so many `times` what it was there.
     SomeTakeTurns { at: At, median_sec: f64, times: f64 },

@@ -4,6 +4,7 @@ use plimsoll_record::FailureKind;
 
 use super::{Place, Raise};
 use crate::generator::health::GeneratorReason;
+use crate::groups::grouped;
 use crate::hosts::resource::ResourceId;
 
 /// One line of evidence.
@@ -278,4 +279,12 @@ fn unit_of(reason: &GeneratorReason) -> EvidenceUnit {
 pub struct PlaceCount {
     pub place: Place,
     pub count: usize,
+}
+
+impl PlaceCount {
+    /// Places, each once: several servers of one name on one host are so many of it.
+    pub(crate) fn each_once(places: Vec<Place>) -> Vec<Self> {
+        let same = grouped(places, |a, b| a == b).into_iter();
+        same.map(|same| Self { count: same.len(), place: same[0].clone() }).collect()
+    }
 }

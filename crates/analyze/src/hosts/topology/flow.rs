@@ -46,6 +46,13 @@ impl Tier {
         self.outside.is_none()
     }
 
+    /// True for two instances of one service: processes of one name that are reached at the same port.
+    pub(crate) fn is_of_same_service(&self, other: &Self) -> bool {
+        self.node.process.is_some()
+            && self.node.process == other.node.process
+            && self.node.endpoint == other.node.endpoint
+    }
+
     /// The connections out of it to the tier that most lead to at a step; `None` where none were listed there.
     pub(crate) fn main_outflow(&self, step: usize) -> Option<&Outflow> {
         let listed = self.out.iter().filter_map(|flow| Some((flow, flow.connections[step]?)));

@@ -216,17 +216,29 @@ fn shares(ctx: &RuleContext<'_>, tiers: &[usize], step: usize) -> Vec<(usize, f6
     all.into_iter().collect()
 }
 
+/// A tier that so much of an even share of the connections leads to is one that requests are passed on to,
+const TAKES_REQUESTS: f64 = 0.5;
+
+/// and another instance of it from so much on: connections that are kept from an earlier load are spread unevenly.
+const IS_ANOTHER_INSTANCE: f64 = 0.1;
+
 fn passed_to(ctx: &RuleContext<'_>, tiers: &[usize], low: usize, high: usize) -> Next {
     let shares = shares(ctx, tiers, high);
     let tier = |index: &usize| &ctx.obs.flow.tiers[*index];
     let inner = |index: &usize| tier(index).is_sampled() && !tiers.contains(index);
-    let to_tiers: f64 = shares.iter().filter(|(to, _)| inner(to)).map(|(_, count)| count).sum();
+    let watched: Vec<(usize, f64)> = shares.iter().filter(|(to, _)| inner(to)).copied().collect();
+    let to_tiers: f64 = watched.iter().map(|(_, count)| count).sum();
     let outer = shares.iter().filter_map(|(to, count)| Some((tier(to).outside.as_ref()?, *count)));
     let outer = outer.max_by(|a, b| a.1.total_cmp(&b.1));
     let outside_most = outer.map_or(0.0, |(_, count)| count);
     let to_outside = outside_most > to_tiers;
-    let least = 0.5 * to_tiers / shares.len() as f64;
-    let next = shares.iter().filter(|(to, count)| !to_outside && inner(to) && *count >= least);
+    let even = to_tiers / shares.len() as f64;
+    let takes_requests = |count: f64| count >= TAKES_REQUESTS * even;
+    let is_instance = |(to, count): &(usize, f64)| {
+        let mut main = watched.iter().filter(|(_, of_main)| takes_requests(*of_main));
+        *count >= IS_ANOTHER_INSTANCE * even && main.any(|(main, _)| tier(main).is_of_same_service(tier(to)))
+    };
+    let next = watched.iter().filter(|next| !to_outside && (takes_requests(next.1) || is_instance(next)));
     Next {
         tiers: next.map(|(to, _)| *to).collect(),
         outside: outer.filter(|_| to_outside).map(|(name, connections)| Outside {

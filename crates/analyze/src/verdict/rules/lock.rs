@@ -1,12 +1,14 @@
 //! `lock`: requests take turns at one thing. The threads of a process use one core between them and none has it to
 //! itself; or a thread is at its end, another of its name was in another step, and threads wait for each other; or one
-//! request is worked on at a time (X·S₀ < 2, Little 1961) and others were read too; or each request has a process
-//! of one thread, and fewer are worked on at a time. A runtime that runs one thread at a time looks like the first.
+//! request is worked on at a time (X·S₀ < 2, Little 1961) and others were read too, by one process or by several of
+//! which each could work on one; or each request has a process of one thread, and fewer are worked on at a time. A
+//! runtime that runs one thread at a time looks like the first.
 
 use plimsoll_record::{Source, Subject};
 
-use crate::findings::{Advice, Claim, Evidence, Limit, Observation, Part, Place, StepSummary};
+use crate::findings::{Advice, Claim, Evidence, Limit, Observation, Part, Place, PlaceCount, StepSummary};
 use crate::hosts::resource::{Resource, ResourceKind};
+use crate::hosts::topology::flow::Tier;
 use crate::hosts::track::{Span, Track};
 use crate::hosts::usage::compute::cpu_of;
 use crate::hosts::utilisation::TIE;
@@ -132,11 +134,10 @@ fn has_changed_hands(ctx: &RuleContext<'_>, busiest: &Resource) -> bool {
 /// Requests of which one is worked on at a time, while others have been read too: what they take turns at is within the process.
 /// Requests that were not read wait for a worker instead. A pool of two would serve two at least.
 pub(crate) fn by_turns(ctx: &RuleContext<'_>, queue: &Queue, at_once: Concurrency) -> Option<Candidate> {
-    let [tier] = queue.tiers.as_slice() else { return None };
+    let [tier] = queue.tiers.as_slice() else { return among_instances(ctx, queue, at_once) };
     let tier = ctx.obs.flow.tiers.get(*tier)?;
     let unread = queue.at_the_door?;
-    let most = at_once.count.interval.map_or(at_once.count.value, |(_, most)| most);
-    if most >= 2.0 || queue.waits_inside(at_once.count.value) != Some(true) {
+    if !is_one_at_a_time(queue, at_once) {
         return None;
     }
     let law = at_once.law();
@@ -146,7 +147,49 @@ pub(crate) fn by_turns(ctx: &RuleContext<'_>, queue: &Queue, at_once: Concurrenc
     ];
     let mut found = lock(ctx, tier.place(), Claim::OneRequestAtATime(law), evidence);
     found.advice.push(Advice::HeldBack(ctx.throughput()));
+    found.alternatives.extend(beyond(ctx, queue, tier));
     Some(found)
+}
+
+/// One request is worked on at a time, and others have been read too.
+fn is_one_at_a_time(queue: &Queue, at_once: Concurrency) -> bool {
+    let most = at_once.count.interval.map_or(at_once.count.value, |(_, most)| most);
+    most < 2.0 && queue.waits_inside(at_once.count.value) == Some(true)
+}
+
+/// The tier that most connections of another lead to, if its host is sampled.
+fn callee<'a>(ctx: &RuleContext<'a>, queue: &Queue, tier: &Tier) -> Option<(&'a Tier, f64)> {
+    let flow = tier.main_outflow(queue.step)?;
+    let callee = ctx.obs.flow.tiers.get(flow.to).filter(|callee| callee.is_sampled())?;
+    Some((callee, flow.connections[queue.step]?))
+}
+
+/// The same lock in what a tier calls: over as many connections as it has requests, these may all have gone on. It is not known
+/// whether they did where as many were open at the lowest load.
+fn beyond(ctx: &RuleContext<'_>, queue: &Queue, tier: &Tier) -> Option<Candidate> {
+    let (callee, connections) = callee(ctx, queue, tier)?;
+    let may_be_there = connections >= bounds::PASSED_ON * queue.inside?;
+    may_be_there.then(|| Candidate::named(Limit::Lock, callee.place()))
+}
+
+/// Requests of which one is worked on at a time, while several instances of a service have read others. Each instance could
+/// work on one of its own, so that they take turns at what all of them call.
+fn among_instances(ctx: &RuleContext<'_>, queue: &Queue, at_once: Concurrency) -> Option<Candidate> {
+    let tiers: Vec<&Tier> = queue.tiers.iter().filter_map(|tier| ctx.obs.flow.tiers.get(*tier)).collect();
+    let (first, others) = tiers.split_first().filter(|(_, others)| !others.is_empty())?;
+    let (shared, _) = callee(ctx, queue, first)?;
+    let calls_it = |tier: &&Tier| callee(ctx, queue, tier).is_some_and(|(callee, _)| callee == shared);
+    let are_instances = others.iter().all(|tier| tier.is_of_same_service(first) && calls_it(tier));
+    if !are_instances || !is_one_at_a_time(queue, at_once) {
+        return None;
+    }
+    let instances = PlaceCount::each_once(tiers.iter().map(|tier| tier.place()).collect());
+    let evidence = vec![
+        ctx.row(Observation::AtOnce, at_once.count.value, None),
+        ctx.share_row(Observation::AtTheDoor(instances.clone()), queue.at_the_door?),
+    ];
+    let claim = Claim::OneOfInstances { instances, law: at_once.law() };
+    Some(lock(ctx, shared.place(), claim, evidence))
 }
 
 /// The mean must be so many times that of the lowest load where half of the requests are as fast as there.
