@@ -28,7 +28,7 @@ pub use doubt::{Doubt, Remark, Taken};
 pub use fleet::{Fleet, FleetCapacity, FleetCause, FleetDoubt, FleetError, FleetLimit, fleet_capacity};
 pub use growth::{Growth, GrowthStart, Stop, TierMachines};
 pub use observe::{observe_runs, observe_table};
-pub use observed::{Carried, Halt, Observed, ObservedTier, SizedDemands};
+pub use observed::{Carried, Halt, Observed, ObservedTier, ScalingBefore, SizedDemands};
 pub use plan::{MachinePlan, Machines, Need, SizeRate, TierPlan, plan_machines};
 pub use price::{Currency, Price, PriceError, PriceList};
 pub use scaling::{Contention, Scaling, ScalingTrial};

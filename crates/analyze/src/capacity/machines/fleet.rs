@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use super::doubt::Remark;
 use super::growth::{Growth, Stop, TierMachines};
-use super::observed::{Halt, Observed, ObservedTier};
+use super::observed::{Halt, Observed, ObservedTier, ScalingBefore};
 use super::plan::rate_of_machine;
 use super::scaling::{Fall, Scaling};
 use super::terms::{MAX_MACHINES, TierResource};
@@ -224,8 +224,8 @@ fn scaling<'a>(growth: &Growth, tier: &'a ObservedTier) -> Option<&'a Scaling> {
 }
 
 fn scaling_before(growth: &Growth, tier: &ObservedTier) -> Option<FleetDoubt> {
-    let before = tier.scaling_before.as_ref().filter(|scaling| scaling.kind == growth.from.kind)?;
-    let (few, most) = before.span();
+    let before = tier.scaling_before.as_ref().and_then(ScalingBefore::below_linear);
+    let (few, most) = before.filter(|scaling| scaling.kind == growth.from.kind)?.span();
     Some(FleetDoubt::ScalingBefore { tier: tier.name.clone(), few, most })
 }
 
@@ -247,7 +247,9 @@ fn full(growth: &Growth, tier: &ObservedTier, machines: f64) -> Vec<FleetLimit> 
     let scaling = scaling(growth, tier);
     // A request may cost more in the run that growth starts from, whose machines contended more: these are not full before the
     // throughput that as many were measured to carry.
-    let floor = scaling.filter(|scaling| machines >= scaling.span().0);
+    let before = tier.scaling_before.as_ref().filter(|before| before.is_least).map(|before| &before.scaling);
+    let before = before.filter(|scaling| scaling.kind == growth.from.kind);
+    let floor = scaling.or(before).filter(|scaling| machines >= scaling.span().0);
     let floor = floor.and_then(|scaling| scaling.throughput(machines));
     let by_resource = |stop: &Stop| {
         let (resource, place) = (stop.resource, stop.place.clone());
@@ -461,10 +463,17 @@ mod tests {
     #[test]
     fn machines_of_which_scaling_was_not_measured_carry_at_most_what_their_resources_allow() {
         let mut observed = observed();
-        observed.tiers[1].scaling_before = Scaling::fit(vec![(1.0, 300.0), (2.0, 500.0)]);
+        let before = |is_least| {
+            let scaling = Scaling::fit(vec![(1.0, 320.0), (2.0, 500.0)]).unwrap();
+            Some(ScalingBefore { scaling, is_least })
+        };
+        observed.tiers[1].scaling_before = before(false);
         assert!(!capacity(&observed, "api=1").at_most);
+        assert_eq!(first(&observed, "api=1").1, 300.0);
         let two = capacity(&observed, "api=2");
         assert!(two.at_most && matches!(two.doubts[0], FleetDoubt::ScalingBefore { .. }), "{two:?}");
+        observed.tiers[1].scaling_before = before(true);
+        assert_eq!(first(&observed, "api=1").1, 320.0, "a larger machine carries no less than was measured");
     }
 
     #[test]

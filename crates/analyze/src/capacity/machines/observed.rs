@@ -40,6 +40,14 @@ pub struct Halt {
     pub place: Place,
 }
 
+/// How a tier scaled before its machines were changed; how it scales then was not measured.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ScalingBefore {
+    pub scaling: Scaling,
+    /// True if nothing was made smaller, so that as many machines carry no less.
+    pub is_least: bool,
+}
+
 /// One tier.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ObservedTier {
@@ -52,8 +60,8 @@ pub struct ObservedTier {
     pub carried: Option<Carried>,
     /// How it scaled with machines of the size that is planned.
     pub scaling: Option<Scaling>,
-    /// How it scaled before a change to what limited it: below linear, and how it scales then was not measured.
-    pub scaling_before: Option<Scaling>,
+    /// How it scaled before a change to what limited it.
+    pub scaling_before: Option<ScalingBefore>,
     pub halts: Vec<Halt>,
     pub doubts: Vec<Doubt>,
 }
@@ -112,6 +120,13 @@ impl Observed {
                 });
             }
         }
+    }
+}
+
+impl ScalingBefore {
+    /// The scaling, if throughput a machine fell with more machines.
+    pub(super) fn below_linear(&self) -> Option<&Scaling> {
+        Some(&self.scaling).filter(|scaling| scaling.is_below_linear())
     }
 }
 

@@ -3,7 +3,7 @@
 use super::demand::TierDemand;
 use super::doubt::{Doubt, Remark};
 use super::growth::Growth;
-use super::observed::{Carried, Observed, ObservedTier, SizedDemands};
+use super::observed::{Carried, Observed, ObservedTier, ScalingBefore, SizedDemands};
 use super::scaling::Scaling;
 use super::size::MachineSize;
 use super::terms::{Goal, MAX_MACHINES};
@@ -113,7 +113,8 @@ fn tier_plan(tier: &ObservedTier, goal: Goal) -> TierPlan {
         }
         let contended = tier.scaling.as_ref().and_then(|scaling| scaling.contended(goal, count));
         let may_take_more = needs.iter().any(|other| other.with_all_machines() > need.machines);
-        let before = tier.scaling_before.as_ref().filter(|_| count > 1).map(Scaling::doubt_after_change);
+        let before = tier.scaling_before.as_ref().filter(|_| count > 1);
+        let before = before.and_then(ScalingBefore::below_linear).map(Scaling::doubt_after_change);
         let may_scale_less = contended.is_some() || before.is_some();
         let at_least = never_near || may_take_more || !tier.halts.is_empty() || may_scale_less;
         doubts.extend(contended.into_iter().chain(before));

@@ -8,7 +8,7 @@ use plimsoll_units::{parse_bandwidth, parse_count};
 use super::demand::TierDemand;
 use super::doubt::Remark;
 use super::growth::Growth;
-use super::observed::Observed;
+use super::observed::{Observed, ScalingBefore};
 use super::scaling::Scaling;
 use super::terms::{DemandUnit, TierResource};
 use crate::findings::Limit;
@@ -157,7 +157,10 @@ impl WhatIf {
             // Such machines were not observed.
             tier.sizes.clear();
             let lost = tier.scaling.take_if(|scaling| is_smaller || self.changes_scaling(scaling));
-            tier.scaling_before = lost.filter(Scaling::is_below_linear).or(tier.scaling_before.take());
+            let before = tier.scaling_before.take();
+            let is_least = !is_smaller && before.as_ref().is_none_or(|before| before.is_least);
+            let scaling = lost.or(before.map(|before| before.scaling));
+            tier.scaling_before = scaling.map(|scaling| ScalingBefore { scaling, is_least });
             let stays = self.leaves_quota(&tier.demands).then(|| Remark::QuotaStays(self.text.clone()));
             changed.remarks.extend(stays);
         }
