@@ -15,11 +15,13 @@ pub(super) fn held_back(per_sec: f64) -> String {
 }
 
 pub(super) fn larger_pool(owners: &[PlaceCount], size: f64) -> String {
+    let workers = size.round().max(1.0);
+    let grow = if workers < 2.0 { "double, or grow" } else { "grow by half, or" };
     format!(
-        "raise the pool in {} from about {} to {} and repeat the load. Throughput should grow by half, or up to the next limit",
+        "raise the pool in {} from about {} to {} and repeat the load. Throughput should {grow} up to the next limit",
         places(owners),
-        whole(size),
-        whole(1.5 * size)
+        whole(workers),
+        whole((1.5 * size).max(workers + 1.0))
     )
 }
 
