@@ -56,26 +56,33 @@ pub(crate) use watch::WatchArgs;
 
 const EXAMPLES: &str = "\
 Examples:
-  plimsoll http://127.0.0.1:8080/api                 how much it holds, in at most 90 s
-  plimsoll run  http://127.0.0.1:8080/api -c 100 -d 10s
-  plimsoll run  http://127.0.0.1:8080/api -R 2k -d 30s --p99 200ms
-  plimsoll run  http://127.0.0.1:8080 --requests shop.txt --csv users.csv --expect status=2xx
-  plimsoll sweep http://127.0.0.1:8080/api --name api --ladder 200,500,1k
-  plimsoll overload http://127.0.0.1:8080/api --p99 200ms     what becomes of it beyond what it holds
-  plimsoll https://api.test/ --cacert ca.pem         over TLS, trusting that authority; add --http2 for HTTP/2
-  plimsoll lab run two-apis.toml                     hosts with known limits, made here; what limits them
-  plimsoll http://api.test/ --probe ssh://web --probe db=redis://10.0.0.7     and sample the hosts behind it
-  plimsoll diff  plimsoll-runs/api.dat plimsoll-runs/http.dat --margin 5%
-  plimsoll ab http://127.0.0.1:8001/ http://127.0.0.1:8002/     two services in turn: which is faster, how surely
+  # What an API holds and what stops it, in at most 90 s
+  plimsoll http://127.0.0.1:8080/api
+  # The same, with the hosts behind it sampled
+  plimsoll http://api.test/ --probe ssh://web --probe db=redis://10.0.0.7
+  # One load: 100 connections, or 2000 requests a second and a condition
+  plimsoll run http://127.0.0.1:8080/api -c 100 -d 10s
+  plimsoll run http://127.0.0.1:8080/api -R 2k -d 30s --p99 200ms
+  # The highest rate within conditions, and what happens beyond it
+  plimsoll search http://127.0.0.1:8080/api --p99 200ms
+  plimsoll overload http://127.0.0.1:8080/api --p99 200ms
+  # Two services, or two recorded runs, compared
+  plimsoll ab http://127.0.0.1:8001/ http://127.0.0.1:8002/
+  plimsoll diff last~1 last --margin 5%
+  # Recorded runs: the newest in full, why that limit, machines for a rate
   plimsoll report last --full
-  plimsoll trend --metric p99                        the run at which a metric changed
-  plimsoll view                                      the recorded runs in a browser
-  plimsoll explain last                              what limits, and why
-  plimsoll plan last --target 100k                   machines per tier
-  plimsoll tiers -f shop.toml                        the variants of a plan file: what limits each, how tiers scale
-  plimsoll ablate -f shop.toml                       what each [[switch]] of a plan file costs a request
-  plimsoll fleet up --local 3                        three agents here; --fleet has a load made by all of them
-  plimsoll wrk -t2 -c100 -d30s --latency -s script.lua http://127.0.0.1:8080/     wrk's and wrk2's own command line";
+  plimsoll explain last
+  plimsoll plan last --target 100k
+  # The run at which p99 changed; all runs in a browser
+  plimsoll trend --metric p99
+  plimsoll view
+  # Hosts with known limits on this machine, and what limits them
+  plimsoll lab run two-apis.toml
+  # One load from three agents
+  plimsoll fleet up --local 3
+  plimsoll run http://127.0.0.1:8080/api -c 100 --fleet nats://127.0.0.1:4222
+  # The command lines of wrk and wrk2
+  plimsoll wrk -t2 -c100 -d30s --latency -s script.lua http://127.0.0.1:8080/";
 
 const AFTER: &str = "\
 Exit codes: 0 measured and every condition held · 1 could not run, or not to the end · 2 usage ·
@@ -104,7 +111,7 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// The highest rate of arrivals within conditions such as --p99 200ms, and what breaks beyond it
     Search(SearchArgs),
-    /// What becomes of a target that is offered more than it holds, whether it comes back, and what protects it
+    /// Offer a target more than it holds: how it degrades, whether it recovers, and what protects it
     Overload(OverloadArgs),
     /// A ladder of concurrency: table, .dat and figures
     Sweep(SweepArgs),

@@ -18,14 +18,14 @@ use crate::exit::UsageError;
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Fleet")]
 pub(crate) struct FleetArgs {
-    /// Have the load made by the agents at this broker (NATS with JetStream); this process only conducts them
+    /// Let the agents at this broker (NATS with JetStream) make the load; this process only conducts them
     ///
     /// Start agents with `plimsoll agent`, or a broker and agents on this machine with `plimsoll fleet up --local 3`.
     #[arg(long = "fleet", value_name = "nats://HOST:PORT")]
     address: Option<BrokerAddress>,
     #[command(flatten)]
     at: FleetAt,
-    /// How many agents take part; by default all that answer within 2 s
+    /// How many agents take part [default: the first that answers within 30 s, and all that follow within 2 s]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     agents: Option<u32>,
     /// The key with which this conductor signs, for agents with --trust; only its owner may read the file
@@ -33,7 +33,7 @@ pub(crate) struct FleetArgs {
     /// `plimsoll fleet keys` makes one. For the fleet of `plimsoll fleet up`, in this folder, its own is the default.
     #[arg(long, value_name = "FILE")]
     fleet_key: Option<PathBuf>,
-    /// What becomes of the run if it loses an agent
+    /// What to do if the run loses an agent
     ///
     /// [default: redistribute]
     #[arg(long, value_name = "WHAT")]

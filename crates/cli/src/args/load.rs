@@ -22,7 +22,7 @@ pub(crate) struct AnswerArgs {
     pub(crate) url: Option<String>,
     #[command(flatten)]
     pub(crate) request: RequestArgs,
-    /// The longest time for the whole answer: half of it at most is for the ladder, the rest for the search
+    /// Longest time for the whole answer: the ladder takes at most half of it, the search the rest
     #[arg(long, value_name = "TIME", default_value = "90s", value_parser = parse_duration)]
     pub(crate) budget: Duration,
     #[command(flatten)]
@@ -38,15 +38,15 @@ pub(crate) struct AnswerArgs {
 /// What the whole answer and a search share.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct SearchOptions {
-    /// How near to each other the highest rate that holds and the lowest that does not must be [default: 5%, with a budget
-    /// from 3m on 3%, from 10m on 2%, from 30m on 1%]
+    /// How close the highest rate that holds and the lowest that breaks must come [default: 5%; 3% with a budget of 3m or
+    /// more, 2% from 10m, 1% from 30m]
     #[arg(long, value_name = "RATIO", value_parser = parse_ratio)]
     pub(crate) within: Option<f64>,
-    /// The most connections that are opened [default: 1024 by the ladder, 10000 for a rate of arrivals]
+    /// Most connections to open [default: 1024 by the ladder, 10000 for a rate of arrivals]
     #[arg(long, value_name = "N", value_parser = parse_count)]
     pub(crate) max_connections: Option<u64>,
-    /// Load the target before the first step until its throughput is steady, at most so long; that time is not of the
-    /// budget, and nothing of it is counted
+    /// Load the target before the first step until its throughput is steady, for at most TIME; this load is not measured
+    /// and not part of the budget
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) warm: Option<Duration>,
 }
@@ -70,17 +70,21 @@ impl SearchOptions {
 #[derive(Debug, Clone, clap::Args)]
 #[command(before_help = "\
 Examples:
-  plimsoll search http://127.0.0.1:8080/api --p99 200ms --success 99.95%     the highest rate within both
-  plimsoll search http://127.0.0.1:8080/api --slo 'p99<200ms' --slo 'p50<20ms' --slo 'errors<0.1%'     any number
-  plimsoll search http://127.0.0.1:8080/api --p99 200ms --qps 2k             exit code 3 if it is below 2000/s
-  plimsoll search http://127.0.0.1:8080/api --within 1% --budget 20m         a narrower interval takes longer")]
+  # The highest rate within both conditions
+  plimsoll search http://127.0.0.1:8080/api --p99 200ms --success 99.95%
+  # Any number of conditions
+  plimsoll search http://127.0.0.1:8080/api --slo 'p99<200ms' --slo 'p50<20ms' --slo 'errors<0.1%'
+  # Exit code 3 if it holds less than 2000/s
+  plimsoll search http://127.0.0.1:8080/api --p99 200ms --qps 2k
+  # A narrower interval takes longer
+  plimsoll search http://127.0.0.1:8080/api --within 1% --budget 20m")]
 pub(crate) struct SearchArgs {
     /// The URL that gets the load; without a scheme, http:// is meant. --requests may stand for it
     #[arg(required_unless_present = "requests")]
     pub(crate) url: Option<String>,
     #[command(flatten)]
     pub(crate) request: RequestArgs,
-    /// The longest time for the whole search; half of it at most is for the ladder that brackets the rate
+    /// Longest time for the whole search; the ladder that brackets the rate takes at most half of it
     #[arg(long, value_name = "TIME", default_value = "5m", value_parser = parse_duration)]
     pub(crate) budget: Duration,
     #[command(flatten)]
@@ -96,10 +100,14 @@ pub(crate) struct SearchArgs {
 #[derive(Debug, Clone, clap::Args)]
 #[command(before_help = "\
 Examples:
-  plimsoll sweep http://127.0.0.1:8080/api                     1, 2, 4 … until it gains no more
+  # 1, 2, 4 … connections until throughput stops growing
+  plimsoll sweep http://127.0.0.1:8080/api
+  # These connections, for 10 s each
   plimsoll sweep http://127.0.0.1:8080/api --name api --ladder 200,500,1k,3k --step 10s
-  plimsoll sweep https://api.test/ --cacert ca.pem --streams 16     1, 2, 4 … connections of 16 HTTP/2 streams
-  plimsoll diff plimsoll-runs/api.dat plimsoll-runs/http.dat   two sweeps side by side")]
+  # 1, 2, 4 … connections of 16 HTTP/2 streams
+  plimsoll sweep https://api.test/ --cacert ca.pem --streams 16
+  # Two sweeps side by side
+  plimsoll diff plimsoll-runs/api.dat plimsoll-runs/http.dat")]
 pub(crate) struct SweepArgs {
     /// The URL that gets the load; without a scheme, http:// is meant. --requests or --file may stand for it
     #[arg(required_unless_present_any = ["requests", "file"])]
@@ -112,13 +120,13 @@ pub(crate) struct SweepArgs {
     /// Numbers of connections; by default 1, 2, 4 … until throughput stops growing
     #[arg(long, value_name = "N,N,…", value_delimiter = ',', value_parser = parse_count)]
     pub(crate) ladder: Option<Vec<u64>>,
-    /// The most connections that are opened without --ladder [default: 16,384]
+    /// Most connections to open without --ladder [default: 16,384]
     #[arg(long, value_name = "N", conflicts_with = "ladder", value_parser = parse_count)]
     pub(crate) max_connections: Option<u64>,
-    /// The longest time of one step; it ends sooner once throughput is known to ±2 % [default: 10s]
+    /// Longest time of one step; it ends sooner once throughput is known to ±2 % [default: 10s]
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) step: Option<Duration>,
-    /// Load the target before the first step until its throughput is steady, at most so long; nothing of it is counted
+    /// Load the target before the first step until its throughput is steady, for at most TIME; this load is not measured
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) warm: Option<Duration>,
     #[command(flatten)]
@@ -142,26 +150,38 @@ pub(crate) enum Spread {
 #[command(group(clap::ArgGroup::new("open_loop").args(["rate", "file"]).multiple(true)))]
 #[command(before_help = "\
 Examples:
-  plimsoll run http://127.0.0.1:8080/api -c 100 -d 10s              100 connections, each as fast as it is answered
-  plimsoll run http://127.0.0.1:8080/api -R 2k -d 30s               2000 requests a second, come what may
-  plimsoll run http://127.0.0.1:8080/api -R 2k --arrivals poisson   the same, spread like independent users
-  plimsoll run http://127.0.0.1:8080/api -R 'ramp(100,5k,30s) const(5k,1m)'     rising, then constant
-  plimsoll run http://127.0.0.1:8080/api -R 'step(1k,5k,1k,10s)'    1000, 2000 … 5000 a second, 10 s each
-  plimsoll run http://127.0.0.1:8080/api -c 10 -n 5k                5000 requests, however long they take
-  plimsoll run http://api.test/ --unix /run/api.sock                through a unix socket
-  plimsoll run http://10.0.0.9/ -c 100k --source-ip 10.0.0.1-10.0.0.4   more connections than one address has ports
-  plimsoll run http://api.test/ --connect-to 10.0.0.9:8080          another server, the same request
-  plimsoll run https://127.0.0.1:8443/ --cacert cert.pem            a server's own certificate, trusted
-  plimsoll run https://api.test/ --cert me.pem --key me.key         with a client certificate
-  plimsoll run https://api.test/ -c 10 --streams 32                 10 HTTP/2 connections, 32 requests on each
-  plimsoll run http://127.0.0.1:8080/ --http2                       HTTP/2 without TLS
-  plimsoll run https://api.test/ --no-keepalive --no-resumption     a full handshake for each request
+  # 100 connections, each as fast as it is answered
+  plimsoll run http://127.0.0.1:8080/api -c 100 -d 10s
+  # 2000 requests a second, however slow the answers; spread like independent users
+  plimsoll run http://127.0.0.1:8080/api -R 2k -d 30s
+  plimsoll run http://127.0.0.1:8080/api -R 2k --arrivals poisson
+  # Rates that change: rising, then constant; 1000, 2000 … 5000 a second, 10 s each
+  plimsoll run http://127.0.0.1:8080/api -R 'ramp(100,5k,30s) const(5k,1m)'
+  plimsoll run http://127.0.0.1:8080/api -R 'step(1k,5k,1k,10s)'
+  # 5000 requests, however long they take
+  plimsoll run http://127.0.0.1:8080/api -c 10 -n 5k
+  # A body from a file; another body each time, and a check
   plimsoll run http://127.0.0.1:8080/api -m POST -b @order.json -H 'Content-Type: application/json'
-  plimsoll run http://127.0.0.1:8080/api -b '{\"id\": \"${uuid}\"}' --expect status=201     another body each time
-  plimsoll run http://127.0.0.1:8080 --requests shop.txt --csv users.csv     several requests, with rows of a file
-  plimsoll run http://127.0.0.1:8080/api -c 64 --profile http://127.0.0.1:8080/debug/pprof/profile   where its CPU time goes
-  plimsoll run -f plan.toml                                         URL, load and conditions from a plan file
-  plimsoll run -f plan.toml -c 200 --p99 100ms                      the same with another load and another limit")]
+  plimsoll run http://127.0.0.1:8080/api -b '{\"id\": \"${uuid}\"}' --expect status=201
+  # Several requests, with values from the rows of a file
+  plimsoll run http://127.0.0.1:8080 --requests shop.txt --csv users.csv
+  # A Unix socket; another server for the same request
+  plimsoll run http://api.test/ --unix /run/api.sock
+  plimsoll run http://api.test/ --connect-to 10.0.0.9:8080
+  # More connections than one address has ports
+  plimsoll run http://10.0.0.9/ -c 100k --source-ip 10.0.0.1-10.0.0.4
+  # A server's own certificate; a client certificate; a full handshake for each request
+  plimsoll run https://127.0.0.1:8443/ --cacert cert.pem
+  plimsoll run https://api.test/ --cert me.pem --key me.key
+  plimsoll run https://api.test/ --no-keepalive --no-resumption
+  # HTTP/2 with 32 requests on each of 10 connections; HTTP/2 without TLS
+  plimsoll run https://api.test/ -c 10 --streams 32
+  plimsoll run http://127.0.0.1:8080/ --http2
+  # Where the service spends its CPU time
+  plimsoll run http://127.0.0.1:8080/api -c 64 --profile http://127.0.0.1:8080/debug/pprof/profile
+  # URL, load and conditions from a plan file; another load and limit
+  plimsoll run -f plan.toml
+  plimsoll run -f plan.toml -c 200 --p99 100ms")]
 pub(crate) struct RunArgs {
     /// The URL that gets the load; without a scheme, http:// is meant. --requests or --file may stand for it
     #[arg(required_unless_present_any = ["requests", "file"])]
@@ -174,27 +194,27 @@ pub(crate) struct RunArgs {
     /// Connections; with -R, those opened at the start [default: 10]
     #[arg(short, long, value_name = "N", value_parser = parse_count)]
     pub(crate) connections: Option<u64>,
-    /// Requests under way on each connection: sent without waiting for the answers before them. A closed loop sends so
-    /// many together, and the next ones when all are answered
+    /// Requests in flight on each connection, sent without waiting for earlier answers. A closed loop sends N together, and
+    /// the next N when all are answered
     #[arg(long, value_name = "N", value_parser = parse_count)]
     pub(crate) pipeline: Option<u64>,
     /// How long the load lasts [default: 10s, the time of the stages of -R, or until N requests are made]
     #[arg(short, long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) duration: Option<Duration>,
-    /// End after so many requests, over all connections; with -d, at whichever comes first
+    /// End after N requests over all connections; with -d, at whichever comes first
     #[arg(short = 'n', long, value_name = "N", value_parser = parse_count)]
     pub(crate) requests_count: Option<u64>,
-    /// Offer this rate, whatever comes back; latency then counts from the instant a request was due. Stages
-    /// one after another: const(RATE,TIME), ramp(FROM,TO,TIME), step(FROM,TO,BY,TIME)
+    /// Send at this rate, however slow the answers; latency counts from the instant a request was due. Stages follow one
+    /// another: const(RATE,TIME), ramp(FROM,TO,TIME), step(FROM,TO,BY,TIME)
     #[arg(short = 'R', long, value_name = "RATE")]
     pub(crate) rate: Option<RateProfile>,
     /// How the requests of -R are spread over time [default: constant]
     #[arg(long, value_enum, requires = "open_loop")]
     pub(crate) arrivals: Option<Spread>,
-    /// The most connections that -R may open; what finds none free waits, and that is counted [default: 10k]
+    /// Most connections that -R may open; a request that finds none free waits, which counts as latency [default: 10k]
     #[arg(long, value_name = "N", requires = "open_loop", value_parser = parse_count)]
     pub(crate) max_connections: Option<u64>,
-    /// Load the target before the first step until its throughput is steady, at most so long; nothing of it is counted
+    /// Load the target before the first step until its throughput is steady, for at most TIME; this load is not measured
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) warm: Option<Duration>,
     #[command(flatten)]

@@ -20,10 +20,14 @@ const PATIENCE: &str = "Give up a connection attempt, or a request, after this t
 #[command(mut_arg("timeout", |timeout| timeout.help(PATIENCE)))]
 #[command(before_help = "\
 Examples:
-  plimsoll overload http://127.0.0.1:8080/api --p99 200ms               search for what it holds, then overload that
-  plimsoll overload http://127.0.0.1:8080/api --p99 200ms --rate 740    it holds 740/s: overload it at once, 2 to 4 minutes
-  plimsoll overload http://127.0.0.1:8080/api --p99 200ms --rate last   it holds what the newest run says
+  # Search for what it holds, then offer more
+  plimsoll overload http://127.0.0.1:8080/api --p99 200ms
+  # It holds 740/s, or what the newest run found: overload it at once, 2 to 4 minutes
+  plimsoll overload http://127.0.0.1:8080/api --p99 200ms --rate 740
+  plimsoll overload http://127.0.0.1:8080/api --p99 200ms --rate last
+  # 1.1 and 3 times that rate, for 30 s each
   plimsoll overload http://127.0.0.1:8080/api --rate 740 --factors 1.1,3 --hold 30s
+  # The settings for nginx that protect it
   plimsoll overload http://127.0.0.1:8080/api --rate 740 --snippet nginx > overload.conf")]
 pub(crate) struct OverloadArgs {
     /// The URL that gets the load; without a scheme, http:// is meant. --requests may stand for it
@@ -31,14 +35,14 @@ pub(crate) struct OverloadArgs {
     pub(crate) url: Option<String>,
     #[command(flatten)]
     pub(crate) request: RequestArgs,
-    /// What the target holds within the conditions: a rate, or a run file that found it (`last` is the newest); without it that is
-    /// searched for first
+    /// The rate that the target holds within the conditions, or a run file that found it (`last` is the newest) [default: search for
+    /// it first]
     #[arg(long, value_name = "RATE|RUN")]
     pub(crate) rate: Option<String>,
     /// The overloads, as multiples of that rate
     #[arg(long, value_name = "N,N,…", value_delimiter = ',', default_value = "1.2,1.5,2")]
     pub(crate) factors: Vec<f64>,
-    /// The load before and after an overload, as a part of that rate, 0.85 at most
+    /// The load before and after an overload, as a share of that rate; at most 85%
     #[arg(long, value_name = "RATIO", default_value = "75%", value_parser = parse_ratio)]
     pub(crate) base: f64,
     /// How long an overload is held, and how long the ramp to it takes [default: 16 times the limit of p99, 8 s to 60 s, and longer
@@ -49,13 +53,13 @@ pub(crate) struct OverloadArgs {
     /// queue of the excess would last, at least 10 s]
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) watch: Option<Duration>,
-    /// The longest time for the search; half of it at most is for the ladder that brackets the rate [default: 5m]
+    /// Longest time for the search; the ladder that brackets the rate takes at most half of it [default: 5m]
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) budget: Option<Duration>,
-    /// The most connections that are opened; what finds none free waits, and that is counted
+    /// Most connections to open; a request that finds none free waits, which counts as latency
     #[arg(long, value_name = "N", default_value = "10k", value_parser = parse_count)]
     pub(crate) max_connections: u64,
-    /// Load the target before the first step until its throughput is steady, at most so long
+    /// Load the target before the first step until its throughput is steady, for at most TIME
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) warm: Option<Duration>,
     /// Print the settings that protect the target, and nothing else: nginx, envoy, haproxy, resilience4j or grpc

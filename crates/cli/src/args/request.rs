@@ -32,7 +32,7 @@ pub(crate) struct RequestArgs {
     /// Request body, or @FILE to read it from a file
     #[arg(short, long, value_name = "TEXT|@FILE", conflicts_with = "requests")]
     pub(crate) body: Option<String>,
-    /// Give up a connection attempt, or a request, after this time [default: 10s, or 1.25 times the longest limit of latency]
+    /// Give up a connection attempt, or a request, after this time [default: 10s, or 1.25 times the longest latency limit]
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) timeout: Option<Duration>,
     /// Worker threads; by default one per core, or one per two cores for a target on this machine

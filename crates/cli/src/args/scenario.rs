@@ -31,7 +31,7 @@ pub(crate) struct ScenarioArgs {
     /// ${csv.COLUMN} and ${env.NAME}; $${ stands for the characters ${ themselves.
     #[arg(long, value_name = "FILE")]
     pub(crate) csv: Option<PathBuf>,
-    /// The order of its rows
+    /// Order of the rows
     #[arg(long, value_enum, default_value = "sequential", requires = "csv")]
     pub(crate) csv_order: CsvOrder,
     /// Seed of the values of variables and of random arrivals; by default each run draws one, and records it in its file

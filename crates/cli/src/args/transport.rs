@@ -17,16 +17,16 @@ pub(crate) struct TransportArgs {
     /// Private key of the client certificate in PEM [default: in the file of --cert]
     #[arg(long, value_name = "FILE")]
     pub(crate) key: Option<PathBuf>,
-    /// Take any certificate of the server: what answers may not be what you named
+    /// Accept any server certificate: the server may not be the one that you named
     #[arg(long)]
     pub(crate) insecure: bool,
     /// Make a full TLS handshake on each connection instead of resuming earlier sessions
     #[arg(long)]
     pub(crate) no_resumption: bool,
-    /// Speak HTTP/2: agreed on within TLS for https://, at once for http:// (prior knowledge)
+    /// Use HTTP/2: negotiated within TLS (ALPN) for https://, with prior knowledge for http://
     #[arg(long)]
     pub(crate) http2: bool,
-    /// Requests under way on each connection over HTTP/2, for which this asks too [default: 1]
+    /// Requests in flight on each HTTP/2 connection; implies --http2 [default: 1]
     #[arg(long, value_name = "N", value_parser = parse_count)]
     pub(crate) streams: Option<u64>,
 }

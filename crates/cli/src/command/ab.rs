@@ -36,12 +36,18 @@ use crate::terminal::{page, print, remark, report_error, result, with_causes};
 #[derive(Debug, clap::Args)]
 #[command(before_help = "\
 Examples:
-  plimsoll ab http://127.0.0.1:8001/api http://127.0.0.1:8002/api           throughput, CPU and latency of both, in turn
-  plimsoll ab http://127.0.0.1:8001/api http://127.0.0.1:8002/api -R 500    latency at 500 requests a second
-  plimsoll ab http://127.0.0.1:8080/api --a './old -p {port}' --b './new -p {port}'     started for each load
-  plimsoll ab http://127.0.0.1:8001/ http://127.0.0.1:8002/ --margin 3% --budget 5m     exit code 3 if B is worse by more
-  plimsoll ab http://127.0.0.1:8001/ http://127.0.0.1:8002/ --search --p99 50ms --budget 40m    the highest rates
-  plimsoll ab --report plimsoll-runs/ab-20260101-120000                     what came of it, again")]
+  # Throughput, CPU and latency of both, in turn
+  plimsoll ab http://127.0.0.1:8001/api http://127.0.0.1:8002/api
+  # Latency at 500 requests a second
+  plimsoll ab http://127.0.0.1:8001/api http://127.0.0.1:8002/api -R 500
+  # Two commands, each started for each of its loads
+  plimsoll ab http://127.0.0.1:8080/api --a './old -p {port}' --b './new -p {port}'
+  # Exit code 3 if B is worse by more than 3 %
+  plimsoll ab http://127.0.0.1:8001/ http://127.0.0.1:8002/ --margin 3% --budget 5m
+  # The highest rate of each within p99 ≤ 50 ms
+  plimsoll ab http://127.0.0.1:8001/ http://127.0.0.1:8002/ --search --p99 50ms --budget 40m
+  # An earlier comparison again
+  plimsoll ab --report plimsoll-runs/ab-20260101-120000")]
 #[command(after_help = "\
 Options of ApacheBench's ab are taken by `plimsoll run`.
 Exit codes: 0 B is not worse than the margin allows · 3 it is, for sure · 4 not known · 1 a side could not be loaded ·
@@ -53,7 +59,7 @@ pub(crate) struct AbArgs {
     /// Start A with this shell command before each of its loads, and end it after; {port} stands for the URL's port
     #[arg(long, value_name = "COMMAND", requires = "b")]
     a: Option<String>,
-    /// The same of B
+    /// Start B likewise
     #[arg(long, value_name = "COMMAND", requires = "a")]
     b: Option<String>,
     /// A started service is ready once this path is answered with success [default: once its port takes connections]
@@ -73,7 +79,7 @@ pub(crate) struct AbArgs {
     /// Name of the folder, before the time
     #[arg(long, default_value = "ab", value_parser = values::name, help_heading = "Output")]
     name: String,
-    /// Folder in which that of the runs is made
+    /// Folder in which the folder of the comparison is made
     #[arg(short, long, value_name = "DIR", default_value = RUNS_FOLDER, help_heading = "Output")]
     out: PathBuf,
     /// One JSON document on standard output instead of text
@@ -107,23 +113,23 @@ struct AbLoadArgs {
     /// How long each load lasts; with --search at most [default: 3s, with --search 2m]
     #[arg(short, long, value_name = "TIME", value_parser = parse_duration)]
     duration: Option<Duration>,
-    /// How much worse than A B may be [default: 5%, with --report what the comparison had]
+    /// How much worse B may be than A [default: 5%; with --report that of the comparison]
     #[arg(long, value_name = "RATIO", value_parser = parse_ratio)]
     margin: Option<f64>,
     /// End once the interval of the main ratio is within this, or a tenth of the difference
     #[arg(long, value_name = "RATIO", default_value = "1%", value_parser = parse_ratio)]
     precision: f64,
-    /// The longest time of all rounds [default: 10m, with --search what 7 rounds take, 30m with -d 2m]
+    /// Longest time of all rounds [default: 10m; with --search the time of 7 rounds, 30m with -d 2m]
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     budget: Option<Duration>,
-    /// The most rounds
+    /// Most rounds
     #[arg(long, value_name = "N", value_parser = parse_count)]
     rounds: Option<u64>,
     /// Time without load before each load
     #[arg(long, value_name = "TIME", default_value = "0s", value_parser = parse_duration)]
     pause: Duration,
-    /// Load a service until its throughput is steady, at most so long, before its loads; one that is started each time
-    /// before each
+    /// Load each service until its throughput is steady, for at most TIME, before its first load; before each load if
+    /// --a and --b start it
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     warm: Option<Duration>,
 }

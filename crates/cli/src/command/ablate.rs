@@ -21,8 +21,11 @@ use crate::terminal::print;
 #[derive(Debug, clap::Args)]
 #[command(before_help = "\
 Examples:
-  plimsoll ablate -f shop.toml                    every [[switch]] of the file on and off, in turn, three times
-  plimsoll ablate --csv plimsoll-runs/shop-20260101-120000.ablation.csv       what came of that, again
+  # Every [[switch]] of the file on and off, in turn, three times
+  plimsoll ablate -f shop.toml
+  # That ablation again
+  plimsoll ablate --csv plimsoll-runs/shop-20260101-120000.ablation.csv
+  # A table of other measurements
   plimsoll ablate --csv table.csv --map switch=cache,log --map qps=qps --map group=step")]
 #[command(after_help = "\
 Meanings of columns (MEANING=COLUMN; `switch` and `beside` take several, separated by commas):

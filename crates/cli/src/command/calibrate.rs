@@ -16,8 +16,10 @@ use crate::terminal::{print, remark, report_error};
 #[derive(Debug, Clone, clap::Args)]
 #[command(before_help = "\
 Examples:
-  plimsoll calibrate                      what one worker can do here, and with all cores
-  plimsoll calibrate --budget 10s --json  in less time, as one JSON document")]
+  # What one worker and all cores of this machine can send
+  plimsoll calibrate
+  # In less time, as one JSON document
+  plimsoll calibrate --budget 10s --json")]
 pub(crate) struct CalibrateArgs {
     /// How long it takes, about
     #[arg(long, value_name = "TIME", default_value = "25s", value_parser = values::calibration_time)]

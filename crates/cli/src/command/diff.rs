@@ -25,10 +25,14 @@ use crate::terminal::{print, result};
 #[derive(Debug, clap::Args)]
 #[command(before_help = "\
 Examples:
-  plimsoll diff last~1 last                              the newest run against the one before it
-  plimsoll diff api.dat http.dat                         figures and ratios, new / old
-  plimsoll diff old.plimsoll new.plimsoll --margin 5%    exit code 3 if the new one is worse by more than 5 %
-  plimsoll diff old.plimsoll new.plimsoll --margin 5% --strict     exit code 4 if the two are not comparable")]
+  # The newest run against the one before it
+  plimsoll diff last~1 last
+  # Two sweeps: figures and ratios, new / old
+  plimsoll diff api.dat http.dat
+  # Exit code 3 if the new one is worse by more than 5 %
+  plimsoll diff old.plimsoll new.plimsoll --margin 5%
+  # And 4 if the two are not comparable
+  plimsoll diff old.plimsoll new.plimsoll --margin 5% --strict")]
 pub(crate) struct DiffArgs {
     /// The old run, the reference: a run file or a .dat file; `last` is the newest run file, `last~1` the one before it
     #[arg(value_parser = values::run_file())]

@@ -16,14 +16,21 @@ mod production;
 #[derive(Debug, clap::Args)]
 #[command(before_help = "\
 Examples:
-  plimsoll explain last                                             the verdict again, with everything it rests on
-  plimsoll explain --csv table.csv                                   columns are recognised by their headers
+  # The verdict of the newest run again, with everything it rests on
+  plimsoll explain last
+  # A table of measurements; columns are recognised by their headers, or named
+  plimsoll explain --csv table.csv
   plimsoll explain --csv table.csv --map qps=served --map rt_ms=mean
-  plimsoll explain --csv tiers.csv --map qps=qps --map tomcat.instances=tomcats --map tomcat.cpu_percent=cpu \\
-      --map nginx.in_mbit=in --map nginx.out_mbit=out --map nginx.link_mbit=1000
-  plimsoll explain --prometheus http://prometheus:9090 --rate 'sum(rate(http_requests_total[1m]))' --last 7d
-  plimsoll explain --prometheus http://prometheus:9090 --rate 'sum(rate(nginx_http_requests_total[5m]))' \\
-      --selector 'namespace=\"shop\"' --resource pool='sum(hikaricp_connections_active)' --capacity pool=40
+  plimsoll explain --csv tiers.csv --map qps=qps --map tomcat.instances=tomcats \\
+      --map tomcat.cpu_percent=cpu --map nginx.in_mbit=in --map nginx.link_mbit=1000
+  # A week of production, without a load test
+  plimsoll explain --prometheus http://prometheus:9090 --last 7d \\
+      --rate 'sum(rate(http_requests_total[1m]))'
+  # One namespace, with a pool of 40 connections
+  plimsoll explain --prometheus http://prometheus:9090 \\
+      --rate 'sum(rate(nginx_http_requests_total[5m]))' --selector 'namespace=\"shop\"' \\
+      --resource pool='sum(hikaricp_connections_active)' --capacity pool=40
+  # Series exported from a dashboard
   plimsoll explain --series dashboard.csv --rate 'requests/s' --capacity 'CPU (cores)=4'")]
 #[command(after_help = "\
 Meanings of columns (MEANING=COLUMN; a number in place of a column stands for itself in all rows). Columns that are not

@@ -40,9 +40,13 @@ const THIS_MACHINE: [&str; 3] = ["127.0.0.1", "localhost", "::1"];
 #[derive(Debug, clap::Args)]
 #[command(before_help = "\
 Examples:
+  # An agent that loads this host alone
   plimsoll agent --join nats://10.0.0.5:4222 --allow api.test:443
-  plimsoll agent --join nats://a:4222,nats://b:4222,nats://c:4222 --name rack-7 --allow '*.staging.test' --once
-  plimsoll agent --join nats://10.0.0.5:4222 --allow api.test:443 --calibrate     its share follows from what it can make")]
+  # A broker of three nodes; one run, then exit
+  plimsoll agent --join nats://a:4222,nats://b:4222,nats://c:4222 --name rack-7 \\
+      --allow '*.staging.test' --once
+  # A share by what this machine can send
+  plimsoll agent --join nats://10.0.0.5:4222 --allow api.test:443 --calibrate")]
 pub(crate) struct AgentArgs {
     /// The broker where the fleet meets; several nodes of it with commas
     #[arg(long, value_name = "nats://HOST:PORT")]
@@ -87,15 +91,20 @@ pub(crate) struct AgentArgs {
 #[derive(Debug, clap::Args)]
 #[command(before_help = "\
 Examples:
-  plimsoll fleet up --local 3                      a broker and three agents on this machine
+  # A broker and three agents on this machine, and a load from all of them
+  plimsoll fleet up --local 3
   plimsoll run http://127.0.0.1:8080/ -c 100 -d 10s --fleet nats://127.0.0.1:4222
-  plimsoll fleet status                            who is there
-  plimsoll fleet resume last                       go on with a run whose conductor was killed
+  # Which agents there are; go on with a run whose conductor died; end the fleet
+  plimsoll fleet status
+  plimsoll fleet resume last
   plimsoll fleet down
-  plimsoll fleet up --kubernetes 20 --image plimsoll:0.1.0 --fleet nats://nats.load:4222 --allow api.shop:80
-  plimsoll fleet up --ssh a,b --fleet nats://10.0.0.5:4222 --keys keys --allow api.test:80 --calibrate
+  # Agents as pods, over ssh, or as containers
+  plimsoll fleet up --kubernetes 20 --image plimsoll:0.1.0 --fleet nats://nats.load:4222 \\
+      --allow api.shop:80
+  plimsoll fleet up --ssh a,b --fleet nats://10.0.0.5:4222 --keys keys --allow api.test:80
   plimsoll fleet up --compose 3 --image plimsoll:0.1.0 --allow api.test:80
-  plimsoll fleet keys keys --agents a,b            keys, and credentials for two agents elsewhere")]
+  # Keys, and credentials for two agents elsewhere
+  plimsoll fleet keys keys --agents a,b")]
 pub(crate) struct FleetCommandArgs {
     #[command(subcommand)]
     command: FleetCommand,

@@ -33,11 +33,16 @@ const SCENARIOS: &str = "lab/scenarios";
 #[derive(Debug, clap::Args)]
 #[command(before_help = "\
 Examples:
-  plimsoll lab run two-apis.toml             make the hosts of a file, load them, name what limits them
-  plimsoll lab up two-apis.toml              make them and keep them; says how to enter one
-  plimsoll lab diagnose lab/scenarios        what is found in each scenario, against what is expected
-  plimsoll lab list                          the experiments and scenarios there are
-  plimsoll lab clean                         remove what killed labs left behind")]
+  # Make the hosts of a file, load them, name what limits them
+  plimsoll lab run two-apis.toml
+  # Make them and keep them up; prints how to enter each
+  plimsoll lab up two-apis.toml
+  # What is found in each scenario, against what is expected
+  plimsoll lab diagnose lab/scenarios
+  # The experiments and scenarios there are
+  plimsoll lab list
+  # Remove what killed labs left
+  plimsoll lab clean")]
 pub(crate) struct LabArgs {
     #[command(subcommand)]
     command: LabCommand,

@@ -22,15 +22,23 @@ use crate::terminal::{print, remark};
 #[derive(Debug, clap::Args)]
 #[command(before_help = "\
 Examples:
+  # Machines per tier for 20,000 requests/s, from one run or several
   plimsoll plan plimsoll-runs/shop-20260101-120000.plimsoll --target 20k
   plimsoll plan one.plimsoll two.plimsoll four.plimsoll --target 20k --utilisation 60%
-  plimsoll plan shop.plimsoll --machines api=3,web=1              the rate that these hold, and what stops it
+  # The rate that given machines hold, and what stops it
+  plimsoll plan shop.plimsoll --machines api=3,web=1
+  # The cost, and the cheapest of two sizes
   plimsoll plan shop.plimsoll --target 20k --price 'api=$0.17/h' --price 'web=$0.09/h'
-  plimsoll plan half.plimsoll whole.plimsoll --target 20k --price api@0.5=0.09/h --price api@1=0.16/h
-  plimsoll plan shop.plimsoll --target day.csv --price 'api=$0.17/h'      machines of each hour
+  plimsoll plan half.plimsoll whole.plimsoll --target 20k --price api@0.5=0.09/h \\
+      --price api@1=0.16/h
+  # Machines and cost of each hour of a day
+  plimsoll plan shop.plimsoll --target day.csv --price 'api=$0.17/h'
+  # Other machines, and without a tier
   plimsoll plan shop.plimsoll --target 20k --what-if web.cores=2x --what-if proxy=drop
+  # A table of other measurements
   plimsoll plan --csv tiers.csv --target 100k --map qps=qps --map label=note --map group=phase \\
-      --map nginx.instances=nginx --map nginx.in_mbit=in --map nginx.out_mbit=out --map nginx.link_both_mbit=1500")]
+      --map nginx.instances=nginx --map nginx.in_mbit=in --map nginx.out_mbit=out \\
+      --map nginx.link_both_mbit=1500")]
 #[command(after_help = "\
 The columns of a table mean what `plimsoll explain --help` says; docs/plan.md says how each number is found.
 
@@ -42,7 +50,7 @@ pub(crate) struct PlanArgs {
     /// Requests per second to plan for; or a CSV file with the rates of a day, in columns `time` and `rate`
     #[arg(long, value_name = "RATE|FILE", required_unless_present = "machines", conflicts_with = "machines")]
     target: Option<Target>,
-    /// Turn the question round: the rate that so many machines carry; tiers that are not named keep theirs
+    /// Predict the rate that these machines carry; tiers that are not named keep the machines they had
     #[arg(long, value_name = "TIER=N,...")]
     machines: Option<Fleet>,
     /// What a machine of a tier costs, in any currency, in single quotes where there is a $; TIER@0.5=... is for those with 0.5
@@ -58,13 +66,13 @@ pub(crate) struct PlanArgs {
     /// Only the rows of this group; may be given several times
     #[arg(long, value_name = "NAME", requires = "csv")]
     group: Vec<String>,
-    /// Only rows of at most so many requests per second
+    /// Only rows with at most this rate
     #[arg(long, value_name = "RATE", requires = "csv", value_parser = parse_rate)]
     rows_to: Option<f64>,
     /// How full a machine may be: a ratio, or per cent
     #[arg(long, visible_alias = "utilization", value_name = "RATIO", default_value = "70%", value_parser = values::share)]
     utilisation: f64,
-    /// What of a machine is to stay free, in place of --utilisation
+    /// Share of a machine to keep free, instead of --utilisation
     #[arg(long, value_name = "RATIO", conflicts_with = "utilisation", value_parser = parse_ratio)]
     headroom: Option<f64>,
     /// Also plan with other machines; given several times, all changes apply together

@@ -25,10 +25,14 @@ const MIN_EVERY: Duration = Duration::from_millis(100);
 #[derive(Debug, clap::Args)]
 #[command(before_help = "\
 Examples:
-  plimsoll probe                      what this host is doing, over one second
-  plimsoll probe --port 8080          and the server on that port, by process and thread
+  # What this host does, over one second
+  plimsoll probe
+  # And the server on that port, by process and thread
+  plimsoll probe --port 8080
+  # A process, and Redis about itself, over ten seconds
   plimsoll probe --pid 1234 --component redis://127.0.0.1:6379 --every 10s
-  plimsoll probe --stream --port 8080     for a program: a line of JSON for each sample, each second")]
+  # For a program: a line of JSON for each sample, each second
+  plimsoll probe --stream --port 8080")]
 pub(crate) struct ProbeArgs {
     /// Sample the processes that listen on this port, and those they are connected to here; may be given several times
     #[arg(long = "port", value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]

@@ -14,10 +14,13 @@ use crate::terminal::result;
 #[derive(Debug, clap::Args)]
 #[command(before_help = "\
 Examples:
+  # Record a profile with a load
   plimsoll sweep http://127.0.0.1:8080/api --name api --profile http://127.0.0.1:8080/debug/pprof/profile
-  plimsoll profile last                    the functions with the most CPU time
-  plimsoll profile last --svg api.svg      the same as a flame graph
-  plimsoll profile with.plimsoll --diff without.plimsoll         what the difference is made of, function by function")]
+  # The functions with the most CPU time; the same as a flame graph
+  plimsoll profile last
+  plimsoll profile last --svg api.svg
+  # The difference of two runs, function by function
+  plimsoll profile with.plimsoll --diff without.plimsoll")]
 pub(crate) struct ProfileArgs {
     /// A run file; `last` is the newest
     #[arg(value_parser = values::run_file())]

@@ -27,12 +27,16 @@ use crate::terminal::{columns, print, remark, report_error, with_causes};
 #[command(args_conflicts_with_subcommands = true)]
 #[command(before_help = "\
 Examples:
-  plimsoll runs                                     the newest first; `last` and `last~N` name them on other command lines
+  # The newest runs; other commands take them as `last` and `last~N`
+  plimsoll runs
+  # Filters and sorting
   plimsoll runs --match checkout --since 7d --limit cpu
   plimsoll runs --tag commit=4f2a91c --sort p99 --json
-  plimsoll runs tag last baseline release=1.4       tags given later; --untag KEY takes one away
-  plimsoll runs --store postgres://ann@db/perf      and those of the team
-  plimsoll runs --store postgres://ann@db/perf --deliver    delivers what waits
+  # Tags given later; --untag KEY takes one away
+  plimsoll runs tag last baseline release=1.4
+  # With the runs of the team; deliver what is still to be delivered; fetch one
+  plimsoll runs --store postgres://ann@db/perf
+  plimsoll runs --store postgres://ann@db/perf --deliver
   plimsoll runs fetch checkout-20261118-100200 --store postgres://ann@db/perf")]
 pub(crate) struct RunsArgs {
     #[command(subcommand)]

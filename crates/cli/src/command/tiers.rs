@@ -18,8 +18,10 @@ use crate::terminal::print;
 #[derive(Debug, clap::Args)]
 #[command(before_help = "\
 Examples:
-  plimsoll tiers -f shop.toml                     run the file and its variants, then the table and a figure of each tier
-  plimsoll tiers plimsoll-runs/shop-*.plimsoll    the same of runs that were made already")]
+  # Run a plan file and its variants, then the table and a figure of each tier
+  plimsoll tiers -f shop.toml
+  # The same of recorded runs
+  plimsoll tiers plimsoll-runs/shop-*.plimsoll")]
 pub(crate) struct TiersArgs {
     /// Run files, instead of making runs; `last` is the newest
     #[arg(required_unless_present = "file", conflicts_with_all = ["file", "quick"], value_parser = values::run_file())]

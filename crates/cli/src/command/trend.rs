@@ -26,11 +26,16 @@ const MAX_RUNS: usize = 1000;
 #[derive(Debug, clap::Args)]
 #[command(before_help = "\
 Examples:
-  plimsoll trend                                     runs like the newest one: when did its QPS change?
-  plimsoll trend --match checkout --metric p99       of the runs of this name or URL
-  plimsoll trend --metric lambda --by-tag release    the highest rate of searches, with the release at each change
-  plimsoll trend --fail-on-regression=3%             exit code 3 if the newest level is worse than the one before by more than 3 %
-  plimsoll trend --store postgres://ann@db/perf --any-machine     with the runs of the team")]
+  # Runs like the newest one: when did their QPS change?
+  plimsoll trend
+  # Another metric of the runs with this name or URL
+  plimsoll trend --match checkout --metric p99
+  # The highest rate of searches, with the release at each change
+  plimsoll trend --metric lambda --by-tag release
+  # Exit code 3 if the newest level is worse than the one before by more than 3 %
+  plimsoll trend --fail-on-regression=3%
+  # With the runs of the team
+  plimsoll trend --store postgres://ann@db/perf --any-machine")]
 pub(crate) struct TrendArgs {
     /// The metric: qps, lambda (the highest rate of a search), p50, p99 or cpu (CPU time a request)
     #[arg(long, value_name = "METRIC", default_value = "qps", value_parser = str::parse::<TrendMetric>)]

@@ -28,9 +28,11 @@ const MAX_RUNS: usize = 12;
 #[derive(Debug, clap::Args)]
 #[command(before_help = "\
 Examples:
-  plimsoll view                               the runs of plimsoll-runs, at a URL that is printed
+  # The runs of plimsoll-runs, at a URL that is printed
+  plimsoll view
   plimsoll view results/ --listen 127.0.0.1:8090
-  ssh -L 8090:127.0.0.1:8090 ci plimsoll view --listen 127.0.0.1:8090     those of another machine")]
+  # The runs of another machine
+  ssh -L 8090:127.0.0.1:8090 ci plimsoll view --listen 127.0.0.1:8090")]
 pub(crate) struct ViewArgs {
     /// The folder of run files
     #[arg(value_name = "DIR", default_value = RUNS_FOLDER)]

@@ -28,7 +28,7 @@ const OF_A_RUN: [&str; 2] = ["file", "csv"];
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Production")]
 pub(crate) struct ProductionArgs {
-    /// Explain what a Prometheus server recorded of production: its URL, as http://prometheus:9090
+    /// Explain production from what the Prometheus server at this URL recorded, such as http://prometheus:9090
     #[arg(long, value_name = "URL", requires = "rate")]
     pub(crate) prometheus: Option<String>,
     /// Explain series over time that a monitoring system exported: comma-separated, with a column of times
@@ -37,16 +37,16 @@ pub(crate) struct ProductionArgs {
     /// Requests per second: a query that gives one series; of a file the name of a column
     #[arg(long, value_name = "QUERY", conflicts_with_all = OF_A_RUN)]
     rate: Option<String>,
-    /// The time that ends now [default: 7d]
+    /// The period that ends now [default: 7d]
     #[arg(long, value_name = "TIME", requires = "prometheus", value_parser = parse_duration)]
     last: Option<Duration>,
-    /// Where the time begins, in place of --last: 2026-01-31, 2026-01-31T08:00:00Z, or seconds since 1970
+    /// Start of the period, instead of --last: 2026-01-31, 2026-01-31T08:00:00Z, or seconds since 1970
     #[arg(long, value_name = "INSTANT", requires = "prometheus", conflicts_with = "last", value_parser = instant)]
     from: Option<f64>,
-    /// Where the time ends: now at the latest [default: now]
+    /// End of the period, at most now [default: now]
     #[arg(long, value_name = "INSTANT", requires = "prometheus", value_parser = instant)]
     to: Option<f64>,
-    /// From one point to the next [default: the window of --rate, and longer where there would be more than 1,500 points]
+    /// Interval between points [default: the window of --rate, longer where that gives more than 1,500 points]
     #[arg(long, value_name = "TIME", requires = "prometheus", value_parser = parse_duration)]
     step: Option<Duration>,
     /// Labels of the hosts and containers to read, as 'namespace="shop"'
@@ -62,12 +62,12 @@ pub(crate) struct ProductionArgs {
     /// share from 0 to 1); of a file the name of a column
     #[arg(long = "resource", value_name = "NAME=QUERY", conflicts_with_all = OF_A_RUN, value_parser = named)]
     resources: Vec<(String, String)>,
-    /// What there is of a resource, in place of what is recorded; a number alone is in the unit of its column: pool=32,
+    /// Capacity of a resource, instead of the recorded one; a bare number is in the unit of its column: pool=32,
     /// network_out:eth0=1Gbit, container_cpu:api=0.5
     #[arg(long = "capacity", value_name = "NAME=VALUE", conflicts_with_all = OF_A_RUN, value_parser = capacity)]
     capacities: Vec<(String, StatedCapacity)>,
-    /// Leave out the resources of this name, in which * stands for any text: what is full and holds nothing, such as the memory
-    /// of a cache; NAME@INSTANCE is one instance
+    /// Leave out the resources of this name, such as the memory of a cache, which is always full; * matches any text,
+    /// NAME@INSTANCE is one instance
     #[arg(long = "without", value_name = "NAME", conflicts_with_all = OF_A_RUN)]
     left_out: Vec<String>,
     /// Read only the resources of --resource

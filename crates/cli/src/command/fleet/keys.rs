@@ -13,8 +13,10 @@ use crate::terminal::result;
 #[derive(Debug, clap::Args)]
 #[command(before_help = "\
 Examples:
-  plimsoll fleet keys keys --agents rack-1,rack-2      keys, and credentials for two agents
-  plimsoll fleet keys keys --agents rack-3 --valid 7d  credentials for one more; the broker goes on as it is
+  # Keys, and credentials for two agents
+  plimsoll fleet keys keys --agents rack-1,rack-2
+  # Credentials for one more; the broker goes on as it is
+  plimsoll fleet keys keys --agents rack-3 --valid 7d
 
 nats-server gets keys/broker.conf by a line in its configuration: include \"keys/broker.conf\"
 A broker takes the keys of one fleet: of two such lines only the last counts. Another fleet with keys needs a broker of its own.")]

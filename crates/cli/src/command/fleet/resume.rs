@@ -23,9 +23,12 @@ use crate::terminal::remark;
 #[derive(Debug, clap::Args)]
 #[command(before_help = "\
 Examples:
-  plimsoll fleet resume last                       go on with the newest run, whose conductor was killed
-  plimsoll fleet resume last --finish-only         complete its file, and make no further load
-  plimsoll fleet resume plimsoll-runs/shop-20260101-120000.plimsoll --fleet nats://b:4222     its broker has moved")]
+  # Go on with the newest run, whose conductor was killed
+  plimsoll fleet resume last
+  # Complete its file without any further load
+  plimsoll fleet resume last --finish-only
+  # The broker has moved
+  plimsoll fleet resume plimsoll-runs/shop-20260101-120000.plimsoll --fleet nats://b:4222")]
 pub(super) struct ResumeArgs {
     /// The run file; `last` is the newest
     #[arg(value_parser = values::run_file())]
