@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How often `plimsoll ab` finds a difference where there is none, and how often one of 3, 5 and 10 %.
+"""How often `plimsoll ab` finds a difference where there is none, and how often it finds one of 3, 5 and 10 %.
 
     python3 bench/ab.py --repeats 100                    A/A: both sides are the same URL
     python3 bench/ab.py --repeats 20 --slower 3,5,10     B burns so many per cent more CPU for each request
@@ -11,9 +11,9 @@
     rate       2000 requests/s of Poisson arrivals: latency
     started    4 connections, each service started for each of its loads: A/A only
 
-One reference server on the second core answers /cpu?us=N; the load comes from the first. A repeat is one comparison with the
-margin, the precision and the number of rounds below. Each is a line of bench/out/ab.jsonl, so that what was broken off goes on.
-`--seconds` ends a call after the repeat that is under way then.
+One reference server on the second core answers /cpu?us=N; the load comes from the first core. A repeat is one comparison with the
+margin, the precision and the number of rounds below. Each repeat is a line of bench/out/ab.jsonl, so that an interrupted call continues.
+`--seconds` ends a call after the repeat under way.
 """
 
 import argparse
@@ -39,7 +39,7 @@ LOADS = {"closed": ["-c", CONNECTIONS, "--no-probe"], "probed": ["-c", CONNECTIO
 
 
 def sides(load, binary, address, slower, core):
-    """The URLs of A and B, and what starts them."""
+    """Returns the URLs of A and B, and the options that start the services."""
     if load == "started":
         serve = f"exec taskset -c {core} {binary} target --port {{port}}"
         return [f"http://127.0.0.1:{pinned.free_port()}/cpu?us={BURN_US}", "--a", serve, "--b", serve]
@@ -47,7 +47,7 @@ def sides(load, binary, address, slower, core):
 
 
 def compare(binary, case, address, cores):
-    """One comparison of a load and a difference; what of its document the table is made of."""
+    """Runs one comparison of a load and a difference. Returns the parts of its document that the table needs."""
     (load, slower), (client, server) = case, cores
     with tempfile.TemporaryDirectory() as folder:
         line = [binary, "ab", *sides(load, binary, address, slower, server), *LOADS[load], "-d", LOAD, "--rounds", ROUNDS,
@@ -69,27 +69,24 @@ def compare(binary, case, address, cores):
             "spread": statistics.stdev(one["ratio"] for one in document["ratios"]), "seconds": round(took, 1)}
 
 
-def true_ratio(figure, slower):
-    """B's figure over A's; None for a latency that queueing decides."""
-    if slower == 0:
-        return 1
-    return BURN_US / round(BURN_US * (1 + slower / 100)) if figure == THROUGHPUT else None
+def true_ratio(own, slower):
+    """Returns B's figure over A's. A slower B burns more, but what else a request costs stays, so that only the middle of all repeats shows it."""
+    return 1 if slower == 0 else statistics.median(row["ratio"] for row in own if row["ratio"])
 
 
 def summary(rows):
-    """The table by load, and by how much slower B was."""
+    """Returns the table by load and by how much slower B was."""
     lines = ["| load | B slower by | repeats | any figure differs | main figure worse | better | beyond 5 % | within 5 % | "
              "interval covers the truth | rounds | spread of a round's ratio |", "| --- " * 11 + "|"]
     for load, slower in sorted({(row["load"], row["slower"]) for row in rows}):
         own = [row for row in rows if (row["load"], row["slower"]) == (load, slower)]
-        truth = true_ratio(own[0]["figure"], slower)
+        truth = true_ratio(own, slower)
         count = lambda is_so: sum(1 for row in own if is_so(row))
         covers = lambda row: row["interval"] and row["interval"][0] <= truth <= row["interval"][1]
-        covered = "–" if truth is None else count(covers)
         lines.append(f"| {load} | {slower:g} % | {len(own)} | {count(lambda row: row['differ'])} | "
                      f"{count(lambda row: row['verdict'] == 'worse')} | {count(lambda row: row['verdict'] == 'better')} | "
                      f"{count(lambda row: row['gate'] == 'beyond')} | {count(lambda row: row['gate'] == 'within')} | "
-                     f"{covered} | {statistics.mean(row['rounds'] for row in own):.0f} | "
+                     f"{count(covers)} | {statistics.mean(row['rounds'] for row in own):.0f} | "
                      f"{100 * statistics.median(row['spread'] for row in own):.1f} % |")
     return "\n".join(lines)
 
@@ -108,7 +105,7 @@ def main():
     if "started" in loads and any(slower):
         parser.error("--load started compares a service with itself: leave --slower out")
     RESULTS.parent.mkdir(parents=True, exist_ok=True)
-    # Rows of before there were several loads say no load.
+    # Rows from before there were several loads have no load.
     before = {"load": "closed", "figure": THROUGHPUT}
     rows = [before | json.loads(line) for line in RESULTS.read_text().splitlines()] if RESULTS.exists() else []
     if args.summary:
@@ -121,7 +118,7 @@ def main():
     try:
         cases = list(itertools.product(loads, slower))
         done = {case: sum(1 for row in rows if (row["load"], row["slower"]) == case) for case in cases}
-        # In turn, so that what is broken off has some of each.
+        # Interleaved, so that an interrupted call has some of each.
         for repeat, case in itertools.product(range(args.repeats), cases):
             if repeat < done[case]:
                 continue

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Puts the texts of bench/out together: one summary, and, given a date, the newest section of RESULTS.md.
+"""Merges the texts of bench/out into one summary and, given a date, into the newest section of RESULTS.md.
 
 RESULTS.md is a record: a new section stands above the older ones, and one of the same date and commit is replaced.
 The figures are those on disk, so a text can be made again without measuring again.
@@ -16,26 +16,27 @@ import pinned
 import results
 
 ORDER = (*(case.name for case in cases.CASES), "latency", "knee", "probe", "soak-epoll", "soak-io_uring", "soak", "scenarios",
-         "experiments", "plan")
+         "experiments", "plan", "production")
 RESULTS = pinned.ROOT / "bench" / "RESULTS.md"
 SECTION = re.compile(r"^## .*?(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 
 
 def documents(folder):
-    """[(document, text)] of what has been measured, in the table's order."""
+    """Returns [(document, text)] of all results, in the table's order."""
     found = [name for name in ORDER if (folder / f"{name}.json").exists()]
     return [(json.loads((folder / f"{name}.json").read_text(encoding="utf-8")),
              (folder / f"{name}.md").read_text(encoding="utf-8")) for name in found]
 
 
 def missing(folder):
-    """Cases without a result; they are named, so that silence is not taken for success."""
+    """Returns the cases without a result. They are named, so that they are not taken for a success."""
     return [case.name for case in cases.CASES if not (folder / f"{case.name}.json").exists()] + [
-        name for name in ("latency", "knee", "probe", "scenarios", "experiments", "plan") if not (folder / f"{name}.json").exists()]
+        name for name in ("latency", "knee", "probe", "scenarios", "experiments", "plan", "production")
+        if not (folder / f"{name}.json").exists()]
 
 
 def machine_line(found):
-    """Where the figures come from, in a line. Results of several builds say so."""
+    """Returns a line with the machine, the tools and the builds of the figures."""
     machine = found[-1][0]["machine"]
     tools = [name for name in ("nginx", "wrk", "ab", "oha", "h2load", "k6", "hey") if name in machine]
     versions = ", ".join(f"{name} {machine[name]}" for name in tools)
@@ -46,7 +47,7 @@ def machine_line(found):
 
 
 def settings_line(found):
-    """How long and how often; quick looks are seen to be such."""
+    """Returns a line with the number and length of the rounds, so that quick looks are recognisable."""
     of_cases = {(document["settings"]["rounds"], document["settings"]["seconds"])
                 for document, _ in found if "case" in document}
     shown = " or ".join(f"{rounds} interleaved rounds with a window of {sec} s" for rounds, sec in sorted(of_cases))
@@ -54,7 +55,7 @@ def settings_line(found):
 
 
 def overview(found):
-    """Every goal of the cases in one table, the figure that decides it, and by which driver."""
+    """Returns a table of every goal of the cases, with the figure and the driver that decide it."""
     lines = []
     for document, _ in found:
         for goal in document.get("goals", []):
@@ -64,7 +65,7 @@ def overview(found):
 
 
 def body(folder):
-    """All texts under one machine, without a heading."""
+    """Returns all texts below one line about the machine, without a heading."""
     found = documents(folder)
     if not found:
         raise pinned.BenchError(f"{folder} holds no results; run bench/run.sh")
@@ -75,7 +76,7 @@ def body(folder):
 
 
 def recorded(old, heading, text):
-    """RESULTS.md with a section in front of the older ones; the same heading is replaced."""
+    """Returns RESULTS.md with a section in front of the older ones; a section of the same heading is replaced."""
     section = f"{heading}\n\n{re.sub(r'^## ', '### ', text, flags=re.MULTILINE).rstrip()}\n\n"
     first = SECTION.search(old)
     head = old[:first.start()] if first else old.rstrip() + "\n\n"
@@ -84,7 +85,7 @@ def recorded(old, heading, text):
 
 
 def write():
-    """The summary, and RESULTS.md when there is a date."""
+    """Writes the summary and, given a date, RESULTS.md."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=pathlib.Path, default=results.OUT, help="folder of the results")
     parser.add_argument("--date", default="", help="day of the measurement; RESULTS.md is written only with it")
